@@ -9,62 +9,9 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import metrics
+from support.trees import clusters_in, clusters_of, leaves_in, nests, renumbered, tree_of
 
 QUICK = settings(deadline=None, max_examples=100)
-
-
-@st.composite
-def nests(draw, max_leaves=9):
-    """A tree as nested lists of leaves."""
-    parts = list(range(draw(st.integers(2, max_leaves))))
-    while len(parts) > 1:
-        degree = draw(st.integers(2, len(parts)))
-        chosen = draw(st.permutations(parts))[:degree]
-        parts = [part for part in parts if part not in chosen] + [chosen]
-    return parts[0]
-
-
-def leaves_in(nest):
-    return [nest] if isinstance(nest, int) else [leaf for child in nest for leaf in leaves_in(child)]
-
-
-def clusters_of(nest):
-    """The leaves of each node."""
-    if isinstance(nest, int):
-        return []
-    return [frozenset(leaves_in(nest)), *itertools.chain.from_iterable(map(clusters_of, nest))]
-
-
-def written(nest, random):
-    """Newick text with children in any order."""
-    if isinstance(nest, int):
-        return str(nest)
-    children = [written(child, random) for child in nest]
-    random.shuffle(children)
-    return f"({','.join(children)})"
-
-
-def tree_of(nest, random):
-    tree = ordhc.Dendrogram.from_newick(written(nest, random) + ";")
-    assert tree.names is None
-    return tree
-
-
-def cut_otherwise(tree, random):
-    """The same nodes, each cut into other merges."""
-    found = ordhc.Dendrogram.from_newick(tree.to_newick(heights=True))
-    merges, joined, n = found.merges.tolist(), found.joined, found.n_leaves
-    if joined is None:
-        return found
-    ends = np.flatnonzero(~joined).tolist()
-    for first, last in zip([0, *(end + 1 for end in ends[:-1])], ends, strict=True):
-        own = range(n + first, n + last)
-        parts = [part for at in range(first, last + 1) for part in merges[at] if part not in own]
-        random.shuffle(parts)
-        whole = parts[0]
-        for at, part in zip(range(first, last + 1), parts[1:], strict=True):
-            merges[at], whole = [whole, part], n + at
-    return ordhc.Dendrogram(merges, found.heights, kind=found.kind, joined=joined)
 
 
 def comparisons_of(n, width, rng):
@@ -80,7 +27,7 @@ def comparisons_of(n, width, rng):
 
 def brute_force(nest, triplets, similarity):
     """Scores by the smallest common cluster of each pair."""
-    clusters = clusters_of(nest)
+    clusters = clusters_in(nest)
 
     def size(i, j):
         return min(len(cluster) for cluster in clusters if {i, j} <= cluster)
@@ -122,7 +69,7 @@ def test_scores_go_by_the_smallest_common_cluster(nest, random, seed):
     if n < 3:
         return
     trees = [tree_of(nest, random), tree_of(nest, random)]
-    trees.append(cut_otherwise(trees[0], random))
+    trees.append(renumbered(trees[0], random))
     other = tree_of([*range(n - 1), n - 1], random)
     similarity = rng.integers(0, 9, (n, n))
     similarity = np.triu(similarity, 1) + np.triu(similarity, 1).T
@@ -134,7 +81,6 @@ def test_scores_go_by_the_smallest_common_cluster(nest, random, seed):
     said, revenue, cost = brute_force(nest, triplets, similarity)
     assert found[0][0] == pytest.approx(np.array(said) / sum(said))
     assert (found[0][2], found[0][4]) == (revenue, cost)
-    assert trees[0].with_branch_lengths(None) == trees[2].with_branch_lengths(None)
     assert metrics.robinson_foulds(trees[0], trees[1]) == metrics.triplet_distance(trees[0], trees[1]) == 0
 
 
@@ -142,15 +88,60 @@ def test_scores_go_by_the_smallest_common_cluster(nest, random, seed):
 @given(nests(), st.randoms(use_true_random=False))
 def test_nodes_come_back(nest, random):
     tree = tree_of(nest, random)
-    expected = set(clusters_of(nest))
-    labels = ordhc.Dendrogram.from_dict(tree.to_dict())
-    for found in (tree, labels, tree.relabel(range(tree.n_leaves)), cut_otherwise(tree, random)):
-        joined = np.zeros(len(found.merges), dtype=bool) if found.joined is None else found.joined
-        members = [frozenset([leaf]) for leaf in range(found.n_leaves)]
-        for a, b in found.merges.tolist():
-            members.append(members[a] | members[b])
-        kept = [part for part, is_part in zip(members[found.n_leaves :], joined, strict=True) if not is_part]
-        assert set(kept) == expected
+    expected = clusters_in(nest)
+    again = ordhc.Dendrogram.from_dict(tree.to_dict())
+    same = tree.relabel(range(tree.n_leaves))
+    for found in (tree, again, same, renumbered(tree, random), ordhc.Dendrogram.from_parents(tree.parents)):
+        assert sorted(map(sorted, clusters_of(found))) == sorted(map(sorted, expected))
+        assert found.scale == "shape"
+        assert found.n_nodes == found.n_leaves + len(expected) == len(found.parents)
+        assert found.sizes.tolist() == [len(cluster) for cluster in clusters_of(found)]
+
+
+@QUICK
+@given(nests(), st.randoms(use_true_random=False), st.booleans())
+def test_parents_make_the_same_tree_however_nodes_are_numbered(nest, random, by_length):
+    tree = tree_of(nest, random)
+    other = renumbered(tree, random)
+    names = {cluster: f"node {at}" for at, cluster in enumerate(clusters_in(nest))}
+    found = []
+    for each in (tree, other):
+        clusters = clusters_of(each)
+        measure = {"heights": [len(cluster) // 3 for cluster in clusters]}
+        if by_length:
+            leaves = [[leaf] for leaf in range(each.n_leaves)]
+            measure = {"lengths": [sum(cluster) % 5 + 1 for cluster in [*leaves, *map(sorted, clusters)]]}
+        options = {
+            "node_names": [names[cluster] for cluster in clusters],
+            "support": [1 / len(cluster) for cluster in clusters],
+        }
+        found.append(ordhc.Dendrogram.from_parents(each.parents, **measure, **options))
+    assert found[0] == found[1]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert found[0].node_names == tuple(names[cluster] for cluster in clusters_of(found[0]))
+    assert found[0].support.tolist() == [1 / len(cluster) for cluster in clusters_of(found[0])]
+    if not by_length:
+        assert found[0].heights.tolist() == sorted(found[0].heights.tolist())
+
+
+@QUICK
+@given(nests(), st.randoms(use_true_random=False))
+def test_merges_are_those_of_nodes_taken_apart(nest, random):
+    tree = tree_of(nest, random)
+    n = tree.n_leaves
+    heights = [float(len(cluster)) for cluster in clusters_of(tree)]
+    tree = ordhc.Dendrogram.from_parents(tree.parents, heights=heights)
+    merges = tree.merges.tolist()
+    assert len(merges) == n - 1
+    assert sorted(part for pair in merges for part in pair) == list(range(2 * n - 2))
+    assert all(a < b for a, b in merges)
+    Z = tree.to_linkage_matrix()
+    assert Z[:, :2].tolist() == merges
+    binary = ordhc.Dendrogram.from_linkage_matrix(Z)
+    assert np.array_equal(binary.cophenetic(), tree.cophenetic())
+    assert set(clusters_in(nest)) <= set(clusters_of(binary))
+    # Heights differ along every branch, so that ties are the parts of one node.
+    assert binary.join_ties() == tree
 
 
 @pytest.mark.parametrize("text", ["(a,b,c,d);", "(d,c,b,a);", "(b,d,a,c);"])
@@ -165,13 +156,15 @@ def test_a_star_says_nothing(text):
 
 def test_an_agglomeration_is_binary_until_ties_are_joined():
     tree = ordhc.linkage(np.ones(6), "average", dissimilarity=True)
-    assert tree.joined is None
-    assert tree.join_ties() == ordhc.Dendrogram.from_newick("(0:1,1:1,2:1,3:1);")
+    assert tree.n_nodes == 7
+    assert tree.join_ties() == ordhc.Dendrogram.from_parents([4, 4, 4, 4, -1], heights=[1.0])
     named = tree.with_node_names(["x", None, "root"]).with_support([0.5, 0.25, 1.0]).join_ties()
-    assert named.node_names == (None, None, "root")
-    np.testing.assert_array_equal(named.support, [np.nan, np.nan, 1.0])
+    assert named.node_names == ("root",)
+    assert named.support.tolist() == [1.0]
 
 
 def test_nodes_of_labels():
     tree = ordhc.as_dendrogram(np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2]]).T)
-    assert tree == ordhc.Dendrogram.from_newick("((0:1,1:1,2:1):2,((3:1,4:1):1,5:2):1);")
+    assert tree.to_newick() == "((0:0.5,1:0.5,2:0.5):1,(5:1,(3:0.5,4:0.5):0.5):0.5);"
+    assert tree.heights.tolist() == [1, 1, 2, 3]
+    assert tree.parents.tolist() == [7, 7, 7, 6, 6, 8, 8, 9, 9, -1]

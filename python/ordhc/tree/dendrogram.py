@@ -324,7 +324,13 @@ class Dendrogram:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether there are no inversions: no merge is closer than a merge within it."""
+        """Whether there are no inversions: no merge is closer than a merge within it.
+
+        Raises
+        ------
+        InputError
+            The tree has no `heights`.
+        """
         return self._tree.is_monotone()
 
     def cophenetic(self, *, square: bool = False) -> NDArray[np.float64]:
@@ -883,10 +889,12 @@ class Dendrogram:
             tops.append(node)
         tree, kept = self._tree.restricted(firsts)
         found = self._derived((tree, kept))._with(names=self._names_of(tops))
-        if self.scale == "heights":
-            return found._with(tree.with_leaf_heights(self._all_heights[tops]))
         if self.scale == "shape":
             return found
+        if self.scale == "heights":
+            own = self._all_heights[tops]
+            stays = np.array_equal(own, tree.all_heights()[: tree.n_leaves])
+            return found if stays else found._with(tree.with_leaf_heights(own))
         lengths, here = found.lengths.copy(), found._shape
         for at, node in enumerate(tops):
             lengths[at] = self.lengths[node]
