@@ -75,7 +75,8 @@ def test_leaves_that_stay_keep_their_clusters_and_paths(text, data):
     order = [name for name in (tree.names[leaf] for leaf in tree.leaf_order()) if name in names]
     assert [part.names[leaf] for leaf in part.leaf_order()] == order
     assert Dendrogram.from_dict(part.to_dict()) == part
-    assert Dendrogram.from_newick(part.to_newick(heights=True)) == part
+    # The text of a single leaf does not say whether the tree has lengths.
+    assert Dendrogram.from_newick(part.to_newick(heights=True)) == part or len(part) == 1
 
 
 @QUICK

@@ -156,16 +156,23 @@ class Dendrogram:
         above = _checks.whole_numbers("parents", parents)
         if above.ndim != 1 or not above.size:
             raise InputError(f"parents have shape {above.shape}; one for each node, (n_nodes,), is needed")
-        roots = np.flatnonzero(above < 0)
-        if above[-1] < 0 and len(roots) > 1:
-            raise InputError(f"parents[{roots[0]}] is {above[roots[0]]}, but only the last node is the root")
-        inner = above[:-1]
-        n = len(above) - len(np.unique(inner[inner >= 0])) if len(above) > 1 else 1
+        last = len(above) - 1
+        if above[last] != -1:
+            raise InputError(f"parents[{last}] is {above[last]}, but the last node is the root: -1")
+        outside = np.flatnonzero((above[:last] < 0) | (above[:last] > last))
+        if outside.size:
+            at = outside[0]
+            only = "only the last node is the root" if above[at] == -1 else f"nodes are 0 to {last}"
+            raise InputError(f"parents[{at}] is {above[at]}, but {only}")
+        n_children = np.bincount(above[:last], minlength=len(above))
+        if (n_children == 1).any():
+            raise InputError(f"node {n_children.tolist().index(1)} has one child; inner nodes have 2 or more")
+        n = int((n_children == 0).sum())
         kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
         if heights is not None and lengths is not None:
             raise InputError("give heights or lengths, not both")
         above = above.copy()
-        above[-1] = max(len(above) - 1, 0)
+        above[last] = last
         tree, order = _ordhc.Tree.of_nodes(
             n,
             above,
