@@ -62,6 +62,22 @@ class Dendrogram:
     settings
         What made the tree, see `Dendrogram.settings`.
 
+    Notes
+    -----
+    Members by what they are for:
+
+    * shape: `n_leaves`, `n_nodes`, `parents`, `merges`, `sizes`, `lca_size`, `leaf_order`
+    * heights and lengths: `scale`, `kind`, `heights`, `leaf_heights`, `lengths`, `is_monotone`, `cophenetic`,
+      `patristic`
+    * names, support, settings: `names`, `node_names`, `labels`, `support`, `settings`, `with_names`,
+      `with_node_names`, `with_support`, `with_settings`
+    * walks: `root`, `node`, `nodes`, `ancestor`, which give a `Node`
+    * flat clusters: `cut`
+    * changes, which return a new tree: `subtree`, `keep`, `prune`, `collapse`, `contract`, `join_ties`,
+      `reroot`, `ladderize`, `rotate`, `with_leaf_order`, `relabel`
+    * files and pictures: `to_newick`, `to_linkage_matrix`, `to_dict`, `to_frame`, `to_networkx`, `to_d3`,
+      `plot`, `savefig`, `to_html`; `from_newick`, `from_linkage_matrix`, `from_dict`
+
     Examples
     --------
     >>> import ordhc
@@ -671,26 +687,6 @@ class Dendrogram:
 
     # Flat clusters.
 
-    @overload
-    def cut(
-        self,
-        n_clusters: int,
-        *,
-        height: None = None,
-        depth: None = None,
-        path: None = None,
-        min_size: int | None = None,
-    ) -> NDArray[np.int64]: ...
-    @overload
-    def cut(
-        self,
-        n_clusters: int | Sequence[int] | None = None,
-        *,
-        height: float | Sequence[float] | None = None,
-        depth: int | Sequence[int] | None = None,
-        path: float | Sequence[float] | None = None,
-        min_size: int | None = None,
-    ) -> NDArray[np.int64]: ...
     def cut(
         self,
         n_clusters: int | Sequence[int] | None = None,
@@ -1378,7 +1374,7 @@ class Dendrogram:
         >>> table["label"], table["parent"], table["name"]
         ([0, 1, 2, 3, 4], [3, 3, 4, 4, None], ['cat', 'dog', 'car', None, None])
         """
-        return tables.as_frame(self, backend)
+        return tables.as_frame(map(self.node, range(self.n_nodes)), backend)
 
     def to_networkx(self) -> "networkx.DiGraph[int]":
         """Return the tree as a graph of NetworkX (the extra `trees`), with edges from parents to children.
@@ -1392,7 +1388,10 @@ class Dendrogram:
         >>> sorted(graph.edges(data="length")), graph.nodes[0]["name"]
         ([(3, 0, 0.25), (3, 1, 0.25), (4, 2, 1.0), (4, 3, 0.75)], 'cat')
         """
-        return tables.as_graph(self)
+        nodes = map(self.node, range(self.n_nodes))
+        return tables.as_graph(
+            nodes, scale=self.scale, kind=self.kind, leaf_heights=self.leaf_heights is not None
+        )
 
     def to_d3(self) -> str:
         """Return the tree as nested JSON, as D3's ``hierarchy(JSON.parse(text))`` takes it.
@@ -1405,7 +1404,7 @@ class Dendrogram:
         >>> Dendrogram([(0, 1)], [0.5], names=["cat", "dog"]).to_d3()[:70]
         '{"height": 0.5, "size": 2, "label": 2, "children": [{"name": "cat", "h'
         """
-        return tables.as_nested_json(self)
+        return tables.as_nested_json(self.root)
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).

@@ -45,7 +45,8 @@ pub struct Resample {
 /// let draws = Draws::new(triplets.len(), None, 0)?;
 /// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 0..10, None)?;
 /// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
-/// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
+/// let trees: Vec<_> = trees.iter().map(|tree| tree.topology()).collect();
+/// assert_eq!(support(tree.topology(), &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn adds<const K: usize>(
