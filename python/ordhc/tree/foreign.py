@@ -68,7 +68,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
 
     def about(node: Any) -> _Node:
         known, above = tree.nodes[node], next(iter(tree.pred[node]), None)
-        edge = {} if above is None else tree.edges[above, node]
+        edge = {"length": tree.graph.get("root_length")} if above is None else tree.edges[above, node]
         is_leaf = not tree.adj[node]
         height = known.get("height") if by_height and (not is_leaf or own) else None
         return _Node(
