@@ -137,7 +137,7 @@ def test_the_top_of_a_tree_is_its_cut(tree, data):
     for cluster in members(top):
         assert frozenset(np.flatnonzero(np.isin(labels, list(cluster))).tolist()) in whole
     mine = {frozenset(np.unique(labels[node.leaves]).tolist()): node for node in tree.nodes("postorder")}
-    tops = {label: node for label, node in enumerate(map(tree.ancestor, map(np.flatnonzero, one_hot(labels))))}
+    tops = [tree.ancestor(np.flatnonzero(labels == label)) for label in range(top.n_leaves)]
     for node in top.nodes():
         cluster = frozenset(node.leaves.tolist())
         other = tops[node.label] if node.is_leaf else mine[cluster]
@@ -150,10 +150,6 @@ def test_the_top_of_a_tree_is_its_cut(tree, data):
     if top.n_leaves == tree.n_leaves:
         same = top.with_names(None)
         assert same == tree.with_names(None) or not math.isnan(tree.lengths[-1])
-
-
-def one_hot(labels):
-    return [labels == label for label in range(labels.max() + 1)]
 
 
 def says_nothing_of_support(tree):

@@ -32,6 +32,7 @@ APART = {
     "from_dict": "makes a tree",
     "from_linkage_matrix": "makes a tree",
     "from_newick": "makes a tree",
+    "from_parents": "makes a tree",
     # What says how the tree is numbered.
     "merges": "numbers",
     "parents": "numbers",

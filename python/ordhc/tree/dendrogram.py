@@ -605,7 +605,7 @@ class Dendrogram:
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
         >>> d.ancestor(["cat", "cow"]).name, d.ancestor([0, 1]).height
-        ('animals', 1.0)
+        ('animals', 2.0)
         """
         shape, numbers = self._shape, self._some_leaves_of(leaves)
         places = np.array(shape.starts)[numbers]
@@ -774,6 +774,8 @@ class Dendrogram:
         if what == "depth":
             return self._at_depth(_checks.whole("depth", level, at_least=0))
         number = float(_checks.numbers_of(what, level, ()))
+        if number != number:
+            raise InputError(f"{what} is NaN")
         return self._tree.cut_height(number) if what == "height" else self._tree.cut_path(number)
 
     def _at_depth(self, depth: int) -> NDArray[np.int64]:
@@ -1021,9 +1023,9 @@ class Dendrogram:
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(cat:1,(dog:1,(cow:2,fly:6)95:1)90:1);")
         >>> d.reroot("fly").to_newick()
-        '((cow:2,(cat:2,dog:1)90:1)95:3,fly:3);'
+        '(fly:3,(cow:2,(cat:2,dog:1)95:1):3);'
         >>> d.reroot(midpoint=True).to_newick()
-        '((cow:2,(cat:2,dog:1)90:1)95:1,fly:5);'
+        '(fly:5,(cow:2,(cat:2,dog:1)95:1):1);'
         """
         midpoint = _checks.flag("midpoint", midpoint)
         if (outgroup is not None) + (edge is not None) + midpoint != 1:
@@ -1055,6 +1057,11 @@ class Dendrogram:
         support, names = self.support, self.node_names
         if support is not None:
             known = np.append(support, np.nan)
+            sides = [child - n for child in shape.children_of(shape.root) if child >= n]
+            if len(sides) == len(shape.children_of(shape.root)) == 2:
+                # Both edges at the root are one split, and often only one of them has its support.
+                first, second = known[sides]
+                known[sides] = np.where(np.isnan([first, second]), [second, first], [first, second])
             support = known[np.where(edges >= n, edges - n, len(support))]
             support[-1] = np.nan
         if names is not None:
