@@ -224,7 +224,9 @@ def test_cuts_by_depth_and_path(seed):
     paths, whole = paths_of(tree), members(tree)
     above = [sum(cluster < other for other in whole) for cluster in whole]
     for depth in range(6):
-        expected = {c for c, at in zip(whole, above, strict=True) if at == depth or (at < depth and len(c) == 1)}
+        expected = {
+            c for c, at in zip(whole, above, strict=True) if at == depth or (at < depth and len(c) == 1)
+        }
         assert groups(tree.cut(depth=depth)) == expected
     assert np.array_equal(tree.cut(depth=10**6), np.arange(tree.n_leaves))
     for limit in {*paths.ravel().tolist(), source.randint(0, 80) / 16}:
@@ -255,7 +257,9 @@ def within(cluster, labels):
 def splits(tree):
     """By split of the leaves, as the side without leaf 0, the support and the length of its edge."""
     n, found = tree.n_leaves, {}
-    support = [math.nan] * n + (tree.support.tolist() if tree.support is not None else [math.nan] * len(tree.sizes))
+    support = [math.nan] * n + (
+        tree.support.tolist() if tree.support is not None else [math.nan] * len(tree.sizes)
+    )
     for node, cluster in enumerate(members(tree)[:-1]):
         side = cluster if 0 not in cluster else frozenset(range(n)) - cluster
         found.setdefault(side, []).append((support[node], float(tree.lengths[node])))

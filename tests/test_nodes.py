@@ -1,6 +1,7 @@
 """Trees of nodes of any degree: what they score does not depend on how they are written down."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import metrics
-from support.trees import clusters_in, clusters_of, leaves_in, nests, renumbered, tree_of
+from support.trees import clusters_in, clusters_of, leaves_in, nests, random_nest, renumbered, tree_of
 
 QUICK = settings(deadline=None, max_examples=100)
 
@@ -168,3 +169,98 @@ def test_nodes_of_labels():
     assert tree.to_newick() == "((0:0.5,1:0.5,2:0.5):1,(5:1,(3:0.5,4:0.5):0.5):0.5);"
     assert tree.heights.tolist() == [1, 1, 2, 3]
     assert tree.parents.tolist() == [7, 7, 7, 6, 6, 8, 8, 9, 9, -1]
+
+
+# By brute force: nested lists of leaves, and no code of the package.
+
+
+def least(clusters, pair):
+    """The smallest cluster with both leaves."""
+    return min((cluster for cluster in clusters if pair <= cluster), key=len)
+
+
+def sides_of(row):
+    """The two pairs of a comparison, the closer one first."""
+    return ({row[0], row[1]}, {row[0], row[2]}) if len(row) == 3 else ({row[0], row[1]}, {row[2], row[3]})
+
+
+def said_of(clusters, heights, rows, weights):
+    """The weights agreed, disagreed and unresolved, and the revenue."""
+    sums, revenue = [0, 0, 0], 0
+    for row, weight in zip(rows, weights, strict=True):
+        near, far = (least(clusters, pair) for pair in sides_of(row))
+        revenue += weight * (len(far) - len(near))
+        if near < far or far < near:
+            sums[far < near] += weight
+        elif near == far or heights is None or heights[near] == heights[far]:
+            sums[2] += weight
+        else:
+            # Clusters apart from each other: the one that is lower is closer.
+            sums[heights[near] > heights[far]] += weight
+    return [part / sum(sums) for part in sums], revenue
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_a_thousand_trees_by_brute_force(block):
+    for seed in range(100 * block, 100 * block + 100):
+        source, rng = random.Random(seed), np.random.default_rng(seed)
+        n = source.randint(3, 10)
+        nest = random_nest(n, source)
+        clusters = clusters_in(nest)
+        heights = None
+        if seed % 2:
+            # As heights the sizes of clusters, so that some are equal in different branches.
+            heights = {cluster: float(len(cluster)) for cluster in clusters}
+        trees = []
+        for tree in (tree_of(nest, source), tree_of(nest, source), renumbered(tree_of(nest, source), source)):
+            own = None if heights is None else [heights[cluster] for cluster in clusters_of(tree)]
+            trees.append(ordhc.Dendrogram.from_parents(tree.parents, heights=own))
+            if own is None:
+                # Without sorting: as they are read and renumbered.
+                trees.append(tree)
+        similarity = rng.integers(0, 9, (n, n))
+        similarity = np.triu(similarity, 1) + np.triu(similarity, 1).T
+        pairs = list(itertools.combinations(range(n), 2))
+        sizes = {pair: len(least(clusters, set(pair))) for pair in pairs}
+        cost = sum(int(similarity[pair]) * size for pair, size in sizes.items())
+        triplets, quadruplets = comparisons_of(n, 3, rng), comparisons_of(n, 4, rng)
+        for tree in trees:
+            assert [tree.lca_size(i, j) for i, j in pairs] == list(sizes.values())
+            assert tree.lca_size(*np.transpose(pairs)[::-1]).tolist() == list(sizes.values())
+            assert metrics.dasgupta_cost(tree, similarity) == cost
+            assert metrics.dasgupta_revenue(tree, similarity) == n * similarity.sum() // 2 - cost
+            for data, revenue_of in (
+                (triplets, metrics.triplet_revenue),
+                (quadruplets, metrics.quadruplet_revenue),
+            ):
+                said, revenue = said_of(clusters, heights, data.rows.tolist(), data.weights.tolist())
+                found = metrics.satisfied(tree, data)
+                assert (found.agreed, found.disagreed, found.unresolved) == pytest.approx(tuple(said))
+                assert revenue_of(tree, data) == revenue == ordhc.score(tree, data)
+
+
+def test_the_classes_of_the_cars():
+    cars = ordhc.datasets.load_car()
+    tree = ordhc.as_dendrogram(cars.labels)
+    assert tree.n_nodes == 60 + len(set(cars.labels.tolist())) + 1
+    assert round(metrics.satisfied(tree, cars.triplets).agreed, 3) == 0.271
+    assert metrics.triplet_revenue(tree, cars.triplets) == 118_823
+    # The same classes with other numbers, and cars in another order.
+    order = np.random.default_rng(0).permutation(60)
+    names = dict(zip(set(cars.labels.tolist()), "dcbae", strict=False))
+    for other in (
+        ordhc.as_dendrogram([names[label] for label in cars.labels.tolist()]),
+        ordhc.as_dendrogram(cars.labels[order]).relabel(order),
+    ):
+        assert metrics.satisfied(other, cars.triplets) == metrics.satisfied(tree, cars.triplets)
+        assert metrics.triplet_revenue(other, cars.triplets) == 118_823
+
+
+def test_the_consensus_of_resampled_answers_says_little():
+    cars = ordhc.datasets.load_car()
+    tree = ordhc.bootstrap(cars.triplets, n_resamples=50, seed=0).consensus
+    said = metrics.satisfied(tree, cars.triplets)
+    # Most cars are directly below the root, and comparisons of these are not resolved.
+    assert round(said.agreed, 3) == 0.011
+    assert said.unresolved > 0.98
+    assert tree.root.size == 60 > tree.n_nodes - 60

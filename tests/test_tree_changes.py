@@ -172,7 +172,10 @@ def test_an_example_of_each():
         (lambda d: d.ancestor("lion"), "lion"),
         (lambda d: d.rotate(ordhc.Dendrogram([], []).root), "another tree"),
         (lambda d: d.with_leaf_order([0, 1, 2]), "'car' is listed 0 times; each of the 6"),
-        (lambda d: d.with_leaf_order([0, 2, 1, 3, 4, 5]), "'cow' is between 'cat' and 'dog', which are in a cluster without it"),
+        (
+            lambda d: d.with_leaf_order([0, 2, 1, 3, 4, 5]),
+            "'cow' is between 'cat' and 'dog', which are in a cluster without it",
+        ),
         (lambda d: d.cophenetic(square=2), "square"),
     ],
 )
