@@ -172,16 +172,23 @@ class Dendrogram:
         above = _checks.whole_numbers("parents", parents)
         if above.ndim != 1 or not above.size:
             raise InputError(f"parents have shape {above.shape}; one for each node, (n_nodes,), is needed")
-        roots = np.flatnonzero(above < 0)
-        if above[-1] < 0 and len(roots) > 1:
-            raise InputError(f"parents[{roots[0]}] is {above[roots[0]]}, but only the last node is the root")
-        inner = above[:-1]
-        n = len(above) - len(np.unique(inner[inner >= 0])) if len(above) > 1 else 1
+        last = len(above) - 1
+        if above[last] != -1:
+            raise InputError(f"parents[{last}] is {above[last]}, but the last node is the root: -1")
+        outside = np.flatnonzero((above[:last] < 0) | (above[:last] > last))
+        if outside.size:
+            at = outside[0]
+            only = "only the last node is the root" if above[at] == -1 else f"nodes are 0 to {last}"
+            raise InputError(f"parents[{at}] is {above[at]}, but {only}")
+        n_children = np.bincount(above[:last], minlength=len(above))
+        if (n_children == 1).any():
+            raise InputError(f"node {n_children.tolist().index(1)} has one child; inner nodes have 2 or more")
+        n = int((n_children == 0).sum())
         kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
         if heights is not None and lengths is not None:
             raise InputError("give heights or lengths, not both")
         above = above.copy()
-        above[-1] = max(len(above) - 1, 0)
+        above[last] = last
         tree, order = _ordhc.Tree.of_nodes(
             n,
             above,
@@ -340,7 +347,13 @@ class Dendrogram:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether there are no inversions: no merge is closer than a merge within it."""
+        """Whether there are no inversions: no merge is closer than a merge within it.
+
+        Raises
+        ------
+        InputError
+            The tree has no `heights`.
+        """
         return self._tree.is_monotone()
 
     def cophenetic(self, *, square: bool = False) -> NDArray[np.float64]:
@@ -592,7 +605,7 @@ class Dendrogram:
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
         >>> d.ancestor(["cat", "cow"]).name, d.ancestor([0, 1]).height
-        ('animals', 1.0)
+        ('animals', 2.0)
         """
         shape, numbers = self._shape, self._some_leaves_of(leaves)
         places = np.array(shape.starts)[numbers]
@@ -761,6 +774,8 @@ class Dendrogram:
         if what == "depth":
             return self._at_depth(_checks.whole("depth", level, at_least=0))
         number = float(_checks.numbers_of(what, level, ()))
+        if number != number:
+            raise InputError(f"{what} is NaN")
         return self._tree.cut_height(number) if what == "height" else self._tree.cut_path(number)
 
     def _at_depth(self, depth: int) -> NDArray[np.int64]:
@@ -879,10 +894,12 @@ class Dendrogram:
             tops.append(node)
         tree, kept = self._tree.restricted(firsts)
         found = self._derived((tree, kept))._with(names=self._names_of(tops))
-        if self.scale == "heights":
-            return found._with(tree.with_leaf_heights(self._all_heights[tops]))
         if self.scale == "shape":
             return found
+        if self.scale == "heights":
+            own = self._all_heights[tops]
+            stays = np.array_equal(own, tree.all_heights()[: tree.n_leaves])
+            return found if stays else found._with(tree.with_leaf_heights(own))
         lengths, here = found.lengths.copy(), found._shape
         for at, node in enumerate(tops):
             lengths[at] = self.lengths[node]
@@ -1006,9 +1023,9 @@ class Dendrogram:
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(cat:1,(dog:1,(cow:2,fly:6)95:1)90:1);")
         >>> d.reroot("fly").to_newick()
-        '((cow:2,(cat:2,dog:1)90:1)95:3,fly:3);'
+        '(fly:3,(cow:2,(cat:2,dog:1)95:1):3);'
         >>> d.reroot(midpoint=True).to_newick()
-        '((cow:2,(cat:2,dog:1)90:1)95:1,fly:5);'
+        '(fly:5,(cow:2,(cat:2,dog:1)95:1):1);'
         """
         midpoint = _checks.flag("midpoint", midpoint)
         if (outgroup is not None) + (edge is not None) + midpoint != 1:
@@ -1040,6 +1057,11 @@ class Dendrogram:
         support, names = self.support, self.node_names
         if support is not None:
             known = np.append(support, np.nan)
+            sides = [child - n for child in shape.children_of(shape.root) if child >= n]
+            if len(sides) == len(shape.children_of(shape.root)) == 2:
+                # Both edges at the root are one split, and often only one of them has its support.
+                first, second = known[sides]
+                known[sides] = np.where(np.isnan([first, second]), [second, first], [first, second])
             support = known[np.where(edges >= n, edges - n, len(support))]
             support[-1] = np.nan
         if names is not None:

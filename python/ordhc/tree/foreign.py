@@ -21,6 +21,8 @@ class _Node:
     number: int | None = None
     #: What else its comment says.
     comment: str | None = None
+    #: True if a leaf's `name` is its name even where it is a number; otherwise a number numbers the leaf.
+    is_named: bool = False
 
 
 #: A root, the children of a node, what is known of a node.
@@ -66,7 +68,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
 
     def about(node: Any) -> _Node:
         known, above = tree.nodes[node], next(iter(tree.pred[node]), None)
-        edge = {} if above is None else tree.edges[above, node]
+        edge = {"length": tree.graph.get("root_length")} if above is None else tree.edges[above, node]
         is_leaf = not tree.adj[node]
         height = known.get("height") if by_height and (not is_leaf or own) else None
         return _Node(
@@ -76,6 +78,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
             None if height is None else (kind, float(height)),
             node if is_leaf and "name" in known and isinstance(node, int) else None,
             kind if is_leaf and above is None else numbers.get(node),
+            is_named="name" in known,
         )
 
     return roots[0], lambda node: list(tree.adj[node]), about
@@ -176,7 +179,8 @@ def _labelled(node: _Node, is_leaf: bool) -> str:
     if node.comment is not None:
         items.append(node.comment)
     name = "" if node.name is None else str(node.name)
-    # A number that names a leaf is written plainly, which says that it is its number.
-    label = name if is_leaf and name.isdecimal() else "'" + name.replace("'", "''") + "'" if name else ""
+    # A number without quotes is read as the number of the leaf.
+    is_number = is_leaf and name.isdecimal() and not node.is_named
+    label = name if node.name is None or is_number else "'" + name.replace("'", "''") + "'"
     comment = f"[&{','.join(items)}]" if items else ""
     return label + comment + ("" if node.length is None else f":{float(node.length)!r}")

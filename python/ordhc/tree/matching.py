@@ -169,9 +169,13 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
         raise InputError("there are no trees")
     found = [as_dendrogram(tree) for tree in given]
     first = found[0]
+    # A tree of shape alone agrees with either kind.
+    kinds = [(at, tree.kind) for at, tree in enumerate(found) if tree.scale != "shape"]
+    for at, kind in kinds:
+        if kind != kinds[0][1]:
+            before, known = kinds[0]
+            raise InputError(f"tree {before} has {known[:-1]}ies as heights, tree {at} {kind[:-1]}ies")
     for at, tree in enumerate(found):
-        if tree.kind != first.kind:
-            raise InputError(f"tree 0 has {first.kind[:-1]}ies as heights, tree {at} {tree.kind[:-1]}ies")
         if (tree.names is None) != (first.names is None):
             named, bare = (0, at) if tree.names is None else (at, 0)
             raise InputError(f"the leaves of tree {named} have names, those of tree {bare} have none")

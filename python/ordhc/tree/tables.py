@@ -80,6 +80,8 @@ def as_graph(nodes: Iterable[Node], **about: Any) -> "networkx.DiGraph[int]":
         graph.add_node(label, **{name: value for name, value in known.items() if value is not None})
         if above is not None:
             graph.add_edge(above, label, **({} if length is None else {"length": length}))
+        elif length is not None:
+            graph.graph["root_length"] = length
     return graph
 
 
