@@ -1,6 +1,7 @@
 """The scores straight from their definitions: slow, obvious, exact where they can be."""
 
 import itertools
+from collections import defaultdict
 from fractions import Fraction
 from math import comb, inf, sqrt
 
@@ -9,15 +10,17 @@ from hypothesis import strategies as st
 
 import ordhc
 from support import twins
-from support.trees import members
+from support.trees import members, nodes_of
 
 
 def joins(tree):
-    """By pair of leaves, both ways round, the merge that joins them."""
-    found, at = members(tree), {}
-    for merge, (a, b) in enumerate(tree.merges.tolist()):
-        for i, j in itertools.product(found[a], found[b]):
-            at[i, j] = at[j, i] = merge
+    """By pair of leaves, both ways round, the node that joins them."""
+    below, at, children = nodes_of(tree), {}, defaultdict(list)
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        children[above].append(node)
+    for node, parts in children.items():
+        for a, b in itertools.permutations(parts, 2):
+            at.update(dict.fromkeys(itertools.product(below[a], below[b]), node))
     return at
 
 
@@ -28,20 +31,19 @@ def sizes(tree):
 
 
 def heights(tree):
-    """The height at which two leaves merge, by pair of leaves, both ways round."""
-    values = tree.heights.tolist()
-    return {pair: values[merge] for pair, merge in joins(tree).items()}
+    """The height at which two leaves join, by pair of leaves, both ways round."""
+    values, n = tree.heights.tolist(), tree.n_leaves
+    return {pair: values[node - n] for pair, node in joins(tree).items()}
 
 
 def nodes(tree, join_ties):
-    """The clusters of more than one leaf that are nodes; with `join_ties` none whose parent is as high."""
-    found, n = members(tree), tree.n_leaves
-    values = tree.heights.tolist()
-    joined = [False] * (n - 1) if tree.joined is None else tree.joined
-    kept = {cluster for cluster, is_part in zip(found[n:], joined, strict=True) if not is_part}
+    """The clusters of the inner nodes; with `join_ties` none whose parent is as high."""
+    below, n = nodes_of(tree), tree.n_leaves
+    kept = set(below[n:])
     if join_ties:
-        for merge, pair in enumerate(tree.merges.tolist()):
-            kept -= {found[part] for part in pair if part >= n and values[part - n] == values[merge]}
+        values, parents = tree.heights.tolist(), tree.parents.tolist()
+        inner = range(n, tree.n_nodes - 1)
+        kept -= {below[node] for node in inner if values[node - n] == values[parents[node] - n]}
     return kept
 
 
@@ -65,12 +67,13 @@ def revenue(tree, data):
 
 def satisfied(tree, data):
     """The shares agreed, disagreed, open."""
-    found, at, high = members(tree)[tree.n_leaves :], joins(tree), heights(tree)
+    below, at = nodes_of(tree), joins(tree)
+    high = heights(tree) if tree.scale == "heights" else dict.fromkeys(at, 0.0)
     sign = 1 if tree.kind == "dissimilarity" else -1
     sums = [0, 0, 0]
     for row, weight in twins.weighted(data.rows, data.weights):
         near, far = pairs_in(row)
-        a, b = found[at[near]], found[at[far]]
+        a, b = below[at[near]], below[at[far]]
         if a < b or b < a:
             sums[b < a] += weight
         elif a == b or high[near] == high[far]:

@@ -576,7 +576,7 @@ class Dendrogram:
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
         >>> d.ancestor(["cat", "cow"]).name, d.ancestor([0, 1]).height
-        ('animals', 1.0)
+        ('animals', 2.0)
         """
         shape, numbers = self._shape, self._some_leaves_of(leaves)
         places = np.array(shape.starts)[numbers]
@@ -749,11 +749,13 @@ class Dendrogram:
     def _flat(self, what: str, level: Any) -> NDArray[np.int64]:
         if what == "n_clusters":
             wanted = _checks.whole("n_clusters", level, at_least=1)
-            if self.scale == "shape" and 1 < wanted < self.n_leaves:
-                raise InputError(
-                    "the tree has neither heights nor lengths, and so no order of merging: cut it by depth"
-                )
-            if self.scale == "shape" and wanted <= self.n_leaves:
+            if self.scale == "shape":
+                if wanted not in (1, self.n_leaves):
+                    if wanted > self.n_leaves:
+                        raise InputError(f"n_clusters = {wanted} is outside 1..={self.n_leaves}")
+                    raise InputError(
+                        "the tree has neither heights nor lengths, and so no order of merging: cut it by depth"
+                    )
                 return np.arange(self.n_leaves) if wanted > 1 else np.zeros(self.n_leaves, dtype=np.int64)
             labels = self._tree.cut_clusters(wanted)
             if (there := int(labels.max()) + 1) < wanted:
@@ -1010,9 +1012,9 @@ class Dendrogram:
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(cat:1,(dog:1,(cow:2,fly:6)95:1)90:1);")
         >>> d.reroot("fly").to_newick()
-        '((cow:2,(cat:2,dog:1)90:1)95:3,fly:3);'
+        '(fly:3,(cow:2,(cat:2,dog:1)95:1):3);'
         >>> d.reroot(midpoint=True).to_newick()
-        '((cow:2,(cat:2,dog:1)90:1)95:1,fly:5);'
+        '(fly:4.5,(cow:2,(cat:2,dog:1)95:1):1.5);'
         """
         midpoint = _checks.flag("midpoint", midpoint)
         if (outgroup is not None) + (edge is not None) + midpoint != 1:
