@@ -750,9 +750,9 @@ class Dendrogram:
         if what == "n_clusters":
             wanted = _checks.whole("n_clusters", level, at_least=1)
             if self.scale == "shape":
-                if wanted not in (1, self.n_leaves):
-                    if wanted > self.n_leaves:
-                        raise InputError(f"n_clusters = {wanted} is outside 1..={self.n_leaves}")
+                if wanted > self.n_leaves:
+                    raise InputError(f"n_clusters = {wanted} is outside 1..={self.n_leaves}")
+                if 1 < wanted < self.n_leaves:
                     raise InputError(
                         "the tree has neither heights nor lengths, and so no order of merging: cut it by depth"
                     )
@@ -761,7 +761,7 @@ class Dendrogram:
             if (there := int(labels.max()) + 1) < wanted:
                 warn(
                     f"the tree has no cut into {wanted} clusters, because a node has many children: "
-                    f"{there} clusters"
+                    f"{there} cluster{'s' * (there > 1)}"
                 )
             return labels
         if what == "depth":
