@@ -186,9 +186,9 @@ class Tree:
     ) -> tuple[
         Tree,
         list[str],
-        _MaybeInts,
         bool,
         bool,
+        _Ints,
         list[str | None] | None,
         _MaybeFloats,
         bool,

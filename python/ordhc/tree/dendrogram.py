@@ -62,6 +62,22 @@ class Dendrogram:
     settings
         What made the tree, see `Dendrogram.settings`.
 
+    Notes
+    -----
+    Members by what they are for:
+
+    * shape: `n_leaves`, `n_nodes`, `parents`, `merges`, `sizes`, `lca_size`, `leaf_order`
+    * heights and lengths: `scale`, `kind`, `heights`, `leaf_heights`, `lengths`, `is_monotone`, `cophenetic`,
+      `patristic`
+    * names, support, settings: `names`, `node_names`, `labels`, `support`, `settings`, `with_names`,
+      `with_node_names`, `with_support`, `with_settings`
+    * walks: `root`, `node`, `nodes`, `ancestor`, which give a `Node`
+    * flat clusters: `cut`
+    * changes, which return a new tree: `subtree`, `keep`, `prune`, `collapse`, `contract`, `join_ties`,
+      `reroot`, `ladderize`, `rotate`, `with_leaf_order`, `relabel`
+    * files and pictures: `to_newick`, `to_linkage_matrix`, `to_dict`, `to_frame`, `to_networkx`, `to_d3`,
+      `plot`, `savefig`, `to_html`; `from_newick`, `from_linkage_matrix`, `from_dict`
+
     Examples
     --------
     >>> import ordhc
@@ -658,26 +674,6 @@ class Dendrogram:
 
     # Flat clusters.
 
-    @overload
-    def cut(
-        self,
-        n_clusters: int,
-        *,
-        height: None = None,
-        depth: None = None,
-        path: None = None,
-        min_size: int | None = None,
-    ) -> NDArray[np.int64]: ...
-    @overload
-    def cut(
-        self,
-        n_clusters: int | Sequence[int] | None = None,
-        *,
-        height: float | Sequence[float] | None = None,
-        depth: int | Sequence[int] | None = None,
-        path: float | Sequence[float] | None = None,
-        min_size: int | None = None,
-    ) -> NDArray[np.int64]: ...
     def cut(
         self,
         n_clusters: int | Sequence[int] | None = None,

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ def read(
     progress: Progress | bool | None = None,
 ) -> tuple[_ordhc.Tree, Annotations]:
     """Read a tree and its annotations; warn about parts of the text that the tree does not have."""
-    tree, found, numbers, is_numbered, has_node_numbers, node_names, support, shares, note = (
+    tree, found, is_numbered, has_node_numbers, standing, node_names, support, shares, note = (
         _ordhc.Tree.from_newick(
             _checks.text("the Newick text", text),
             _checks.flag("preserve_underscores", preserve_underscores),
@@ -32,23 +31,22 @@ def read(
         warn(note)
     annotations = Annotations.of(
         tree,
-        names=found,
+        names=None if is_numbered and names is None else found,
         node_names=node_names,
         support=support,
         shares=shares,
-        standing=np.arange(len(found)),
+        standing=standing,
     )
-    order = numbers
-    if names is not None:
-        order = _order(found, _checks.names(names) or ())
-    if order is not None and not np.array_equal(order, np.arange(len(order))):
-        tree, annotations = tree.relabel(order), annotations.relabelled(order)
-        if not has_node_numbers:
-            tree, kept = tree.sorted()
-            annotations = annotations.of_nodes(kept, len(order), len(order))
-    if names is None and is_numbered:
-        annotations = replace(annotations, names=None)
-    return tree, annotations
+    if names is None:
+        return tree, annotations
+    order = _order(found, _checks.names(names) or ())
+    if np.array_equal(order, np.arange(len(order))):
+        return tree, annotations
+    tree, annotations = tree.relabel(order), annotations.relabelled(order)
+    if has_node_numbers:
+        return tree, annotations
+    tree, kept = tree.sorted()
+    return tree, annotations.of_nodes(kept, len(order), len(order))
 
 
 def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:

@@ -17,14 +17,14 @@ const LONG_TEXT: usize = 1 << 20;
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
-/// The tree, names, numbers and whether these replace names, whether inner nodes were numbered, names of nodes, support
-/// and whether it is written as shares, the note.
+/// The tree, names and whether they are the leaves' numbers, whether inner nodes were numbered, the leaves as written,
+/// names of nodes, support and whether it is written as shares, the note.
 type Read<'py> = (
     Tree,
     Vec<String>,
-    Option<Integers<'py>>,
     bool,
     bool,
+    Integers<'py>,
     Option<Vec<Option<String>>>,
     Option<Floats<'py>>,
     bool,
@@ -189,9 +189,9 @@ impl Tree {
         Ok((
             read.tree.into(),
             beside.names.unwrap_or_default(),
-            read.numbers.map(|numbers| widened(py, numbers)),
             read.is_numbered,
             read.has_node_numbers,
+            widened(py, beside.standing.unwrap_or_default()),
             beside.node_names,
             beside.support.map(|values| PyArray1::from_vec(py, values)),
             beside.shares,

@@ -59,8 +59,8 @@ impl TripletCounts {
 
 /// The number of sets of three leaves that a tree resolves.
 fn resolved(tree: &Topology) -> u64 {
-    let sizes = tree.sizes();
-    (0..tree.root()).map(|node| two(sizes[node].into()) * u64::from(sizes[tree.parent(node)] - sizes[node])).sum()
+    let within = |node| two(tree.size(node).into()) * u64::from(tree.size(tree.parent(node)) - tree.size(node));
+    (0..tree.root()).map(within).sum()
 }
 
 /// All sets of three leaves by what the trees say about them; the rooted triplet distance is

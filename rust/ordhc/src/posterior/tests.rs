@@ -212,7 +212,7 @@ proptest! {
         let height = |tree: &Dendrogram, a: usize, b: usize| {
             let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
             let both = 1 << a | 1 << b;
-            tree.merges().iter().zip(tree.heights()).find_map(|(&[a, b], &height)| {
+            tree.merges().iter().zip(tree.merge_heights().iter()).find_map(|(&[a, b], &height)| {
                 sets.push(sets[a as usize] | sets[b as usize]);
                 (sets[sets.len() - 1] & both == both).then_some(height)
             }).unwrap()

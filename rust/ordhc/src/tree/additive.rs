@@ -127,7 +127,9 @@ impl AdditiveTree {
         let nearest = (0..n).min_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
         let farthest = (0..n).max_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
         let largest = depths.iter().fold(0.0f64, |largest, depth| largest.max(depth.abs()));
-        if !(depths[farthest] - depths[nearest] <= TOLERANCE * largest) {
+        let differ = depths[farthest] - depths[nearest];
+        // NaN where lengths are too large to be added.
+        if differ.is_nan() || differ > TOLERANCE * largest {
             return Err(Error::Argument(format!(
                 "the tree has lengths but no heights: leaf {nearest} is {} from the root, leaf {farthest} {}",
                 depths[nearest], depths[farthest]

@@ -11,13 +11,14 @@ use crate::tree::{AdditiveTree, Dendrogram, Topology, Tree};
 const NONE: u32 = u32::MAX;
 
 pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
-    let shape = Shape::of(&found.nodes);
+    let (leaves, is_numbered) = leaf_numbers(&found);
+    let n = found.leaves.len();
+    let leaves = leaves.unwrap_or_else(|| (0..n as u32).collect());
+    let shape = Shape::of(&found.nodes, &leaves);
     monitor.advance(0)?;
     let mut notes = Vec::new();
     let tree = shape.tree(&found, &mut notes)?;
     monitor.advance(0)?;
-    let n = shape.n;
-    let mut annotations = Annotations { standing: Some((0..n as u32).collect()), ..Annotations::default() };
     let has_node_numbers = !found.inner.is_empty();
     // `numbers` has the final number of each inner node as read.
     let (tree, numbers) = match has_node_numbers {
@@ -30,13 +31,18 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
         }
     };
     monitor.advance(0)?;
+    let mut annotations = Annotations::default();
     shape.label(&found, &numbers, &mut annotations, &mut notes);
     monitor.advance(0)?;
-    let (numbers, is_numbered) = leaf_numbers(&found);
-    monitor.advance(0)?;
-    annotations.names = Some(found.leaves.into_iter().map(|label| label.text).collect());
+    let mut names: Vec<String> = found.leaves.into_iter().map(|label| label.text).collect();
+    if !leaves.is_sorted() {
+        let mut ordered = vec![String::new(); n];
+        names.into_iter().zip(&leaves).for_each(|(name, &leaf)| ordered[leaf as usize] = name);
+        names = ordered;
+    }
+    (annotations.names, annotations.standing) = (Some(names), Some(leaves));
     let note = if notes.is_empty() { None } else { Some(notes.join("; ")) };
-    Ok(NewickTree { tree, annotations, numbers, is_numbered, has_node_numbers, note })
+    Ok(NewickTree { tree, annotations, is_numbered, has_node_numbers, note })
 }
 
 /// A node that has no child, or more than one.
@@ -64,7 +70,8 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(found: &[Node]) -> Self {
+    /// `leaves` has the numbers of the leaves in the order in which they are written.
+    fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
         let mut n_inner = 0;
@@ -76,7 +83,7 @@ impl Shape {
                 shape.passed.push(source);
                 continue;
             }
-            let number = if node.n_children == 0 { shape.n as u32 } else { n_inner };
+            let number = if node.n_children == 0 { leaves[shape.n] } else { n_inner };
             shape.n += usize::from(node.n_children == 0);
             n_inner += u32::from(node.n_children != 0);
             shape.children.extend(open.drain(open.len() - node.n_children as usize..));

@@ -51,13 +51,12 @@ named!(Underscores, "underscores", {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewickTree {
-    /// The tree. Leaves are numbered in the order in which they are written, nodes as [`Tree::sorted`] numbers them.
+    /// The tree. Leaves have their own numbers, where the text has these, else they are numbered in the order in which
+    /// they are written. Inner nodes are numbered as by [`Tree::sorted`], unless comments number them.
     pub tree: Tree,
     /// All else, names of leaves always.
     pub annotations: Annotations,
-    /// The leaves' own numbers 0 to n - 1, where the text tells them.
-    pub numbers: Option<Vec<u32>>,
-    /// Whether leaves have these numbers instead of names.
+    /// Whether leaves have numbers 0 to n - 1 instead of names.
     pub is_numbered: bool,
     /// Whether comments number the inner nodes, which then have these numbers.
     pub has_node_numbers: bool,

@@ -1,5 +1,6 @@
 //! Trees to Newick text.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::labels::{leaf_label, node_label, percent, quoted};
@@ -14,7 +15,6 @@ const STRIDE: usize = 4096;
 
 enum Step {
     Open(u32),
-    Comma,
     Close(u32),
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Writer<'a> {
     tree: &'a Topology,
     annotations: &'a Annotations,
     /// The lengths of the edges, if they are written.
-    lengths: Option<std::borrow::Cow<'a, [f64]>>,
+    lengths: Option<Cow<'a, [f64]>>,
     /// The tree by heights, if they are written.
     heights: Option<&'a Dendrogram>,
     n: usize,
@@ -76,10 +76,10 @@ impl<'a> Writer<'a> {
     }
 
     /// The children of a node in the order in which they are written.
-    fn children(&self, node: u32) -> Vec<u32> {
-        let mut children = self.tree.children(node as usize).to_vec();
+    fn children(&self, node: u32) -> Cow<'_, [u32]> {
+        let mut children = Cow::Borrowed(self.tree.children(node as usize));
         if let Some(first) = &self.first {
-            children.sort_unstable_by_key(|&part| first[part as usize]);
+            children.to_mut().sort_unstable_by_key(|&part| first[part as usize]);
         }
         children
     }
@@ -91,7 +91,7 @@ impl<'a> Writer<'a> {
         while let Some(node) = open.pop() {
             match (node as usize) < self.n {
                 true => leaves.push(node),
-                false => open.extend(self.children(node).into_iter().rev()),
+                false => open.extend(self.children(node).iter().rev()),
             }
         }
         leaves
@@ -100,16 +100,21 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&self, monitor: &Monitor) -> Result<String> {
         let mut text = String::new();
         let mut steps = vec![Step::Open(self.tree.root() as u32)];
-        // Nodes open and close, and half of them have a comma.
-        monitor.start(5 * self.n as u64);
+        // Leaves open, inner nodes open and close.
+        monitor.start((2 * self.tree.n_nodes() - self.n) as u64);
         let mut at = 0usize;
         while let Some(step) = steps.pop() {
             at += 1;
             if at.is_multiple_of(STRIDE) {
                 monitor.advance(STRIDE as u64)?;
             }
+            if let Step::Open(_) = step
+                && !text.is_empty()
+                && !text.ends_with('(')
+            {
+                text.push(',');
+            }
             match step {
-                Step::Comma => text.push(','),
                 Step::Open(node) if (node as usize) < self.n => {
                     self.leaf(&mut text, node as usize);
                     self.length(&mut text, node as usize);
@@ -117,12 +122,7 @@ impl<'a> Writer<'a> {
                 Step::Open(node) => {
                     text.push('(');
                     steps.push(Step::Close(node));
-                    for (at, part) in self.children(node).into_iter().enumerate().rev() {
-                        steps.push(Step::Open(part));
-                        if at > 0 {
-                            steps.push(Step::Comma);
-                        }
-                    }
+                    steps.extend(self.children(node).iter().rev().map(|&part| Step::Open(part)));
                 }
                 Step::Close(node) => {
                     text.push(')');
