@@ -870,6 +870,8 @@ class Dendrogram:
         "((pets:1,cow:2):1,'car +1':2);"
         """
         labels = self.cut(n_clusters, height=height)
+        if labels.ndim > 1:
+            raise InputError("the top of a tree is one cut: give a number, not a list of them")
         firsts = np.unique(labels, return_index=True)[1]
         # The node of each cluster: the smallest one with all of its leaves.
         sizes, shape = np.bincount(labels), self._shape
