@@ -210,9 +210,9 @@ def test_support_is_kept_and_written():
     with pytest.raises(ValueError, match="read-only"):
         d.support[0] = 0
     with pytest.raises(ordhc.InputError, match=r"support\[1\] is 1.5"):
-        d.with_support([0, 1.5, 1])
+        d.with_support([0, 1.5])
     with pytest.raises(ordhc.InputError, match="shape"):
-        d.with_support([0, 1])
+        d.with_support([0, 1, 1])
 
 
 def test_support_is_drawn():
