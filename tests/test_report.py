@@ -62,8 +62,6 @@ def test_verdicts_are_those_of_walking_up_the_tree(n, seed, is_four):
     )
     rows = [rng.choice(n, 4 if is_four else 3, replace=False) for _ in range(20)]
     data = (Quadruplets if is_four else Triplets)(rows, n_leaves=n)
-    # Joined merges are one node for `nodes`, and none are joined here.
-    assert tree.joined is None
     assert verdicts(tree, data).tolist() == [plainly(tree, row) for row in data.rows.tolist()]
     total = ordhc.metrics.satisfied(tree, data)
     assert (verdicts(tree, data) == 1).mean() == pytest.approx(total.agreed)

@@ -174,8 +174,11 @@ class Session(Imports):
             raise InputError(
                 f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
+        settings = self._settings
+        if given.get("prior") is not None:
+            settings = with_kept_prior(settings, self._names, self._n_leaves)
         for key, value in with_kept_prior(given, self._names, self._n_leaves).items():
-            own = self._settings.get(key, _DEFAULTS.get(key))
+            own = settings.get(key, _DEFAULTS.get(key))
             if own != value:
                 told = f"{key} is {_checks.quoted(own)}, not {_checks.quoted(value)}"
                 raise InputError(told, path=brief(self._path, 200))

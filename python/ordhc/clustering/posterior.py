@@ -83,7 +83,7 @@ class Posterior:
 
     @cached_property
     def trees(self) -> tuple[Dendrogram, ...]:
-        """The trees, chain after chain; nodes of more than two children are joined merges."""
+        """The trees, chain after chain; their nodes may have more than two children."""
         return tuple(self._trees())
 
     def _trees(self) -> Iterator[Dendrogram]:

@@ -108,7 +108,7 @@ class Bootstrap:
 
     @property
     def support(self) -> NDArray[np.float64]:
-        """The share of resamples with each cluster of the tree, (n - 1,)."""
+        """The share of resamples with each cluster of the tree, (n_nodes - n,)."""
         support = self.tree.support
         return np.zeros(0) if support is None else support
 
