@@ -51,6 +51,8 @@ def page(
     clusters = 1
     if n_clusters is not None:
         clusters = _checks.whole("n_clusters", n_clusters, at_least=1, at_most=tree.n_leaves)
+        # Trees that can't be cut so say why.
+        tree.cut(clusters)
     least = _checks.number("support_threshold", support_threshold, at_least=0, at_most=1)
     shown = f"{tree.n_leaves:,} leaves" if title is None else _checks.text("title", title)
     data = _nodes(tree)
@@ -111,10 +113,14 @@ def _nodes(tree: Dendrogram) -> dict[str, Any]:
     at[labels] = np.arange(len(labels))
     above = np.array(shape.parents)[labels]
     positions = positions_of(tree)
-    # The last merge is opened first.
+    # The last merge is opened first; without an order of merging, the node nearest to the root.
     rank = np.full(len(labels), -1)
     inner = np.flatnonzero(labels >= n)
-    rank[inner[np.argsort(-labels[inner])]] = np.arange(len(inner))
+    depth = np.zeros(len(labels))
+    if positions.label is None:
+        for node, parent in enumerate(at[above[1:]].tolist(), start=1):
+            depth[node] = depth[parent] + 1
+    rank[inner[np.lexsort((-labels[inner], depth[inner]))]] = np.arange(len(inner))
     names, inside = tree.labels, tree.node_names
     support: list[float | None] | None = None
     if tree.support is not None:
