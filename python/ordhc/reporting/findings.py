@@ -289,7 +289,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     support = tree.support
     nodes, known = [], []
     for node in tree.nodes():
-        if node.is_leaf or node.label == 2 * n - 2:
+        if node.is_leaf or node.parent is None:
             continue
         share = None if support is None else _number(float(support[node.label - n]))
         known += [] if share is None else [share]
@@ -298,7 +298,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
                 "label": node.label,
                 "name": node.name,
                 "size": node.size,
-                "height": float(node.height),
+                "height": node.height,
                 "support": share,
                 "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
             }

@@ -211,7 +211,8 @@ class _Nest:
     def _members(self, cluster: int) -> list[int]:
         """Return the leaves of a cluster."""
         _, node, shape = self._place(cluster)
-        return shape.leaves_of(node).tolist()
+        leaves: list[int] = shape.leaves_of(node).tolist()
+        return leaves
 
     @property
     def is_binary(self) -> bool:

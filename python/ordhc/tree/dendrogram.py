@@ -1363,7 +1363,7 @@ class Dendrogram:
         >>> table["label"], table["parent"], table["name"]
         ([0, 1, 2, 3, 4], [3, 3, 4, 4, None], ['cat', 'dog', 'car', None, None])
         """
-        return tables.as_frame(self, backend)
+        return tables.as_frame(map(self.node, range(self.n_nodes)), backend)
 
     def to_networkx(self) -> "networkx.DiGraph[int]":
         """Return the tree as a graph of NetworkX (the extra `trees`), with edges from parents to children.
@@ -1377,7 +1377,10 @@ class Dendrogram:
         >>> sorted(graph.edges(data="length")), graph.nodes[0]["name"]
         ([(3, 0, 0.25), (3, 1, 0.25), (4, 2, 1.0), (4, 3, 0.75)], 'cat')
         """
-        return tables.as_graph(self)
+        nodes = map(self.node, range(self.n_nodes))
+        return tables.as_graph(
+            nodes, scale=self.scale, kind=self.kind, leaf_heights=self.leaf_heights is not None
+        )
 
     def to_d3(self) -> str:
         """Return the tree as nested JSON, as D3's ``hierarchy(JSON.parse(text))`` takes it.
@@ -1390,7 +1393,7 @@ class Dendrogram:
         >>> Dendrogram([(0, 1)], [0.5], names=["cat", "dog"]).to_d3()[:70]
         '{"height": 0.5, "size": 2, "label": 2, "children": [{"name": "cat", "h'
         """
-        return tables.as_nested_json(self)
+        return tables.as_nested_json(self.root)
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).

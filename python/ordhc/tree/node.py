@@ -1,15 +1,12 @@
 """A node of a dendrogram, to walk from."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.errors import InputError
-
-if TYPE_CHECKING:
-    from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Node"]
 
@@ -32,13 +29,13 @@ class Node:
 
     __slots__ = ("_label", "_tree")
 
-    def __init__(self, tree: "Dendrogram", label: int) -> None:
+    def __init__(self, tree: Any, label: int) -> None:
         self._tree = tree
         self._label = label
 
     @property
-    def tree(self) -> "Dendrogram":
-        """The dendrogram."""
+    def tree(self) -> Any:
+        """The `Dendrogram` that the node is in."""
         return self._tree
 
     @property

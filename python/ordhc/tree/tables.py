@@ -1,54 +1,44 @@
 """Dendrograms as tables, graphs and nested JSON."""
 
 import json
-import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ordhc import _checks
 from ordhc.errors import MissingExtraError
+from ordhc.tree.node import Node
 
 if TYPE_CHECKING:
     import networkx
 
-    from ordhc.tree.dendrogram import Dendrogram
-
 __all__ = ["BACKENDS", "as_frame", "as_graph", "as_nested_json"]
 
+_COLUMNS = ("label", "parent", "height", "size", "support", "name", "branch_length", "is_leaf")
 BACKENDS = ("pandas", "polars", "pyarrow", "dict")
 
 
-def columns_of(tree: "Dendrogram") -> dict[str, list[Any]]:
-    """Return a row for each node, leaves first; None is what there is not."""
-    n, shape, n_nodes = len(tree), tree._shape, tree.n_nodes
-    n_inner = n_nodes - n
-    names: list[str | None] = [*(tree.names or [None] * n), *(tree.node_names or [None] * n_inner)]
-    support = np.full(n_nodes, np.nan)
-    if tree.support is not None:
-        support[n:] = tree.support
-    heights = [node.height for node in map(tree.node, range(n_nodes))]
-    lengths = [None] * n_nodes if tree.scale == "shape" else _known(tree.lengths.tolist())
-    return {
-        "label": list(range(n_nodes)),
-        "parent": [None if above < 0 else above for above in shape.parents],
-        "height": heights,
-        "size": list(shape.sizes),
-        "support": _known(support.tolist()),
-        "name": names,
-        "branch_length": lengths,
-        "is_leaf": [node < n for node in range(n_nodes)],
-    }
+def columns_of(nodes: Iterable[Node]) -> dict[str, list[Any]]:
+    """Return a row for each node, as columns; None is what there is not."""
+    rows = [
+        (
+            node.label,
+            None if node.parent is None else node.parent.label,
+            node.height,
+            node.size,
+            node.support,
+            node.name,
+            node.branch_length,
+            node.is_leaf,
+        )
+        for node in nodes
+    ]
+    return {name: list(cells) for name, cells in zip(_COLUMNS, zip(*rows, strict=True), strict=True)}
 
 
-def _known(values: list[float]) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values]
-
-
-def as_frame(tree: "Dendrogram", backend: str) -> Any:
+def as_frame(nodes: Iterable[Node], backend: str) -> Any:
     """See `Dendrogram.to_frame`."""
     backend = _checks.choice("backend", backend, BACKENDS)
-    columns = columns_of(tree)
+    columns = columns_of(nodes)
     if backend == "dict":
         return columns
     try:
@@ -76,49 +66,48 @@ def as_frame(tree: "Dendrogram", backend: str) -> Any:
     return pyarrow.table({name: pyarrow.array(cells, types.get(name)) for name, cells in columns.items()})
 
 
-def as_graph(tree: "Dendrogram") -> "networkx.DiGraph[int]":
+def as_graph(nodes: Iterable[Node], **about: Any) -> "networkx.DiGraph[int]":
     """See `Dendrogram.to_networkx`."""
     try:
         import networkx
     except ImportError:
         raise MissingExtraError.of("to_networkx", "networkx", "trees") from None
-    graph: networkx.DiGraph[int] = networkx.DiGraph(
-        scale=tree.scale, kind=tree.kind, leaf_heights=tree.leaf_heights is not None
-    )
-    columns = columns_of(tree)
+    graph: networkx.DiGraph[int] = networkx.DiGraph(**about)
+    columns = columns_of(nodes)
     for row in zip(*columns.values(), strict=True):
-        about = dict(zip(columns, row, strict=True))
-        label, above, length = about.pop("label"), about.pop("parent"), about.pop("branch_length")
-        graph.add_node(label, **{name: value for name, value in about.items() if value is not None})
+        known = dict(zip(columns, row, strict=True))
+        label, above, length = known.pop("label"), known.pop("parent"), known.pop("branch_length")
+        graph.add_node(label, **{name: value for name, value in known.items() if value is not None})
         if above is not None:
             graph.add_edge(above, label, **({} if length is None else {"length": length}))
     return graph
 
 
-def as_nested_json(tree: "Dendrogram") -> str:
+def as_nested_json(root: Node) -> str:
     """See `Dendrogram.to_d3`; deep trees are no deep recursion."""
-    shape, n, names = tree._shape, len(tree), tree.labels
-    columns = columns_of(tree)
-    about = {}
-    for label, _, height, size, support, name, length, is_leaf in zip(*columns.values(), strict=True):
-        name = names[label] if is_leaf else name
-        facts = [] if name is None else [f'"name": {json.dumps(name, ensure_ascii=False)}']
-        facts += [] if height is None else [f'"height": {height!r}']
-        facts.append(f'"size": {size}')
-        facts += [] if support is None else [f'"support": {support!r}']
-        facts += [] if length is None else [f'"branch_length": {length!r}']
-        about[label] = f'{{{", ".join(facts)}, "label": {label}}}'
     text: list[str] = []
-    waiting: list[int | str] = [shape.root]
+    waiting: list[Node | str] = [root]
     while waiting:
         step = waiting.pop()
         if isinstance(step, str):
             text.append(step)
-        elif step < n:
-            text.append(about[step])
-        else:
-            text.append(about[step][:-1] + ', "children": [')
-            waiting.append("]}")
-            for at, child in enumerate(shape.children_of(step)[::-1]):
-                waiting += [", ", child] if at else [child]
+            continue
+        name = step.leaf_names[0] if step.is_leaf else step.name
+        known = {
+            "name": name,
+            "height": step.height,
+            "size": step.size,
+            "support": step.support,
+            "branch_length": step.branch_length,
+            "label": step.label,
+        }
+        facts = {key: value for key, value in known.items() if value is not None}
+        text.append(json.dumps(facts, ensure_ascii=False)[:-1])
+        if step.is_leaf:
+            text.append("}")
+            continue
+        text.append(', "children": [')
+        waiting.append("]}")
+        for at, child in enumerate(step.children[::-1]):
+            waiting += [", ", child] if at else [child]
     return "".join(text)
