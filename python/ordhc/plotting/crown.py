@@ -24,8 +24,8 @@ class Item:
     """A leaf, a collapsed cluster or an open node.
 
     `first` and `size` are its leaves in the order of the picture. `height` is its position along the axis,
-    `near` and `far` are those of the leaf nearest to the root and of the leaf farthest from it. `place`, `low`
-    and `high` are positions across the axis: leaf after leaf, 1 apart.
+    `near` and `far` are those of the leaf nearest to the root and of the leaf farthest from it. `place`,
+    `low` and `high` are positions across the axis: leaf after leaf, 1 apart.
     """
 
     label: int

@@ -73,10 +73,10 @@ def plot_dendrogram(
 ) -> "Axes":
     """Draw a dendrogram, a phylogram or a cladogram, as the tree is.
 
-    A tree with heights is a dendrogram: nodes are at their heights. A tree with lengths (`Dendrogram.scale`) is
-    a phylogram: each node is at its distance from the root, and each leaf ends where its path ends. A thin
-    line leads from the end of a leaf to its name. An edge of negative length runs backwards. A tree of shape
-    alone is a cladogram by levels, and so is a tree in which an edge has no length, with a warning.
+    A tree with heights is a dendrogram: nodes are at their heights. A tree with lengths (`Dendrogram.scale`)
+    is a phylogram: each node is at its distance from the root, and each leaf ends where its path ends. A
+    dotted line leads from the end of a leaf to its name. An edge of negative length runs backwards. A tree of
+    shape alone is a cladogram by levels. A tree in which an edge has no length is drawn as a cladogram too.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def plot_dendrogram(
         Where to draw; by default a new figure whose size grows with the number of leaves, and which pyplot
         does not know. `Dendrogram.plot` draws where pyplot does.
     layout
-        "rectangular", "circular", or "unrooted" (straight branches as long as the edges, the root not marked).
+        "rectangular", "circular", or "unrooted" (straight branches as long as the edges; no root is marked).
     orientation
         The side on which the leaves of a rectangular tree stand: "right", "left", "top" or "bottom".
     truncate
@@ -95,8 +95,8 @@ def plot_dendrogram(
         triangle reaches from its farthest leaf to its nearest one. By default trees of 300 leaves or more are
         truncated to 60; False draws all leaves.
     n_clusters
-        Colour the clusters of `Dendrogram.cut`, each in a colour of its own. A tree with lengths is cut by its
-        longest paths; a tree of shape alone has no such cut.
+        Colour the clusters of `Dendrogram.cut`, each in a colour of its own. A tree with lengths is cut by
+        its longest paths; a tree of shape alone has no such cut.
     color_by
         Colour the branches by a category of each leaf: a mapping or series by name, or a list in the order of
         the leaves' numbers. Branches above leaves of different categories stay grey. With a legend.

@@ -1,4 +1,4 @@
-"""Where nodes are along the axis of a picture: at their heights, at their distances from the root, or by level."""
+"""Where nodes are along the axis of a picture: at heights, at distances from the root, or at levels."""
 
 from dataclasses import dataclass
 
@@ -35,9 +35,9 @@ class Positions:
 def positions_of(tree: Dendrogram) -> Positions:
     """Return where the nodes of a tree are drawn.
 
-    A tree with heights has its nodes at their heights. A tree with lengths is a phylogram: each node is at its
-    distance from the root. Any other tree is a cladogram: leaves are at level 0, each other node is one level
-    above its highest child.
+    A tree with heights has its nodes at their heights. A tree with lengths is a phylogram: each node is at
+    its distance from the root. Any other tree is a cladogram: leaves are at level 0, each other node is one
+    level above its highest child.
 
     Warns
     -----

@@ -3,8 +3,6 @@
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ordhc.plotting.crown import Crown
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted

@@ -79,9 +79,7 @@ class Rectangle:
 
     def triangle(self, tip: Item) -> Points:
         """From the node to the farthest and the nearest leaf."""
-        return self._at(
-            [(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)]
-        )
+        return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
         """A rectangle beyond the leaves."""
@@ -136,7 +134,7 @@ class Circle:
         first, last = self.angle(start), self.angle(end)
         steps = np.linspace(first, last, 2 + int(abs(last - first) / 0.03))
         radii = np.linspace(radius, radius if last_radius is None else last_radius, len(steps))
-        return radii[:, None] * np.column_stack([np.cos(steps), np.sin(steps)])
+        return np.column_stack([radii * np.cos(steps), radii * np.sin(steps)])
 
     def branch(self, parent: Item, child: Item) -> Points:
         """A ray and an arc."""
@@ -201,7 +199,9 @@ class Unrooted(Circle):
                     length = self._away(child.height - item.height)
                 angle = self.angle(self._middle(child))
                 self._at[id(child)] = (x + length * math.cos(angle), y + length * math.sin(angle))
-        reach = [math.hypot(*self._at[id(tip)]) + max(self._away(tip.far - tip.height), 0) for tip in crown.tips]
+        reach = [
+            math.hypot(*self._at[id(tip)]) + max(self._away(tip.far - tip.height), 0) for tip in crown.tips
+        ]
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
