@@ -228,7 +228,8 @@ def fit(
         names: Sequence[Any] | None = data.names
     else:
         names = without_names(data)[1] or index_names(data)
-    data = fitting(data, plan.accepts, plan.title)
+    # Millions of vectors are linked by neighbours: there is no room for another copy of them.
+    data = fitting(data, plan.accepts, plan.title, copy=neighbors is None)
     is_comparisons = isinstance(data, Triplets | Quadruplets)
     n = data.n_leaves if is_comparisons else data.shape[0]
     initial = _checks.labels("initial_clusters", initial_clusters, n)
