@@ -164,8 +164,9 @@ def learn(
             click.echo(reason, err=True)
     if session is None:
         assert answerer is not None
-        if export is not None:
-            raise click.UsageError("--export needs a SESSION, which keeps the answers")
+        for option, value in (("--export", export), ("--who", who)):
+            if value is not None:
+                raise click.UsageError(f"{option} needs a SESSION, which keeps the answers")
         found = _simulated(answerer, items, given, contract, quiet)
     else:
         names, pictures = (None, {}) if items is None else read_items(items)

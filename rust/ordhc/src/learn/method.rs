@@ -192,7 +192,12 @@ impl Method {
                     return Err(Error::out_of_range("parallel", 0, "1.."));
                 }
                 if p == 1.0 || n < 3 {
-                    return Self::Insertion { parallel }.learner(n, seed);
+                    let certain = match schedule {
+                        Schedule::Questions => Self::Insertion { parallel },
+                        Schedule::Balanced => Self::Balanced,
+                        Schedule::Rounds => Self::Rounds,
+                    };
+                    return certain.learner(n, seed);
                 }
                 let settings = Settings { p, delta, assume, noise, parallel, schedule };
                 Box::new(Asking::new(Robust::new(order()?, settings, seed)))
