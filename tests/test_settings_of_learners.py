@@ -219,9 +219,9 @@ def test_asking_an_oracle_again_that_repeats_its_answers_is_told(tmp_path, given
     oracle = Repeating(TREE, 0.1)
     with pytest.warns(ordhc.OrdhcWarning, match=told):
         ordhc.learn(oracle, **given)
-    with ordhc.Session(tmp_path / "a", n_leaves=6, **given) as session:
-        with pytest.warns(ordhc.OrdhcWarning, match=f"the session {told}"):
-            ordhc.learn(oracle, session=session)
+    warned = pytest.warns(ordhc.OrdhcWarning, match=f"the session {told}")
+    with ordhc.Session(tmp_path / "a", n_leaves=6, **given) as session, warned:
+        ordhc.learn(oracle, session=session)
 
 
 def test_what_helps_is_what_the_method_takes():

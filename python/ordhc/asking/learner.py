@@ -15,7 +15,16 @@ from ordhc.asking.questions import Questions, checked_among
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISES", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "mistake_about"]
+__all__ = [
+    "DOES_NOT_WEIGH",
+    "METHODS",
+    "NOISES",
+    "NOISY",
+    "OF_PAIRS",
+    "SCHEDULES",
+    "Learner",
+    "mistake_about",
+]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
@@ -72,7 +81,8 @@ def mistake_about(noise: str | None, settings: Mapping[str, Any]) -> str | None:
         return None
     persistent = "give p below 1 and noise='persistent', by the method insertion"
     if p is None and repeat == 1:
-        independent = "give repeat" if method not in _USES["p"] or settings.get("exact") else "give p or repeat"
+        takes_p = method in _USES["p"] and not settings.get("exact")
+        independent = "give p or repeat" if takes_p else "give repeat"
         return f"takes all answers for right: {persistent if noise == 'persistent' else independent}"
     if noise == "persistent" and (method in ("majority", "robust-paper") or repeat > 1):
         return f"asks the same questions again, and the oracle repeats its answers: {persistent}"
@@ -136,9 +146,10 @@ class Learner:
         How likely the tree may be wrong, if answers are as `method` says; by default 0.05. Needs a `p`
         below 1.
     assume
-        Of "robust" with a `p` below 1 and independent noise: "adversarial" (the default), wrong answers may be anything; "uniform"
-        asks two thirds as much, but promises nothing: trees are wrong about as rarely as `delta` says if no
-        wrong answer is likelier than (1 - `p`) / 2, and much more often if there are preferred lies.
+        Of "robust" with a `p` below 1 and independent noise: "adversarial" (the default), wrong answers may
+        be anything; "uniform" asks two thirds as much, but promises nothing: trees are wrong about as rarely
+        as `delta` says if no wrong answer is likelier than (1 - `p`) / 2, and much more often if there are
+        preferred lies.
     noise
         Of "robust" and "revise", with a `p` below 1: "independent" (the default), or "persistent" if the same
         question always gets the same answer, as from a language model: no question is asked twice, and no
