@@ -202,6 +202,34 @@ def test_arrays_stay_ids_and_are_told():
         model.score(np.array(rows))
 
 
+def doors_of_files(folder, rows):
+    return [(door, read) for door, read in doors(folder, rows) if door not in ("frame", "records")]
+
+
+@pytest.mark.parametrize("first", [1, 101])
+def test_names_may_have_ids(tmp_path, first):
+    rows = [(first, first + 1, first + 3), (first + 3, first + 2, first), (first + 1, first, first + 2)]
+    path = tmp_path / "names.csv"
+    path.write_text("label,id\n" + "".join(f"leaf{first + k},{first + k}\n" for k in (3, 0, 2, 1, 4)))
+    labels = [f"leaf{first + k}" for k in range(5)]
+    expected = [tuple(f"leaf{leaf}" for leaf in row) for row in rows]
+    assert ordhc.io.read_names(path) == tuple(labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for door, read in doors_of_files(tmp_path, rows):
+            data = read(names=path)
+            assert (by_name(data), sorted(data.names)) == (expected, labels), door
+            assert by_name(read(names=path, ids_from=first)) == expected, door
+            with pytest.raises(InputError, match="the names have ids of their own: leave out ids_from"):
+                read(names=path, ids_from=first + 1)
+    for door, read in doors_of_files(tmp_path, [*rows, (first, first + 1, first + 9)]):
+        with pytest.raises(InputError, match=f"the name 'id {first + 9}' is unknown"):
+            read(names=path)
+        if door in ("csv", "tsv", "answers"):
+            with pytest.warns(OrdhcWarning):
+                assert by_name(read(names=path, skip_bad=True)) == expected, door
+
+
 def test_the_command_line_reads_codes_alike(tmp_path, capsys):
     rows = [(101, 102, 104), (102, 101, 104), (104, 103, 101), (103, 104, 102)]
     text = "anchor,near,far\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
