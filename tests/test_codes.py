@@ -202,6 +202,36 @@ def test_arrays_stay_ids_and_are_told():
         model.score(np.array(rows))
 
 
+def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
+    truth = ordhc.as_dendrogram("((a,b),(c,(d,e)));")
+    leaf = {name: at for at, name in enumerate("abcde", start=1)}
+    rows = [
+        [leaf[name] for name in row] for row in (*"abc bac abd dea dec eda".split(), *"edc cda ceb".split())
+    ]
+    for first in (0, 1, 101):
+        text = "".join("{},{},{}\n".format(*(leaf - 1 + first for leaf in row)) for row in rows)
+        (tmp_path / "answers.csv").write_text("anchor,near,far\n" + text)
+        items = "id,name\n" + "".join(f"{leaf - 1 + first},{name}\n" for name, leaf in leaf.items())
+        (tmp_path / "items.csv").write_text(items)
+        known = ("learn", tmp_path / f"{first}.ordhc", "--oracle", "recorded", "--source")
+        known = (*known, tmp_path / "answers.csv", "--method", "uncertain", "-o", tmp_path / "tree.nwk")
+        code, _, err = run(capsys, *known, "--items", tmp_path / "items.csv", "--param", "missing=none")
+        assert (code, "warning" in err) == (0, False), err
+        tree = ordhc.read_tree(tmp_path / "tree.nwk")
+        assert (
+            ordhc.metrics.satisfied(
+                tree, ordhc.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
+            ).agreed
+            == 1
+        )
+        assert ordhc.metrics.robinson_foulds(tree, truth) == 0
+    (tmp_path / "plain.txt").write_text("a\nb\nc\nd\ne\n")
+    (tmp_path / "answers.csv").write_text("anchor,near,far\n1,2,3\n4,5,1\n")
+    known = ("learn", "--oracle", "recorded", "--source", tmp_path / "answers.csv")
+    code, _, err = run(capsys, *known, "--items", tmp_path / "plain.txt")
+    assert (code, "counted from 1" in err) == (2, True), err
+
+
 def doors_of_files(folder, rows):
     return [(door, read) for door, read in doors(folder, rows) if door not in ("frame", "records")]
 
