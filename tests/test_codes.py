@@ -205,9 +205,8 @@ def test_arrays_stay_ids_and_are_told():
 def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
     truth = ordhc.as_dendrogram("((a,b),(c,(d,e)));")
     leaf = {name: at for at, name in enumerate("abcde", start=1)}
-    rows = [
-        [leaf[name] for name in row] for row in (*"abc bac abd dea dec eda".split(), *"edc cda ceb".split())
-    ]
+    answers = ("abc", "bac", "abd", "dea", "dec", "eda", "edc", "cda", "ceb")
+    rows = [[leaf[name] for name in answer] for answer in answers]
     for first in (0, 1, 101):
         text = "".join("{},{},{}\n".format(*(leaf - 1 + first for leaf in row)) for row in rows)
         (tmp_path / "answers.csv").write_text("anchor,near,far\n" + text)
@@ -218,12 +217,8 @@ def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
         code, _, err = run(capsys, *known, "--items", tmp_path / "items.csv", "--param", "missing=none")
         assert (code, "warning" in err) == (0, False), err
         tree = ordhc.read_tree(tmp_path / "tree.nwk")
-        assert (
-            ordhc.metrics.satisfied(
-                tree, ordhc.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
-            ).agreed
-            == 1
-        )
+        given = ordhc.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
+        assert ordhc.metrics.satisfied(tree, given).agreed == 1
         assert ordhc.metrics.robinson_foulds(tree, truth) == 0
     (tmp_path / "plain.txt").write_text("a\nb\nc\nd\ne\n")
     (tmp_path / "answers.csv").write_text("anchor,near,far\n1,2,3\n4,5,1\n")
