@@ -206,7 +206,7 @@ class Named(io.BytesIO):
 @pytest.mark.parametrize(
     ("read", "content", "part"),
     [
-        (read_names, b"id,name\n1,a\n2,b\n", "they begin with 1: subtract 1"),
+        (read_names, b"id,name\n1,a\n2,b\n1,c\n", "x.csv:4: the id 1 occurs twice, first in line 2"),
         (read_names, b"id,name\n0,a\n1\n", "x.csv:3: the name is missing"),
         (read_names, b"name,name\na,b\n", "two columns 'name'"),
         (read_names, zipped("xl/x"), "an Excel workbook (.xlsx), not names"),

@@ -21,7 +21,7 @@ from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
-from ordhc.asking.learner import DOES_NOT_WEIGH, trusts_all
+from ordhc.asking.learner import DOES_NOT_WEIGH
 from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.rules import checked_rules, from_json, to_json
@@ -415,10 +415,6 @@ class Session(Imports):
             self.refresh()
             self._store.erase()
         return count
-
-    @property
-    def _trusts_all(self) -> bool:
-        return trusts_all(self._settings)
 
     def close(self) -> None:
         """Close the file; everything is kept."""

@@ -164,8 +164,9 @@ def learn(
             click.echo(reason, err=True)
     if session is None:
         assert answerer is not None
-        if export is not None:
-            raise click.UsageError("--export needs a SESSION, which keeps the answers")
+        for option, value in (("--export", export), ("--who", who)):
+            if value is not None:
+                raise click.UsageError(f"{option} needs a SESSION, which keeps the answers")
         found = _simulated(answerer, items, given, contract, quiet)
     else:
         names, pictures = (None, {}) if items is None else read_items(items)
@@ -241,8 +242,10 @@ def _answerer(
     if name not in registry.names("oracle") and path is None and Path(name).exists():
         raise InputError(f"--oracle is a name: to answer as {name} has it, --oracle tree --source {name}")
     spec = registry.get("oracle", name)
-    source, names = (None, None) if path is None else read_source(spec.takes, path, given.get("method"))
-    if path is None and "names" in spec.takes:
+    source = names = None
+    if path is not None:
+        source, names = read_source(spec.takes, path, given.get("method"), _names(session, items))
+    elif "names" in spec.takes:
         source = _names(session, items)
     _, made, _ = oracle_of(name, source, parameters_of(params), {})
     answer, report = made, getattr(made, "report", None)
@@ -286,9 +289,9 @@ def _exists(session: str | None) -> bool:
 def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
     """The names of the leaves: those of the items, or of a session that there is."""
     if items is not None:
-        from ordhc.io import read_names
+        from ordhc.io.items import read_items
 
-        return read_names(items)
+        return read_items(items)[0]
     if session is None or not _exists(session):
         return None
     from ordhc.asking.session import Session

@@ -1,7 +1,7 @@
 //! The nearest-neighbour chain (Benzécri 1982; Murtagh 1983).
 
-use super::Linkage;
-use crate::error::Result;
+use super::{Linkage, NOBODY};
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
@@ -96,6 +96,10 @@ impl Chain {
             let nearest = linkage.nearest(top, &self.active)?;
             if nearest.doubtful {
                 monitor.doubt();
+            }
+            // Nothing is near where a value is NaN.
+            if nearest.cluster == NOBODY.cluster {
+                return Err(Error::changed_meanwhile());
             }
             if self.state[nearest.cluster] != State::OnStack {
                 self.push(nearest.cluster, nearest.similarity);
