@@ -159,7 +159,7 @@ def all_the_way(page, server, name, query, how=click_any, click=None):
     expect(page.get_by_text("ANIMALS-DONE")).to_be_visible()
     accessible(page)
     picture(page, f"{name}-end")
-    click(page.get_by_role("link", name="Back to where you came from"))
+    click(page.get_by_role("link", name="Return to 127.0.0.1"))
     page.wait_for_url("**/health?cc=ANIMALS-DONE")
     assert page.wrong == []
 

@@ -104,7 +104,7 @@ def test_no_consent_keeps_nothing(serve):
     server = serve()
     client = Client(server)
     page = client.join("?PROLIFIC_PID=nobody", consent="no")
-    assert title_of(page) == "You don't take part"
+    assert title_of(page) == "You have chosen not to take part"
     with sqlite3.connect(server.data) as db:
         assert db.execute("SELECT count(*) FROM collect_people").fetchone() == (0,)
         assert db.execute("SELECT count(*) FROM collect_ids").fetchone() == (0,)

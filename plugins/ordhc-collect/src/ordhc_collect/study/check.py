@@ -24,7 +24,7 @@ def report(study: Study) -> str:
         f"{study.title}",
         f"  items      {n}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
         f"  question   {_QUESTIONS[study.question]}; {possible:,} are possible",
-        "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.sampler.items()),
+        "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.planned.items()),
     ]
     if "learner" in study.sampler:
         lines.append("  learner    " + ", ".join(f"{key} = {value}" for key, value in study.learner.items()))

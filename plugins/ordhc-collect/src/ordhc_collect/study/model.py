@@ -80,6 +80,8 @@ class Study:
     pages
         Clean HTML by page ("consent", "instructions", "debriefing") and language; what is missing is a text
         of the package.
+    pictures
+        Files that texts show, in the order of their addresses (/media/page/0 and so on).
     min_seconds
         Answers that come sooner after a question is shown don't count: they are second clicks.
     sampler
@@ -101,6 +103,7 @@ class Study:
     seed: int
     items: tuple[Item, ...]
     pages: dict[str, dict[str, str]]
+    pictures: tuple[Path, ...]
     checks: tuple[Poll, ...]
     tries: int
     screening: tuple[Poll, ...]

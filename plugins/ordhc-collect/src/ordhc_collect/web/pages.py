@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from babel import Locale
 from jinja2 import Environment
@@ -186,5 +186,11 @@ class Pages:
             url = outcome.url.replace("{code}", quote(outcome.code or "", safe=""))
             url = url.replace("{id}", quote(platform or "", safe=""))
         return self.render(
-            "end.html", person.language, outcome=person.outcome, code=outcome.code, url=url, **values
+            "end.html",
+            person.language,
+            outcome=person.outcome,
+            code=outcome.code,
+            url=url,
+            site=urlsplit(url or "").hostname,
+            **values,
         )
