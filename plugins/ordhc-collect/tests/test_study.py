@@ -143,7 +143,12 @@ def test_items_of_all_kinds(tmp_path):
 
 def test_pictures_that_no_browser_shows_are_named(tmp_path):
     path = make_study(tmp_path, study="captions = false")
-    for name, content in (("a.png", b"not a picture"), ("b.svg", b"<html>"), ("c.jpg", PNG), ("d.gif", b"GIF89a")):
+    for name, content in (
+        ("a.png", b"not a picture"),
+        ("b.svg", b"<html>"),
+        ("c.jpg", PNG),
+        ("d.gif", b"GIF89a"),
+    ):
         (tmp_path / "items" / name).write_bytes(content)
     _, problems = study_or_problems(path)
     assert problems.errors == [

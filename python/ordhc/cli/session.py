@@ -56,6 +56,7 @@ def info(file: str, as_json: bool) -> None:
     """
     from pathlib import Path
 
+    from ordhc.asking.remaining import UNLIMITED, remaining_in_words
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
 
@@ -82,12 +83,13 @@ def info(file: str, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
-    state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
+    state = "done" if found["done"] else remaining_in_words(found["remaining_estimate"])
     say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}")
     for who, count in people.items():
         say(f"  {'nobody in particular' if who is None else on_one_line(who)}: {count:,}")
     for key, value in kept.settings.items():
-        say(on_one_line(f"  {key} = {value}"))
+        is_endless = key == "budget" and value >= UNLIMITED
+        say(on_one_line(f"  {key} = {'no limit' if is_endless else value}"))
     if history:
         told = "; ".join(history[-1].in_words()) or "nobody"
         say(f"leaves out {told}: {counted_people(len(excluded))}")

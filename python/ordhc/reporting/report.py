@@ -261,6 +261,7 @@ def report(
     answers = Answers.of(comparisons)
     apart = None if analysed is None or not len(analysed.heldout) else analysed.heldout
     if analysed is not None:
+        n_scored = analysed.about["n_scored"]
         none = (
             "that none of three is the odd one out"
             if isinstance(given, Triplets)
@@ -269,7 +270,12 @@ def report(
         for reason, count in (
             (f"answers {none}", analysed.about["n_none"]),
             ("answers of people who are left out", analysed.about["n_excluded_answers"]),
-            ("held-out answers, which the tree is scored on", analysed.about["n_held_out"]),
+            ("held-out answers, which the tree is scored on", n_scored),
+            (
+                "held-out answers that score nothing, as their questions were also asked otherwise or they "
+                "name none",
+                analysed.about["n_held_out"] - n_scored,
+            ),
         ):
             counted |= {reason: count} if count else {}
     found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))

@@ -188,7 +188,8 @@ def summary(numbers: Numbers) -> list[str]:
         sure = clusters["at_least"]["0.95"]
         text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"
         verb = "is" if sure == 1 else "are"
-        told.append(f"{text} {verb} in at least 95% of the trees of resampled answers.")
+        of = "drawn trees" if clusters["unit"] == "posterior" else "trees of resampled answers"
+        told.append(f"{text} {verb} in at least 95% of the {of}.")
     odd = [] if numbers["people"] is None else [p for p in numbers["people"] if p["verdict"] in ODD]
     if numbers["people"] is not None and len(numbers["people"]) > 1:
         told.append(

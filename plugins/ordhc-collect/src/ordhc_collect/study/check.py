@@ -1,8 +1,11 @@
 """What a study will be like, in a few lines."""
 
 from collections import Counter
+from dataclasses import asdict
 from math import comb
 
+from ordhc.asking.remaining import UNLIMITED
+from ordhc.asking.rules import Rules
 from ordhc_collect.study.model import Study
 
 __all__ = ["report"]
@@ -14,12 +17,28 @@ _QUESTIONS = {
 }
 
 
+#: Seconds for pages besides questions.
+_PAGES = 60
+
+
+def _minutes(seconds: float) -> str:
+    count = round(seconds / 60)
+    return f"{count} minute{'' if count == 1 else 's'}"
+
+
+def _settings(study: Study) -> list[str]:
+    """The settings of the learner; a budget that is no limit is not worth a word."""
+    return [
+        f"{key} = {value}" for key, value in study.learner.items() if (key, value) != ("budget", UNLIMITED)
+    ]
+
+
 def report(study: Study) -> str:
     """What a study will be like."""
     n = len(study.items)
     kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
     possible = {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[study.question]
-    minutes = (study.per_person * study.seconds_per_answer + 60) / 60
+    seconds = study.per_person * study.seconds_per_answer + _PAGES
     lines = [
         f"{study.title}",
         f"  items      {n}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
@@ -27,8 +46,8 @@ def report(study: Study) -> str:
         "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.planned.items()),
     ]
     if "learner" in study.sampler:
-        lines.append("  learner    " + ", ".join(f"{key} = {value}" for key, value in study.learner.items()))
-    lines.append(f"  a person   {study.per_person} questions, about {minutes:.0f} minutes")
+        lines.append("  learner    " + ", ".join(_settings(study)))
+    lines.append(f"  a person   {study.per_person} questions, about {_minutes(seconds)}")
     total = f"{study.total:,}" if study.total is not None else "any number"
     lines.append(f"  people     {total}")
     if study.total is not None:
@@ -36,5 +55,11 @@ def report(study: Study) -> str:
         if study.pay.per_person:
             cost = study.total * study.pay.per_person * (1 + study.pay.fee)
             lines.append(f"  cost       {cost:,.2f} {study.pay.currency}")
+    if study.captions and any(item.files.keys() & {"picture", "video"} for item in study.items):
+        lines.append(
+            "  captions   names of items stand below them: people may compare words (captions = false)"
+        )
+    for rule in Rules(**asdict(study.exclude)).in_words():
+        lines.append(f"  exclude    {rule}")
     lines.append("Nothing is wrong. `--simulate 50` shows how good the tree will be.")
     return "\n".join(lines)

@@ -29,7 +29,7 @@ __all__ = ["application"]
 
 log = logging.getLogger("ordhc_collect")
 #: Types of files by their endings, which differ between kinds.
-_TYPES = {ending: type for endings in MEDIA.values() for ending, type in endings.items()}
+_TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings.items()}
 
 
 def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token: str) -> App:

@@ -52,7 +52,12 @@ class Pages:
                 catalogue(language, study.root), newstyle=True
             )
             found.globals.update(
-                study=study, language=language, languages=study.languages, version=version, sign=signer.form
+                study=study,
+                language=language,
+                is_rtl=Locale.parse(language).text_direction == "rtl",
+                languages=study.languages,
+                version=version,
+                sign=signer.form,
             )
             found.filters["language_name"] = _language_name
             self._environments[language] = found
