@@ -154,13 +154,21 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
         a, b, c = (int(table[f"leaf_{k}"][row]) for k in (1, 2, 3))
         sizes = [size([x], [y])[0] for x, y in ((b, c), (a, c), (a, b))]
         agreed.append(int(np.argmin(sizes)) == table["answer"][row])
-    assert apart["n_answers"] == len(agreed)
+    assert apart["n_answers"] == about["n_scored"] == len(agreed)
+    assert about["n_held_out"] == (mine & held).sum()
+    left_out = numbers["data"]["left_out"]
+    assert left_out["held-out answers, which the tree is scored on"] == len(agreed)
+    assert sum(count for why, count in left_out.items() if "held-out" in why) == about["n_held_out"]
     assert apart["estimate"] == pytest.approx(np.mean(agreed))
     assert "We left out 2 people with 60 answers." in told
     assert "a median response time below 0.5 s" in told
     assert "random questions, which were held out for this" in told
+    # Support is that of trees drawn from the posterior, so nothing was resampled.
+    assert "of the drawn trees" in told
+    assert "resampled" not in told
     printed = command("cluster", str(data)).stdout
     assert f"session  {about['n_answers']:,} answers of 24 people" in printed
+    assert f"{about['n_scored']} of {about['n_held_out']} held-out answers are for scores" in printed
     assert "left out 2 people with 60 answers" in printed
     everybody = json.loads(command("cluster", str(data), "--exclude", "nobody", "--json", "-q").stdout)
     assert everybody["session"]["n_people"] == 26
@@ -214,6 +222,14 @@ def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
         session.set_rules(seconds=0.8)
         assert [rules.seconds for rules in session.rules_history] == [0.5, 0.8]
         assert session.rules_history[0].at < session.rules_history[1].at
+
+
+def test_the_budget_of_a_study_is_no_number(study):
+    told = command("session", "info", str(study[2])).stdout
+    assert ", no limit\n" in told
+    assert "budget = no limit" in told
+    assert "9007199254740992" not in told.replace(",", "")
+    assert "no better than chance: 2 people" in told
 
 
 def test_forgetting_somebody_takes_their_places_along(study, tmp_path):

@@ -305,6 +305,15 @@ def test_another_language_is_a_file(tmp_path, serve):
     assert '<html lang="it">' in page.text
 
 
+def test_a_language_that_runs_from_right_to_left(tmp_path, serve):
+    (tmp_path / "locale").mkdir()
+    head = '"Content-Type: text/plain; charset=utf-8\\n"'
+    (tmp_path / "locale" / "ar.po").write_text(f'msgid ""\nmsgstr ""\n{head}\n')
+    server = serve(study='languages = ["en", "ar"]')
+    assert '<html lang="ar" dir="rtl">' in Client(server).get("/?lang=ar").text
+    assert '<html lang="en">' in Client(server).get("/?lang=en").text
+
+
 def test_restart_goes_on(serve, tmp_path):
     server = serve(per_person=4)
     client = Client(server)

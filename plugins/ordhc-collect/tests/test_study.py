@@ -202,6 +202,16 @@ def test_check_on_the_command_line(tmp_path):
     found = collect("--demo", "--check")
     assert found.returncode == 0
     assert "20 picture" in found.stdout
+    assert "captions   people see names of items" in found.stdout
+    (tmp_path / "gold.csv").write_text("a,b,c,answer\nitem00,item01,item02,item01\n")
+    more = '[gold]\ntable = "gold.csv"\n[exclude]\nseconds = 0.5'
+    found = collect(make_study(tmp_path, per_person=10, more=more), "--check")
+    # Shares among all questions, checks included; a budget that is no limit is none.
+    assert "sampler    learner 63%, heldout 9%, repeat 9%, random 9%, gold 10%" in found.stdout
+    assert "budget" not in found.stdout
+    assert "10 questions, about 2 minutes" in found.stdout
+    assert "exclude    a median response time below 0.5 s" in found.stdout
+    assert "captions" not in found.stdout
     path = make_study(tmp_path, per_person=0)
     found = collect(path, "--check")
     assert found.returncode == 2

@@ -121,8 +121,12 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
         try:
             # Answers and ids are for their owner alone, until they hand them on.
             handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            count = -1
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.writelines(as_csv(rows))
+                for line in as_csv(rows):
+                    file.write(line)
+                    count += 1
             Path(new).replace(target)
         finally:
             Path(new).unlink(missing_ok=True)
+    say(f"wrote    {target}: {count:,} {'row' if count == 1 else 'rows'} of {how}")

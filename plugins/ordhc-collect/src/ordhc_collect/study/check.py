@@ -56,9 +56,7 @@ def report(study: Study) -> str:
             cost = study.total * study.pay.per_person * (1 + study.pay.fee)
             lines.append(f"  cost       {cost:,.2f} {study.pay.currency}")
     if study.captions and any(item.files.keys() & {"picture", "video"} for item in study.items):
-        lines.append(
-            "  captions   names of items stand below them: people may compare words (captions = false)"
-        )
+        lines.append("  captions   people see names of items, and may compare words (captions = false)")
     for rule in Rules(**asdict(study.exclude)).in_words():
         lines.append(f"  exclude    {rule}")
     lines.append("Nothing is wrong. `--simulate 50` shows how good the tree will be.")
