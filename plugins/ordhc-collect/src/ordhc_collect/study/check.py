@@ -1,10 +1,11 @@
 """What a study will be like, in a few lines."""
 
+import math
 from collections import Counter
 from dataclasses import asdict
 from math import comb
 
-from ordhc.asking.remaining import UNLIMITED
+import ordhc
 from ordhc.asking.rules import Rules
 from ordhc_collect.study.model import Study
 
@@ -26,11 +27,14 @@ def _minutes(seconds: float) -> str:
     return f"{count} minute{'' if count == 1 else 's'}"
 
 
-def _settings(study: Study) -> list[str]:
-    """The settings of the learner; a budget that is no limit is not worth a word."""
-    return [
-        f"{key} = {value}" for key, value in study.learner.items() if (key, value) != ("budget", UNLIMITED)
-    ]
+def _end(study: Study) -> list[str]:
+    """When the learner ends, if that is before the study does."""
+    learner = ordhc.Learner(len(study.items), **study.learner_of_session)  # type: ignore[arg-type]
+    most, planned = learner.remaining_estimate, study.n_planned
+    if math.isinf(most) or (planned is not None and planned <= most):
+        return []
+    of = "" if planned is None else f" of {planned:,.0f} planned"
+    return [f"             ends after about {most:,.0f} questions{of}; the others are drawn at random"]
 
 
 def report(study: Study) -> str:
@@ -46,7 +50,8 @@ def report(study: Study) -> str:
         "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.planned.items()),
     ]
     if "learner" in study.sampler:
-        lines.append("  learner    " + ", ".join(_settings(study)))
+        lines.append("  learner    " + ", ".join(f"{key} = {value}" for key, value in study.learner.items()))
+        lines += _end(study)
     lines.append(f"  a person   {study.per_person} questions, about {_minutes(seconds)}")
     total = f"{study.total:,}" if study.total is not None else "any number"
     lines.append(f"  people     {total}")

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import ordhc
-from ordhc.asking.remaining import UNLIMITED
 from ordhc.errors import InputError, MissingExtraError
 from ordhc_collect.study.items import Item, rows_of_table
 from ordhc_collect.study.model import Gold
@@ -56,9 +55,6 @@ def asked_by(
         return shares, dict(_IDLE[4])
     if not learner:
         learner = _default_learner(question)
-    if learner.get("method") == "uncertain":
-        # Its share of the questions says how many it asks.
-        learner.setdefault("budget", UNLIMITED)
     _check_learner(learner, question, items, problems)
     return shares, learner
 
