@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.describe import describe
+from ordhc.clustering.plan import method_of_session
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.held_out import Answers
@@ -278,7 +279,8 @@ def report(
             ),
         ):
             counted |= {reason: count} if count else {}
-    found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
+    prefer = None if analysed is None else method_of_session(comparisons)
+    found = found_in(comparisons, answers, asked, apart, prefer, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
     sections = told(comparisons, found, tree)
     numbers: dict[str, Any] = {

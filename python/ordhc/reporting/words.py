@@ -300,6 +300,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         said += _collected(numbers["session"]["analysis"])
     selection = method["selection"]
     if selection is not None and not method["was_given"]:
+        preferred = selection["preferred"]
         names = ", ".join(candidate["method"] for candidate in selection["candidates"])
         together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
         cited.append("revenue")
@@ -308,7 +309,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
             f"{'' if selection['by'] == 'satisfied' else '(' + CITED['revenue'] + ') '}in "
             f"{selection['folds']}-fold cross-validation, with {together} in one fold"
             + (", scored on held-out answers to random questions" if selection["on_random"] else "")
-            + (", preferring posterior-al unless it is clearly worse" if selection["adaptive"] else "")
+            + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
             + f": {method['name']}."
         )
     else:
