@@ -91,6 +91,7 @@ MISTAKES = {
     "a negative weight": ("a.csv", "anchor,near,far,n\n0,1,2,-1\n", {}, "a.csv:2: `-1` in column `n` is no weight"),
     "a missing weight": ("a.csv", "anchor,near,far,n\n0,1,2,\n", {}, "a.csv:2: `` in column `n` is no weight"),
     "quadruplets": ("a.csv", "0,1,2,3\n", {}, "rows i,j,k,l are quadruplets"),
+    "quadruplets by name": ("a.csv", "i_name,j_name,k_name,l_name\na,b,c,d\n", {}, "are those of quadruplets"),
     "a wide table": ("a.csv", f"{WIDE}\n", {}, "(1260 in all)) has 1260 columns instead of 3"),
     "a wide table by name": ("a.csv", f"{WIDE}\n", {"columns": ["a", "b", "c"]}, "(1260 in all)"),
     "an open quote": ("a.csv", 'anchor,near,far\n"cat,dog,car\n', {}, "a.csv:2: a quote is opened and never closed"),

@@ -122,6 +122,18 @@ def test_numbers_of_leaves_and_order_of_rows_do_not_matter(seed, weighted):
     np.testing.assert_allclose(other.similarity[np.ix_(order, order)], one.similarity)
 
 
+def test_the_order_of_a_pair_does_not_matter():
+    """ "a and b" is the pair "b and a": exports write a pair as it was shown, sessions as it was asked."""
+    t, _ = noisy(m=150, wrong=0.3, quadruplets=True)
+    rows, rng = t.rows.copy(), np.random.default_rng(1)
+    for pair in (slice(0, 2), slice(2, 4)):
+        swap = rng.random(len(rows)) < 0.5
+        rows[swap, pair] = rows[swap, pair][:, ::-1]
+    other = ordhc.Quadruplets(rows, n_leaves=t.n_leaves, names=t.names)
+    trees = [ordhc.posterior(some, chains=2, sweeps=30).tree for some in (t, other)]
+    assert trees[0].to_newick() == trees[1].to_newick()
+
+
 def test_repeats_are_weights():
     t, _ = noisy(n=8, m=50)
     twice = ordhc.Triplets(np.repeat(t.rows.astype(int), 2, axis=0), n_leaves=8)

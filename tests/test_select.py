@@ -120,3 +120,16 @@ def test_compare_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main([*arguments, "--json"])
     assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")
+
+
+def test_a_preferred_method_is_the_best_unless_it_is_clearly_worse():
+    t, _ = ordhc.simulate_planted(2_000, levels=2, leaves_per_cluster=6, sigma=0.3, seed=1)
+    methods = ["adds3-al", "adds3-al+spr", "mulk3-al"]
+    found = ordhc.select(t, methods)
+    assert (found.best, found.clearly_worse, found.preferred) == ("adds3-al", ("mulk3-al",), None)
+    preferred = ordhc.select(t, methods, prefer="adds3-al+spr")
+    assert preferred.best == preferred.to_dict()["preferred"] == "adds3-al+spr"
+    assert "adds3-al+spr is preferred unless it is clearly worse" in str(preferred)
+    assert ordhc.select(t, methods, prefer="mulk3-al").best == "adds3-al"
+    with pytest.raises(ordhc.errors.InputError, match="nope"):
+        ordhc.select(t, methods, prefer="nope")

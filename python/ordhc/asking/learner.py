@@ -12,6 +12,7 @@ from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.asking.questions import Questions, checked_among
+from ordhc.asking.remaining import remaining, remaining_in_words
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -185,7 +186,7 @@ class Learner:
         is closer; "is a closer to b than to c?" is (a, b, a, c). `ordhc.learn` takes what an oracle of
         recorded answers knows.
     budget
-        Ask so many questions at most, then be done.
+        Ask so many questions at most, then be done; 2**53 is no limit.
     limit
         At most so many questions are open at a time.
     seed
@@ -482,13 +483,13 @@ class Learner:
 
     @property
     def remaining_estimate(self) -> float:
-        """About how many answers are still needed; 0 when done."""
+        """About how many answers are still needed; 0 when done, infinity if there is no limit."""
         if self.done:
             return 0.0
-        return max(0.0, min(self._learner.remaining_estimate, self._budget - self.n_answered))
+        return remaining(min(self._learner.remaining_estimate, self._budget - self.n_answered))
 
     def __repr__(self) -> str:
-        state = "done" if self.done else f"about {self.remaining_estimate:,.0f} to go"
+        state = "done" if self.done else remaining_in_words(self.remaining_estimate)
         return (
             f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
         )

@@ -9,6 +9,7 @@ import click
 
 from ordhc.asking.learner import METHODS, NOISES, SCHEDULES
 from ordhc.asking.oracle import advice_of
+from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
 from ordhc.cli.output import check_outputs, emit_json, progress_bar, say
@@ -199,7 +200,7 @@ def learn(
         told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
         emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
-        state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
+        state = "done" if found["done"] else remaining_in_words(found["remaining_estimate"])
         say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}")
         if "n_rounds" in found:
             say(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")

@@ -262,8 +262,9 @@ def print_session() -> None:
     if about is None:
         return
     none = f", {about['n_none']:,} of which name none" if about["n_none"] else ""
-    held = f"; {about['n_held_out']:,} held-out answers are for scores" if about["n_held_out"] else ""
-    say(f"session  {about['n_answers']:,} answers of {counted_people(about['n_people'])}{none}{held}")
+    held = f"; {about['n_scored']:,} of {about['n_held_out']:,} held-out answers are for scores"
+    apart = held if about["n_held_out"] else ""
+    say(f"session  {about['n_answers']:,} answers of {counted_people(about['n_people'])}{none}{apart}")
     if about["excluded"]:
         say(
             f"left out {counted_people(len(about['excluded']))} with {about['n_excluded_answers']:,} answers "

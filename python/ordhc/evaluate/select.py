@@ -103,8 +103,9 @@ class Selection:
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
     adaptive
-        True if a learner chose the questions. Then "posterior-al" is the best unless it is clearly worse on
-        held-out answers to random questions: answers to chosen questions do not show which tree is right.
+        True if a learner chose the questions: answers to them do not show which tree is right.
+    preferred
+        The method that is the best unless it is clearly worse, or None.
     on_random
         True if methods are scored on answers that were held out for that, to questions drawn at random.
     """
@@ -116,6 +117,7 @@ class Selection:
     ceiling: NoiseCeiling | None
     adaptive: bool = False
     on_random: bool = False
+    preferred: str | None = None
 
     @property
     def best(self) -> str:
@@ -136,6 +138,7 @@ class Selection:
             "folds": self.folds,
             "unit": self.unit,
             "adaptive": self.adaptive,
+            "preferred": self.preferred,
             "on_random": self.on_random,
             "ceiling": None if self.ceiling is None else asdict(self.ceiling),
             "candidates": [asdict(candidate) for candidate in self.candidates],
@@ -177,10 +180,9 @@ class Selection:
         found = []
         if self.on_random:
             found.append("scored on answers to random questions that were held out for this")
-        if self.adaptive:
-            found.append(
-                f"a learner chose the questions, so {_POSTERIOR} is preferred unless it is clearly worse"
-            )
+        if self.preferred is not None:
+            why = "a learner chose the questions, so " if self.adaptive else ""
+            found.append(f"{why}{self.preferred} is preferred unless it is clearly worse")
         return found
 
     def _chance(self) -> str:
@@ -199,15 +201,17 @@ def _is_worse(other: Candidate, first: Candidate, by: str) -> bool:
     return gap > 2 * errors
 
 
-def default_methods(data: Triplets | Quadruplets | Scan, by: str, folds: int) -> list[str]:
-    """Return the methods that are compared if none is named."""
+def default_methods(
+    data: Triplets | Quadruplets | Scan, by: str, folds: int, prefer: str | None = None
+) -> list[str]:
+    """Return the methods that are compared if none is named; one that is preferred may take longer."""
     kind = kind_of(data)
     assert kind is not None
     known = registry.names("method")
     methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
     if isinstance(data, Scan):
         return [name for name in methods if _is_sum(data, name)]
-    limit = _DRAWN_ADAPTIVE if data.adaptive else _DRAWN
+    limit = _DRAWN_ADAPTIVE if data.adaptive or prefer == _POSTERIOR else _DRAWN
     return [*methods, _POSTERIOR] if folds * seconds_of(data.n_leaves, len(data)) <= limit else methods
 
 
@@ -222,6 +226,7 @@ def select(
     group: ArrayLike | None = None,
     unit: str | None = None,
     heldout: Triplets | Quadruplets | None = None,
+    prefer: str | None = None,
     executor: Executor | None = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -257,6 +262,9 @@ def select(
         questions that no tree is made of (`Session.comparisons(heldout=True)`). Their parts are those of
         `data`: a person's answers are never in a tree that is scored on this person. Without effect if a
         part has none of them.
+    prefer
+        A method that is the best unless it is clearly worse: by more than two standard errors. By default
+        "posterior-al" if a learner chose the questions, which is then clearly worse only on `heldout`.
     executor, spill
         As in `bootstrap`: who makes the trees, and a folder that all workers see.
     progress
@@ -295,7 +303,11 @@ def select(
     by = _checks.choice("by", by, SCORES)
     folds = _checks.whole("folds", folds, at_least=2)
     seed = _checks.seed(seed)
-    methods = _checks.words("methods", default_methods(data, by, folds) if methods is None else methods)
+    if prefer is not None:
+        registry.get("method", _checks.text("prefer", prefer))
+    methods = _checks.words(
+        "methods", default_methods(data, by, folds, prefer) if methods is None else methods
+    )
     is_on_random = False
     work: _Folds | ScannedFold
     if isinstance(data, Scan):
@@ -326,13 +338,15 @@ def select(
     ]
     ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
     is_adaptive = not isinstance(data, Scan) and data.adaptive
-    for candidate in [each for each in ranked if is_adaptive and each.method == _POSTERIOR]:
-        if not (is_on_random and _is_worse(candidate, ranked[0], by)):
+    preferred = prefer or (_POSTERIOR if is_adaptive else None)
+    for candidate in [each for each in ranked if each.method == preferred]:
+        can_tell = is_on_random or not is_adaptive
+        if not (can_tell and _is_worse(candidate, ranked[0], by)):
             ranked.remove(candidate)
             ranked.insert(0, candidate)
     if progress is not None:
         progress(1.0)
-    return Selection(tuple(ranked), by, folds, kept, ceiling, is_adaptive, is_on_random)
+    return Selection(tuple(ranked), by, folds, kept, ceiling, is_adaptive, is_on_random, preferred)
 
 
 def _with(

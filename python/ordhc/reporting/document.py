@@ -63,7 +63,8 @@ def document(
         "'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="ordhc {text(numbers["versions"]["ordhc"])}">'
-        f"<title>{text(title)}</title><style>\n{style}</style></head><body>{''.join(parts)}</body></html>\n"
+        f"<title>{text(title)}</title><style>\n{style}</style></head>"
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
 
 

@@ -188,7 +188,8 @@ def summary(numbers: Numbers) -> list[str]:
         sure = clusters["at_least"]["0.95"]
         text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"
         verb = "is" if sure == 1 else "are"
-        told.append(f"{text} {verb} in at least 95% of the trees of resampled answers.")
+        of = "drawn trees" if clusters["unit"] == "posterior" else "trees of resampled answers"
+        told.append(f"{text} {verb} in at least 95% of the {of}.")
     odd = [] if numbers["people"] is None else [p for p in numbers["people"] if p["verdict"] in ODD]
     if numbers["people"] is not None and len(numbers["people"]) > 1:
         told.append(
@@ -299,6 +300,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         said += _collected(numbers["session"]["analysis"])
     selection = method["selection"]
     if selection is not None and not method["was_given"]:
+        preferred = selection["preferred"]
         names = ", ".join(candidate["method"] for candidate in selection["candidates"])
         together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
         cited.append("revenue")
@@ -307,7 +309,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
             f"{'' if selection['by'] == 'satisfied' else '(' + CITED['revenue'] + ') '}in "
             f"{selection['folds']}-fold cross-validation, with {together} in one fold"
             + (", scored on held-out answers to random questions" if selection["on_random"] else "")
-            + (", preferring posterior-al unless it is clearly worse" if selection["adaptive"] else "")
+            + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
             + f": {method['name']}."
         )
     else:
