@@ -192,7 +192,9 @@ def _named(table: _Batches, wanted: list[str], literal: bool, form: Form) -> Par
         coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
         texts, places = texts_and_places(coded, table.source)
         numbers = [
-            -1 if _is_missing(text, literal, form.missing) else code.setdefault(text, len(code))
+            -1
+            if text is None or _is_missing(text, literal, form.missing)
+            else code.setdefault(text, len(code))
             for text in texts
         ]
         # The last place is that of rows without a value.

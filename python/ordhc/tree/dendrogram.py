@@ -763,7 +763,7 @@ class Dendrogram:
                     raise InputError(f"n_clusters = {wanted} is outside 1..={self.n_leaves}")
                 if 1 < wanted < self.n_leaves:
                     raise InputError(
-                        "the tree has neither heights nor lengths, and so no order of merging: cut it by depth"
+                        "the tree has neither heights nor lengths, and so no order of merges: cut it by depth"
                     )
                 return np.arange(self.n_leaves) if wanted > 1 else np.zeros(self.n_leaves, dtype=np.int64)
             labels = self._tree.cut_clusters(wanted)
