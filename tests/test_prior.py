@@ -168,8 +168,8 @@ def test_sessions_that_hold_a_prior_as_merges_are_read(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("ordhc.asking.session.with_kept_prior", lambda given, *_: {**given, "prior": old})
         ordhc.Session(tmp_path / "old", NAMES, prior=binary).close()
-    for settings in ({}, {"prior": binary}):
-        with ordhc.Session(tmp_path / "old", **settings) as session:
+    for options in ({}, {"prior": binary}):
+        with ordhc.Session(tmp_path / "old", **options) as session:
             assert session.settings["prior"] == old
             assert robinson_foulds(session.tree(), TRUTH) == 0
     with pytest.raises(InputError, match="prior is"):
