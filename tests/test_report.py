@@ -16,7 +16,7 @@ from ordhc.clustering.plan import Plan
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
-from ordhc.evaluate.select import parts_of
+from ordhc.evaluate.trials import parts_of
 from ordhc.reporting.counts import forms_of, leaves_asked
 from support.answers import answered, of_people, persons
 

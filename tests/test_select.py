@@ -52,7 +52,7 @@ def test_time_grows_with_leaves_and_answers():
 def test_scores_are_of_answers_not_seen():
     t, _ = planted(2, seed=1)
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
-    from ordhc.evaluate.select import parts_of
+    from ordhc.evaluate.trials import parts_of
 
     part, _ = parts_of(t, 2, 3)
     expected = []
@@ -66,7 +66,7 @@ def test_scores_are_of_answers_not_seen():
 
 
 def test_answers_to_one_question_stay_together():
-    from ordhc.evaluate.select import parts_of
+    from ordhc.evaluate.trials import parts_of
 
     rng = np.random.default_rng(0)
     rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["of_units", "student", "wilson"]
+__all__ = ["FEWEST_UNITS", "about", "of_units", "share_about", "student", "wilson"]
 
 #: Of 95%.
 Z = 1.959964
@@ -30,7 +30,7 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
     return ends
 
 
-def student(freedom: int) -> float:
+def student(freedom: float) -> float:
     """The 97.5% quantile of Student's t, within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
 
     Examples
@@ -47,6 +47,26 @@ def student(freedom: int) -> float:
     return z + sum(term / v ** (at + 1) for at, term in enumerate(terms))
 
 
+def about(value: float, error: float, freedom: float) -> tuple[float, float]:
+    """The ends of a 95% interval by Student's t; NaN where the error isn't known."""
+    if math.isnan(error):
+        return math.nan, math.nan
+    half = student(max(freedom, 1.0)) * error
+    return value - half, value + half
+
+
+def share_about(share: float, error: float, freedom: float, count: int) -> tuple[float, float]:
+    """The ends of a 95% interval of a share: Wilson's, for as many answers as have this standard error.
+
+    `count` is the number of units, which is taken for that of answers where the error is 0.
+    """
+    if math.isnan(error):
+        return math.nan, math.nan
+    worth = share * (1 - share) / (error * error) if error > 0 else float(count)
+    low, high = wilson(share, worth, student(max(freedom, 1.0))).tolist()
+    return low, high
+
+
 def of_units(
     units: NDArray[np.int64], hits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float, float]:
@@ -54,6 +74,7 @@ def of_units(
 
     The standard error is that of a ratio of sums over units (Cochran 1977, chapter 6). It says how many
     independent answers the units are worth; the interval is Wilson's for so many, with Student's t for z.
+    What made the shares (a tree) is taken as given; `folds.score` counts that it depends on the data.
 
     Parameters
     ----------
@@ -73,6 +94,4 @@ def of_units(
     if count < FEWEST_UNITS:
         return share, math.nan, math.nan
     error = math.sqrt(float(((sums - share * total) ** 2).sum()) * count / (count - 1)) / whole
-    worth = share * (1 - share) / (error * error) if error > 0 else float(count)
-    low, high = wilson(share, worth, student(count - 1)).tolist()
-    return share, low, high
+    return share, *share_about(share, error, count - 1, count)

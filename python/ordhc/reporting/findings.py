@@ -112,7 +112,12 @@ def found_in(
     if folds:
         told = part(progress, 0.45, 0.55)
         try:
-            apart = held_out(data, plan, answers, folds=folds, seed=asked.seed, unit=unit, progress=told)
+            known = None
+            if selection is not None and not selection.on_random:
+                known = next((each for each in selection.candidates if each.method == method), None)
+            apart = held_out(
+                data, plan, answers, folds=folds, seed=asked.seed, unit=unit, known=known, progress=told
+            )
         except InputError as error:
             notes["held_out"] = f"No answers could be held out: {error}."
     people = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ordhc.plots.frames import FEWEST_REPEATED
+from ordhc.evaluate.ceiling import FEWEST_REPEATED
 from ordhc.reporting.counts import FORMS
 
 __all__ = [

@@ -1,0 +1,172 @@
+"""Scores of trees on answers that they were not made from, with intervals that hold for other data."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.evaluate.intervals import FEWEST_UNITS, about, share_about
+
+__all__ = ["Result", "Score", "Tested", "chosen_within", "difference", "left_out", "score"]
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Each fold is left out together with the next so many folds: with five folds, with all others.
+NEIGHBOURS = 2
+
+
+def left_out(n_folds: int) -> list[tuple[int, ...]]:
+    """Return the folds that trees do without: each fold alone, then pairs of folds.
+
+    Trees without a pair of folds show how much a fold matters for the trees of the others. Two folds have no
+    pairs, because nothing would be left to make a tree from.
+
+    Examples
+    --------
+    >>> left_out(3)
+    [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+    """
+    single = [(fold,) for fold in range(n_folds)]
+    if n_folds < 3:
+        return [*single]
+    pairs = {
+        tuple(sorted((fold, (fold + step) % n_folds))) for fold in range(n_folds) for step in (1, NEIGHBOURS)
+    }
+    return [*single, *sorted(pair for pair in pairs if pair[0] != pair[1])]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The score of a method, by unit: a person, or a question.
+
+    Attributes
+    ----------
+    part
+        (u,) the fold of each unit.
+    most
+        (u,) the most that its answers could add to the score.
+    got
+        (u,) what they add by the tree that is made without the unit's fold.
+    without
+        (folds, u) the same by the tree that is made without that fold, too; NaN where there is no such tree.
+    """
+
+    part: Numbers
+    most: Floats
+    got: Floats
+    without: Floats
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the trees of a method score: by share of answers and by revenue, with seconds and chance."""
+
+    satisfied: Tested
+    revenue: Tested
+    seconds: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score, its standard error, and the ends of its 95% interval, NaN where they aren't known."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+
+
+def score(tested: Tested, *, is_share: bool) -> Score:
+    """Return the score over all answers, and its interval.
+
+    The variance has two parts. The first is that over units, with the trees as they are: the standard error
+    of a ratio of sums over units (Cochran 1977, chapter 6). The second is that of the trees, which other data
+    would have made different: the jackknife over folds, of the change of the score on the other folds when a
+    tree does without this one, too. Both changes and scores are of the same units, so units cancel out. The
+    degrees of freedom are those of Satterthwaite (1946).
+
+    Parameters
+    ----------
+    tested
+        The sums.
+    is_share
+        True for scores between 0 and 1, whose interval is Wilson's for the number of answers that have this
+        standard error; otherwise it is symmetric.
+    """
+    value, error, freedom, count = _spread(tested)
+    if not is_share:
+        return Score(value, error, *about(value, error, freedom))
+    return Score(value, error, *share_about(value, error, freedom, count))
+
+
+def difference(one: Tested, other: Tested) -> Score:
+    """Return by how much one score is higher than the other, paired by unit on the same folds."""
+    both = Tested(one.part, one.most, one.got - other.got, one.without - other.without)
+    value, error, freedom, _ = _spread(both)
+    return Score(value, error, *about(value, error, freedom))
+
+
+def _spread(tested: Tested) -> tuple[float, float, float, int]:
+    """The score, its standard error, degrees of freedom (0 if unknown), and the number of units."""
+    has_some = tested.most > 0
+    most, got = tested.most[has_some], tested.got[has_some]
+    without = tested.without[:, has_some]
+    count, whole = len(most), float(most.sum())
+    value = float(got.sum()) / whole if whole else math.nan
+    known = ~np.isnan(without)
+    folds = np.flatnonzero(known.any(axis=1))
+    # Without pairs of folds nothing shows how trees vary, unless folds are themselves the units.
+    if count < FEWEST_UNITS or (len(folds) < 2 and count > len(without)):
+        return value, math.nan, 0.0, count
+    of_units = float((((got - value * most) / whole) ** 2).sum()) * count / (count - 1)
+    of_trees = 0.0
+    if len(folds) > 1:
+        changes = [
+            float((without[fold] - got)[known[fold]].sum()) / float(most[known[fold]].sum()) for fold in folds
+        ]
+        of_trees = (len(folds) - 1) * float(np.var(changes))
+    both = of_units + of_trees
+    freedom = float(count - 1)
+    if both > 0:
+        freedom = both**2 / (of_units**2 / (count - 1) + of_trees**2 / max(len(folds) - 1, 1))
+    return value, math.sqrt(both), freedom, count
+
+
+def chosen_within(
+    methods: Sequence[Tested], choose: Callable[[Sequence[float]], int], scores: Sequence[Tested]
+) -> Tested | None:
+    """Return what a method gets that is chosen without the answers on which it is scored.
+
+    For each fold the method is chosen by the other folds, with trees that have seen neither; its tree is
+    scored on the fold.
+
+    Parameters
+    ----------
+    methods
+        The score by which a method is chosen, of each.
+    choose
+        Which one is taken, given the scores.
+    scores
+        The score that is returned, of each.
+
+    Returns
+    -------
+    Tested
+        Or None where there are too few folds.
+    """
+    part = scores[0].part
+    got, without = np.zeros(len(part)), np.full(scores[0].without.shape, np.nan)
+    for fold in range(len(without)):
+        known = ~np.isnan(methods[0].without[fold])
+        if not methods[0].most[known].sum():
+            return None
+        inner = [float(each.without[fold][known].sum() / each.most[known].sum()) for each in methods]
+        taken = scores[choose(inner)]
+        mine = part == fold
+        got[mine] = taken.got[mine]
+        without[:, mine] = taken.without[:, mine]
+    return Tested(part, scores[0].most, got, without)
