@@ -1,29 +1,36 @@
-"""How often intervals that are called 95% hold what they are about.
+"""How often intervals that are called 95% hold what they are about, and what is said of people.
 
-python benches/bench_intervals.py [measure] [table] [--results FILE] [--studies 180] [--cases people-24,...]
+python benches/bench_intervals.py [measure] [table] [people] [--results FILE] [--studies 180]
+    [--cases "people-24;people-96"]
 
-A study: 24 leaves, a random binary tree (Yule; three trees, by turns), people whose reliability is Beta(6, 2),
-each of whom answers so many questions drawn at random: which of three is the odd one out, or to which of two
-the first one is closer. An answer is right with the person's reliability, otherwise drawn at random. Where
-people aren't known, all answers have the same reliability, .75.
+A study: 24 leaves, a random binary tree (Yule; three trees, by turns), people whose reliability is
+Beta(6, 2), each of whom answers so many questions drawn at random: which of three is the odd one out, or to
+which of two the first one is closer. An answer is right with the person's reliability, otherwise drawn at
+random. Where people aren't known, all answers have the same reliability, .75.
 
 "expected" is the mean, over studies of the same tree, of the exact accuracy of trees made from as much data
 on answers of new people; "of the tree" is the exact accuracy of the one tree that is made from all answers
 of the study, which has more answers than the trees of the folds. `select` compares three methods, by the
 share satisfied; "best" is the one that it takes.
+
+"people" counts verdicts: 12 people answer by the tree, and so many others by a tree of their own, by another
+tree that they share, or at random.
 """
 
 import argparse
 import itertools
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 import ordhc
 from measure import table
-from ordhc.evaluate.held_out import verdicts
+from ordhc.clustering.plan import Plan
+from ordhc.evaluate.held_out import Answers, held_out, verdicts
+from ordhc.evaluate.people import standings
 from ordhc.evaluate.trials import parts_of
 
 LEAVES, TREES, FOLDS, RESAMPLES = 24, 3, 5, 100
@@ -52,7 +59,7 @@ class Truth:
         self.right = self.said(self.tree)
 
     def said(self, tree):
-        """(q,) which leaf a tree has as the odd one out; or 1, -1 or 0: whether the first of two is closer."""
+        """(q,) the leaf that a tree has as the odd one out; or 1, -1, 0: is the first of two closer?"""
         if self.kind == "triplet":
             return verdicts(tree, ordhc.Triplets(self.questions, n_leaves=LEAVES)).astype(int)
         found = np.full(len(self.questions), -1)
@@ -121,7 +128,11 @@ def covered(runs, told, so):
     inside = np.mean([low <= truth <= high for (_, low, high), truth in rows])
     bias = np.mean([value - truth for (value, _, _), truth in rows])
     width = np.mean([high - low for (_, low, high), _ in rows])
-    return [f"{inside:.3f} ± {np.sqrt(inside * (1 - inside) / len(rows)):.3f}", f"{bias:+.4f}", f"{width:.3f}"]
+    return [
+        f"{inside:.3f} ± {np.sqrt(inside * (1 - inside) / len(rows)):.3f}",
+        f"{bias:+.4f}",
+        f"{width:.3f}",
+    ]
 
 
 def expected(runs, name):
@@ -150,7 +161,11 @@ def tables(path):
         line(f"{method}: of the tree", lambda _, m=method: m, tree)
         chosen = np.array([whole[run["best"]][at] for at, run in enumerate(mine)])
         line("best: expected", lambda run: run["best"], chosen)
-        line("best: of the tree", lambda run: run["best"], expected(mine, lambda run: f"{run['best']}, tree")[0])
+        line(
+            "best: of the tree",
+            lambda run: run["best"],
+            expected(mine, lambda run: f"{run['best']}, tree")[0],
+        )
         line("chosen within folds", lambda _: "nested", expected(mine, lambda run: run["best"])[1])
         differences = [
             (run, f"behind {method}", whole[run["best"]][at] - whole[method][at])
@@ -169,9 +184,47 @@ def tables(path):
     table(("case", "intervals", "of what", "covered", "bias", "width"), lines)
 
 
+def verdicts_of(each, odd_ones, how, seed):
+    """What is said of people who answer by the tree, and of the others."""
+    rng = np.random.default_rng([seed, each, odd_ones])
+    most = 12
+    truths = [Truth(1000 + seed, "odd one out")] * most
+    for person in range(odd_ones):
+        truths.append(Truth(5000 + 100 * seed + (person if how == "own" else 0), "odd one out"))
+    # The odd one comes first.
+    parts = [truth.answers(0, each, rng).rows[::2, [2, 0, 1]] for truth in truths]
+    if how == "random":
+        parts[most:] = [rng.permuted(part, axis=1) for part in parts[most:]]
+    groups = np.repeat(np.arange(len(parts)), each)
+    data = ordhc.Triplets.from_odd_one_out(np.concatenate(parts), n_leaves=LEAVES, groups=groups)
+    answers = Answers.of(data)
+    plan = Plan.of(data, method="adds3-al+spr")
+    apart = held_out(data, plan, answers, folds=FOLDS, seed=seed, unit="group")
+    said = {standing.who: standing.verdict for standing in standings(data, answers, apart, seed=seed)}
+    return [said[str(person)] for person in range(len(parts))], most
+
+
+def people_table(studies):
+    lines = []
+    for (each, odd_ones), how in itertools.product(
+        ((40, 4), (80, 4), (160, 4), (80, 8)), ("own", "shared", "random")
+    ):
+        most_said, others_said = Counter(), Counter()
+        for seed in range(studies):
+            said, most = verdicts_of(each, odd_ones, how, seed)
+            most_said.update(said[:most])
+            others_said.update(said[most:])
+        for who, counts in (("by the tree", most_said), (how, others_said)):
+            whole = sum(counts.values())
+            lines.append(
+                (each, odd_ones, who, ", ".join(f"{k} {v / whole:.2f}" for k, v in counts.most_common()))
+            )
+    table(("answers each", "others", "people", "verdicts"), lines)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", nargs="*", default=["measure", "table"], help="measure, table")
+    parser.add_argument("what", nargs="*", default=["measure", "table"], help="measure, table, people")
     parser.add_argument("--results", default="intervals.jsonl")
     parser.add_argument("--studies", type=int, default=180)
     parser.add_argument("--cases", default=";".join(CASES), help="separated by semicolons")
@@ -188,5 +241,7 @@ if __name__ == "__main__":
                 with results.open("a") as file:
                     file.write(json.dumps(study(name, seed)) + "\n")
         print(f"{time.process_time() - start:.0f} seconds")
+    if "people" in given.what:
+        people_table(given.studies)
     if "table" in given.what:
         tables(results)

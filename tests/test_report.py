@@ -151,7 +151,7 @@ def test_who_answers_by_chance_is_found():
         answers = Answers.of(t)
         plan = Plan.of(t, method="adds3-al")
         apart = held_out(t, plan, answers, folds=4, seed=0, unit="group")
-        found = {each.who: each for each in standings(answers, apart, t.group_names, answers.person)}
+        found = {each.who: each for each in standings(t, answers, apart)}
         assert {who for who, each in found.items() if each.verdict == "looks random"} == {
             "person 6",
             "person 7",
@@ -165,7 +165,7 @@ def test_who_answers_by_chance_is_found():
     rows[flipped] = rows[flipped][:, [0, 2, 1]]
     turned = t._changed(rows=rows)
     apart = held_out(turned, plan, Answers.of(turned), folds=4, seed=0, unit="group")
-    worst = standings(answers, apart, t.group_names, answers.person)[0]
+    worst = standings(turned, Answers.of(turned), apart)[0]
     assert (worst.who, worst.verdict) == ("person 0", "below chance")
 
 

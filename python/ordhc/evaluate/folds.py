@@ -84,10 +84,10 @@ def score(tested: Tested, *, is_share: bool) -> Score:
     """Return the score over all answers, and its interval.
 
     The variance has two parts. The first is that over units, with the trees as they are: the standard error
-    of a ratio of sums over units (Cochran 1977, chapter 6). The second is that of the trees, which other data
-    would have made different: the jackknife over folds, of the change of the score on the other folds when a
-    tree does without this one, too. Both changes and scores are of the same units, so units cancel out. The
-    degrees of freedom are those of Satterthwaite (1946).
+    of a ratio of sums over units (Cochran 1977, chapter 6). The second is that over trees, which other data
+    would have made different. It is a jackknife over folds: by how much the score on the other folds changes
+    when their trees do without this fold, too. Changes are those of the same units, so that units cancel out.
+    The degrees of freedom are those of Satterthwaite (1946).
 
     Parameters
     ----------
@@ -128,7 +128,8 @@ def _spread(tested: Tested) -> tuple[float, float, float, int]:
         changes = [
             float((without[fold] - got)[known[fold]].sum()) / float(most[known[fold]].sum()) for fold in folds
         ]
-        of_trees = (len(folds) - 1) * float(np.var(changes))
+        # A tree of all but one fold that loses another one changes by 1 / (folds - 2) of what that fold adds.
+        of_trees = (len(folds) - 2) ** 2 / len(folds) * float(np.var(changes, ddof=1))
     both = of_units + of_trees
     freedom = float(count - 1)
     if both > 0:

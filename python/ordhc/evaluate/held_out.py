@@ -169,8 +169,8 @@ def held_out(
     tried = []
     for at, left in enumerate(without):
         told = part(progress, at / len(without), (at + 1) / len(without))
-        *sums, verdicts = work.tried(left, plan, told)
-        tried.append((sums[0], sums[1], sums[2]))
+        sums, seconds, chance, verdicts = work.tried(left, plan, told)
+        tried.append((sums, seconds, chance))
         if len(left) == 1:
             found[parts[units] == left[0]] = verdicts
     result = work.result(without, tried)

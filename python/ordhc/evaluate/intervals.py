@@ -30,15 +30,17 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
     return ends
 
 
-def student(freedom: float) -> float:
-    """The 97.5% quantile of Student's t, within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
+def student(freedom: float, z: float = Z) -> float:
+    """The quantile of Student's t where that of the normal distribution is z, by default the 97.5% quantile.
+
+    It is within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
 
     Examples
     --------
     >>> round(student(4), 2), round(student(10), 3), round(student(1000), 3)
     (2.77, 2.228, 1.962)
     """
-    z, v = Z, float(freedom)
+    v = float(freedom)
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
@@ -55,15 +57,16 @@ def about(value: float, error: float, freedom: float) -> tuple[float, float]:
     return value - half, value + half
 
 
-def share_about(share: float, error: float, freedom: float, count: int) -> tuple[float, float]:
-    """The ends of a 95% interval of a share: Wilson's, for as many answers as have this standard error.
+def share_about(share: float, error: float, freedom: float, count: int, z: float = Z) -> tuple[float, float]:
+    """The ends of an interval of a share, of 95% if z isn't given.
 
-    `count` is the number of units, which is taken for that of answers where the error is 0.
+    The interval is Wilson's, for as many answers as have this standard error. Where the error is 0, the
+    number of units, `count`, is taken for that of answers.
     """
     if math.isnan(error):
         return math.nan, math.nan
     worth = share * (1 - share) / (error * error) if error > 0 else float(count)
-    low, high = wilson(share, worth, student(max(freedom, 1.0))).tolist()
+    low, high = wilson(share, worth, student(max(freedom, 1.0), z)).tolist()
     return low, high
 
 

@@ -76,7 +76,7 @@ class ScannedResampling:
         scores = np.zeros((len(which), 3))
         for start in range(0, len(which), together):
             some = which[start : start + together]
-            times = np.stack([self._times(index) for index in some])
+            times = np.stack([self.times(index) for index in some])
             rows = slice(start, start + len(some))
             if in_engine:
                 made, scores[rows] = self._tallied(plan, times)
@@ -87,7 +87,8 @@ class ScannedResampling:
                 progress((start + len(some)) / len(which))
         return trees, scores
 
-    def _times(self, index: int) -> NDArray[np.uint32]:
+    def times(self, index: int) -> NDArray[np.uint32]:
+        """How often each unit is drawn for a resample."""
         return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
 
     def _tallied(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:

@@ -122,7 +122,7 @@ def found_in(
             notes["held_out"] = f"No answers could be held out: {error}."
     people = None
     if apart is not None and answers.person is not None:
-        people = standings(answers, apart, data.group_names, answers.person)
+        people = standings(data, answers, apart, seed=asked.seed)
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
     resampled, n_drawn = None, None
