@@ -118,8 +118,8 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
 
     A person is unlike others whose accuracy is nearer to that of answers at random than to the others', and
     whose interval holds the former but not what the others reach at least. Their own answers then tell
-    dissent from chance (`ordhc.evaluate.views`). Intervals are of shares of the most that is ever reached: no tree
-    satisfies both rows of a most central item.
+    dissent from chance (`ordhc.evaluate.views`). Intervals are of shares of the most that is ever reached: no
+    tree satisfies both rows of a most central item.
 
     Parameters
     ----------
