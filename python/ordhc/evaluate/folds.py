@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc.evaluate.intervals import FEWEST_UNITS, about, share_about
 
-__all__ = ["Result", "Score", "Tested", "chosen_within", "difference", "left_out", "score"]
+__all__ = ["Result", "Score", "Sums", "chosen_within", "difference", "left_out", "score"]
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ def left_out(n_folds: int) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Sums:
     """The score of a method, by unit: a person, or a question.
 
     Attributes
@@ -64,8 +64,8 @@ class Tested:
 class Result:
     """What the trees of a method score: by share of answers and by revenue, with seconds and chance."""
 
-    satisfied: Tested
-    revenue: Tested
+    satisfied: Sums
+    revenue: Sums
     seconds: float
     chance: float
 
@@ -80,7 +80,7 @@ class Score:
     high: float
 
 
-def score(tested: Tested, *, is_share: bool) -> Score:
+def score(tested: Sums, *, is_share: bool) -> Score:
     """Return the score over all answers, and its interval.
 
     The variance has two parts. The first is that over units, with the trees as they are: the standard error
@@ -92,7 +92,7 @@ def score(tested: Tested, *, is_share: bool) -> Score:
     Parameters
     ----------
     tested
-        The sums.
+        The sums of a method.
     is_share
         True for scores between 0 and 1, whose interval is Wilson's for the number of answers that have this
         standard error; otherwise it is symmetric.
@@ -103,14 +103,14 @@ def score(tested: Tested, *, is_share: bool) -> Score:
     return Score(value, error, *share_about(value, error, freedom, count))
 
 
-def difference(one: Tested, other: Tested) -> Score:
+def difference(one: Sums, other: Sums) -> Score:
     """Return by how much one score is higher than the other, paired by unit on the same folds."""
-    both = Tested(one.part, one.most, one.got - other.got, one.without - other.without)
+    both = Sums(one.part, one.most, one.got - other.got, one.without - other.without)
     value, error, freedom, _ = _spread(both)
     return Score(value, error, *about(value, error, freedom))
 
 
-def _spread(tested: Tested) -> tuple[float, float, float, int]:
+def _spread(tested: Sums) -> tuple[float, float, float, int]:
     """The score, its standard error, degrees of freedom (0 if unknown), and the number of units."""
     has_some = tested.most > 0
     most, got = tested.most[has_some], tested.got[has_some]
@@ -128,8 +128,7 @@ def _spread(tested: Tested) -> tuple[float, float, float, int]:
         changes = [
             float((without[fold] - got)[known[fold]].sum()) / float(most[known[fold]].sum()) for fold in folds
         ]
-        # A tree of all but one fold that loses another one changes by 1 / (folds - 2) of what that fold adds.
-        of_trees = (len(folds) - 2) ** 2 / len(folds) * float(np.var(changes, ddof=1))
+        of_trees = _share_of_changes(len(without)) * float(np.var(changes, ddof=1))
     both = of_units + of_trees
     freedom = float(count - 1)
     if both > 0:
@@ -137,9 +136,26 @@ def _spread(tested: Tested) -> tuple[float, float, float, int]:
     return value, math.sqrt(both), freedom, count
 
 
+def _share_of_changes(n_folds: int) -> float:
+    """Return how much the variance of a score is of that of the changes when trees lose a fold.
+
+    To first order (the influence function) a tree is worth the mean of what its folds are worth. The score is
+    then the mean over all folds, and each change is a contrast between folds.
+    """
+    contrasts = np.zeros((n_folds, n_folds))
+    for pair in left_out(n_folds)[n_folds:]:
+        for fold, lost in (pair, pair[::-1]):
+            worth = np.full(n_folds, 1 / (n_folds - 2) - 1 / (n_folds - 1))
+            worth[fold], worth[lost] = 0.0, -1 / (n_folds - 1)
+            contrasts[lost] += worth
+    contrasts /= np.bincount(np.ravel(left_out(n_folds)[n_folds:]))[:, None]
+    spread = float(np.var(contrasts, axis=0, ddof=1).sum())
+    return 1 / (n_folds * spread)
+
+
 def chosen_within(
-    methods: Sequence[Tested], choose: Callable[[Sequence[float]], int], scores: Sequence[Tested]
-) -> Tested | None:
+    methods: Sequence[Sums], choose: Callable[[Sequence[float]], int], scores: Sequence[Sums]
+) -> Sums | None:
     """Return what a method gets that is chosen without the answers on which it is scored.
 
     For each fold the method is chosen by the other folds, with trees that have seen neither; its tree is
@@ -156,7 +172,7 @@ def chosen_within(
 
     Returns
     -------
-    Tested
+    Sums
         Or None where there are too few folds.
     """
     part = scores[0].part
@@ -170,4 +186,4 @@ def chosen_within(
         mine = part == fold
         got[mine] = taken.got[mine]
         without[:, mine] = taken.without[:, mine]
-    return Tested(part, scores[0].most, got, without)
+    return Sums(part, scores[0].most, got, without)

@@ -18,7 +18,7 @@ from ordhc.clustering.scanned import check_additive, fit_scan
 from ordhc.comparison.comparisons import Comparisons, Triplets, fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import ORDERS
-from ordhc.evaluate.folds import Result, Tested
+from ordhc.evaluate.folds import Result, Sums
 from ordhc.io.portions import Portion, rows_of_units
 from ordhc.io.scan import Scan
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
@@ -171,7 +171,7 @@ class ScannedFold:
         sums = np.stack([of_part for of_part, _, _ in found])
         nothing = np.full((len(left), len(left)), np.nan)
         satisfied, revenue = (
-            Tested(np.arange(len(left)), sums[:, at, 1], sums[:, at, 0], nothing) for at in range(2)
+            Sums(np.arange(len(left)), sums[:, at, 1], sums[:, at, 0], nothing) for at in range(2)
         )
         seconds = float(np.mean([seconds for _, seconds, _ in found]))
         chance = float(np.mean([chance for _, _, chance in found]))

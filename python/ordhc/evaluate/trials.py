@@ -17,7 +17,7 @@ from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import chance_of
-from ordhc.evaluate.folds import Result, Tested, left_out
+from ordhc.evaluate.folds import Result, Sums, left_out
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -108,7 +108,7 @@ class Folds:
                 if len(folds) == 1:
                     got[:, mine] = sums[:, mine]
         alone = [each for folds, each in zip(left, found, strict=True) if len(folds) == 1]
-        satisfied, revenue = (Tested(self.parts, most[at], got[at], without[at]) for at in range(2))
+        satisfied, revenue = (Sums(self.parts, most[at], got[at], without[at]) for at in range(2))
         seconds = float(np.mean([seconds for _, seconds, _ in alone]))
         chance = float(np.mean([chance for _, _, chance in alone]))
         return Result(satisfied, revenue, seconds, chance)

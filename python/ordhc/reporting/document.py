@@ -28,7 +28,6 @@ from ordhc.reporting.words import (
     NO_BETTER,
     PAGE,
     forms,
-    four_digits,
     in_numbers,
     is_chance,
     methods,
@@ -36,6 +35,7 @@ from ordhc.reporting.words import (
     percent_range,
     references,
     summary,
+    three_digits,
     told_ceiling,
     told_nested,
     told_reach,
@@ -273,18 +273,18 @@ def _compared(method: Numbers, selection: Numbers, band: tuple[float, float] | N
     for at, each in enumerate(candidates):
         best = at if each["method"] == method["name"] else best
         ends = (each["satisfied_low"], each["satisfied_high"])
-        mark = "clearly worse" * (each["method"] in selection["clearly_worse"])
+        behind = three_digits(each["behind"], each["behind_low"], each["behind_high"])
+        mark = " *" * (each["method"] in selection["clearly_worse"])
         rows.append(
             (
                 each["method"],
                 percent_range(each["satisfied"], *ends),
                 interval(each["satisfied"], *ends, chance=each["chance"], ceiling=band, span=span),
-                four_digits(each["revenue"], each["revenue_low"], each["revenue_high"]),
-                four_digits(each["behind"], each["behind_low"], each["behind_high"]) if at else "",
-                "this report" if best == at else mark,
+                three_digits(each["revenue"], each["revenue_low"], each["revenue_high"]),
+                behind + mark if at else "",
             )
         )
-    rows.append(("chance", percent(candidates[0]["chance"]), "", "0", "", ""))
+    rows.append(("chance", percent(candidates[0]["chance"]), "", "0", ""))
     over = "people" if selection["unit"] == "group" else "questions"
     together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
     decided = (
@@ -293,15 +293,15 @@ def _compared(method: Numbers, selection: Numbers, band: tuple[float, float] | N
     caption = (
         f"Each answer is scored once, by a tree made without its fold ({selection['folds']} folds; "
         f"{together} are "
-        f"in one). {decided} In parentheses: 95% intervals over {over} and the trees that other "
-        "data would have "
-        f"given, one method at a time. “Behind” is the difference from the first method in {by}, paired by "
-        f"{over}; a method is clearly worse whose interval is above 0. Pictured: satisfied; chance is dashed"
+        f"in one). {decided} In parentheses: 95% intervals over {over} and the trees that other data would "
+        f"have given, one method at a time. “Behind” is the difference from the first method in {by}, paired "
+        f"by {over}; * is clearly worse (the interval is above 0). Bold is the method of this report. "
+        "Pictured: satisfied; chance is dashed"
     ) + (", the noise ceiling grey." if band else ".")
-    columns = ("method", "held-out satisfied", "", "held-out revenue", f"{by} behind", "")
+    columns = ("method", "held-out satisfied", "", "held-out revenue", f"{by} behind")
     return [
         *([] if method["was_given"] else [paragraph(told_nested(selection))]),
-        table(columns, rows, kinds="lnlnnl", best=best, caption=caption),
+        table(columns, rows, kinds="lnlnn", best=best, caption=caption),
     ]
 
 

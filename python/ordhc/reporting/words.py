@@ -12,7 +12,7 @@ __all__ = [
     "ODD",
     "PAGE",
     "forms",
-    "four_digits",
+    "three_digits",
     "in_numbers",
     "is_chance",
     "methods",
@@ -127,9 +127,9 @@ def percent_range(share: float, low: float | None, high: float | None) -> str:
     return percent(share) if low is None else f"{percent(share)} ({percent(low)} to {percent(high)})"
 
 
-def four_digits(value: float, low: float | None, high: float | None) -> str:
+def three_digits(value: float, low: float | None, high: float | None) -> str:
     """A score, with its interval where that is known."""
-    return f"{value:.4f}" if low is None else f"{value:.4f} ({low:.4f} to {high:.4f})"
+    return f"{value:.3f}" if low is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
 
 
 def in_numbers(count: int, one: str, several: str) -> str:
