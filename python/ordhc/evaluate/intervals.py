@@ -60,12 +60,13 @@ def about(value: float, error: float, freedom: float) -> tuple[float, float]:
 def share_about(share: float, error: float, freedom: float, count: int, z: float = Z) -> tuple[float, float]:
     """The ends of an interval of a share, of 95% if z isn't given.
 
-    The interval is Wilson's, for as many answers as have this standard error. Where the error is 0, the
-    number of units, `count`, is taken for that of answers.
+    The interval is Wilson's, for as many answers as have this standard error. Where the error is 0, or the
+    share 0 or 1, the number of units, `count`, is taken for that of answers.
     """
     if math.isnan(error):
         return math.nan, math.nan
-    worth = share * (1 - share) / (error * error) if error > 0 else float(count)
+    varies = error > 0 and 0 < share < 1
+    worth = share * (1 - share) / (error * error) if varies else float(count)
     low, high = wilson(share, worth, student(max(freedom, 1.0), z)).tolist()
     return low, high
 
