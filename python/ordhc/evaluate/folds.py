@@ -80,24 +80,25 @@ class Score:
     high: float
 
 
-def score(tested: Sums, *, is_share: bool) -> Score:
+def score(sums: Sums, *, is_share: bool) -> Score:
     """Return the score over all answers, and its interval.
 
     The variance has two parts. The first is that over units, with the trees as they are: the standard error
     of a ratio of sums over units (Cochran 1977, chapter 6). The second is that over trees, which other data
     would have made different. It is a jackknife over folds: by how much the score on the other folds changes
-    when their trees do without this fold, too. Changes are those of the same units, so that units cancel out.
-    The degrees of freedom are those of Satterthwaite (1946).
+    when their trees do without this fold, too. Changes are those of the same units, so that units cancel out;
+    what pairs of folds change alone, and not all others alike, is taken off. The degrees of freedom are those
+    of Satterthwaite (1946).
 
     Parameters
     ----------
-    tested
+    sums
         The sums of a method.
     is_share
         True for scores between 0 and 1, whose interval is Wilson's for the number of answers that have this
         standard error; otherwise it is symmetric.
     """
-    value, error, freedom, count = _spread(tested)
+    value, error, freedom, count = _spread(sums)
     if not is_share:
         return Score(value, error, *about(value, error, freedom))
     return Score(value, error, *share_about(value, error, freedom, count))
@@ -110,11 +111,11 @@ def difference(one: Sums, other: Sums) -> Score:
     return Score(value, error, *about(value, error, freedom))
 
 
-def _spread(tested: Sums) -> tuple[float, float, float, int]:
+def _spread(sums: Sums) -> tuple[float, float, float, int]:
     """The score, its standard error, degrees of freedom (0 if unknown), and the number of units."""
-    has_some = tested.most > 0
-    most, got = tested.most[has_some], tested.got[has_some]
-    without = tested.without[:, has_some]
+    has_some = sums.most > 0
+    most, got = sums.most[has_some], sums.got[has_some]
+    without = sums.without[:, has_some]
     count, whole = len(most), float(most.sum())
     value = float(got.sum()) / whole if whole else math.nan
     known = ~np.isnan(without)
@@ -125,15 +126,40 @@ def _spread(tested: Sums) -> tuple[float, float, float, int]:
     of_units = float((((got - value * most) / whole) ** 2).sum()) * count / (count - 1)
     of_trees = 0.0
     if len(folds) > 1:
-        changes = [
-            float((without[fold] - got)[known[fold]].sum()) / float(most[known[fold]].sum()) for fold in folds
-        ]
-        of_trees = _share_of_changes(len(without)) * float(np.var(changes, ddof=1))
+        of_trees = _of_trees(sums.part[has_some], most, without - got)
     both = of_units + of_trees
     freedom = float(count - 1)
     if both > 0:
         freedom = both**2 / (of_units**2 / (count - 1) + of_trees**2 / max(len(folds) - 1, 1))
     return value, math.sqrt(both), freedom, count
+
+
+def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
+    """Return the variance of a score over the trees that other data would have given.
+
+    Parameters
+    ----------
+    part, most
+        (u,) folds of units, and the most that they could add.
+    changes
+        (folds, u) what units add less by trees that do without that fold, too; NaN where there are none.
+    """
+    n_folds = len(changes)
+    pairs = [(lost, fold) for lost in range(n_folds) for fold in range(n_folds)]
+    pairs = [(lost, fold) for lost, fold in pairs if not np.isnan(changes[lost, part == fold]).any()]
+    pairs = [(lost, fold) for lost, fold in pairs if lost != fold and (part == fold).any()]
+    values = np.array([changes[lost, part == fold].sum() / most[part == fold].sum() for lost, fold in pairs])
+    lost, fold = np.array(pairs).T
+    # What the loss of a fold does to all others, what all losses do to a fold, and what is left: accidents of
+    # single trees, which add to the changes of all folds but hardly to the score.
+    design = np.zeros((len(pairs), 2 * n_folds))
+    design[np.arange(len(pairs)), lost] = design[np.arange(len(pairs)), n_folds + fold] = 1.0
+    fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
+    free = len(pairs) - int(rank)
+    accidents = float(((values - design @ fitted) ** 2).sum()) / free if free else 0.0
+    of_fold = np.bincount(lost, values, n_folds) / np.bincount(lost, minlength=n_folds)
+    systematic = float(np.var(of_fold, ddof=1)) - accidents * n_folds / len(pairs)
+    return _share_of_changes(n_folds) * max(systematic, 0.0) + accidents / n_folds
 
 
 def _share_of_changes(n_folds: int) -> float:
