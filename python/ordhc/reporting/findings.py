@@ -10,6 +10,7 @@ import numpy as np
 from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
 from ordhc.clustering.posterior import posterior
@@ -67,8 +68,9 @@ class Findings:
     on_random: tuple[Predicted, float] | None
     people: list[Standing] | None
     resampled: Bootstrap | None
-    #: How many trees the posterior has drawn, if the support is theirs.
+    #: How many trees the posterior has drawn, if the support is theirs, and how well its chains have mixed.
     n_drawn: int | None
+    mixing: Mixing | None
     others: dict[str, Dendrogram]
     unit: str
     folds: int
@@ -115,18 +117,25 @@ def found_in(
     if folds:
         told = part(progress, 0.45, 0.55)
         try:
-            apart = held_out(data, plan, answers, folds=folds, seed=asked.seed, unit=unit, progress=told)
+            known = None
+            if selection is not None and not selection.on_random:
+                known = next((each for each in selection.candidates if each.method == method), None)
+            apart = held_out(
+                data, plan, answers, folds=folds, seed=asked.seed, unit=unit, known=known, progress=told
+            )
         except InputError as error:
             notes["held_out"] = f"No answers could be held out: {error}."
     people = None
     if apart is not None and answers.person is not None:
-        people = standings(answers, apart, data.group_names, answers.person)
+        people = standings(data, answers, apart, seed=asked.seed)
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
-    resampled, n_drawn = None, None
+    resampled, n_drawn, mixing = None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
         drawn = posterior(data, **plan.linkage_settings, progress=part(progress, 0.55, 0.95))
-        tree, n_drawn = drawn.tree, len(drawn.trees)
+        tree, n_drawn, mixing = drawn.tree, len(drawn.trees), drawn.diagnostics
+        if mixing.trouble is not None:
+            notes["mixing"] = f"R-hat is {mixing.r_hat:.2f}: {mixing.trouble}."
     elif asked.n_resamples:
         try:
             resampled = bootstrap(
@@ -161,6 +170,7 @@ def found_in(
         people,
         resampled,
         n_drawn,
+        mixing,
         others,
         unit,
         folds,
@@ -241,6 +251,7 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
             "unit": apart.unit,
             "folds": apart.folds,
             "chance": apart.chance,
+            "decided": apart.decided,
         }
     if found.on_random is not None:
         of_tree, chance = found.on_random
@@ -310,6 +321,9 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     return {
         "n_resamples": found.n_drawn if resampled is None else len(resampled.trees),
         "unit": ("posterior" if found.n_drawn else None) if resampled is None else resampled.unit,
+        "mixing": None
+        if found.mixing is None
+        else {"r_hat": found.mixing.r_hat, "effective_size": found.mixing.effective_size},
         "n_clusters": len(nodes),
         "n_known": len(known),
         "at_least": {f"{least:g}": sum(share >= least for share in known) for least in SUPPORT},
