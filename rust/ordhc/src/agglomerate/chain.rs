@@ -1,6 +1,6 @@
 //! The nearest-neighbour chain (Benzécri 1982; Murtagh 1983).
 
-use super::{Judge, Linkage, Nearest};
+use super::{Doubts, Linkage, Nearest};
 use crate::error::Result;
 use crate::tree::RawMerge;
 
@@ -69,9 +69,9 @@ impl Chain {
     ///
     /// Of equally near clusters the one with the smallest leaf is the nearest. A chain cannot run in a
     /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
-    /// doubt: a circle ends where it closes. The judge settles doubts.
-    pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, judge: &mut Judge<'_>) -> Result<()> {
-        self.run_on(linkage, until, judge)
+    /// doubt: a circle ends where it closes. `doubts` settles the others.
+    pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
+        self.run_on(linkage, until, doubts)
     }
 
     /// As [`run`](Self::run), compiled into the caller.
@@ -80,9 +80,9 @@ impl Chain {
         &mut self,
         linkage: &mut (impl Linkage + ?Sized),
         until: usize,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<()> {
-        let monitor = judge.monitor();
+        let monitor = doubts.monitor();
         // Few clusters merge faster than a clock can be read.
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;
@@ -95,7 +95,7 @@ impl Chain {
             let &(top, before) = &self.stack[self.stack.len() - 1];
             let mut nearest = linkage.nearest(top, &self.active)?;
             if nearest.doubtful {
-                nearest = self.settled(linkage, top, nearest, judge)?;
+                nearest = self.settled(linkage, top, nearest, doubts)?;
             }
             if self.state[nearest.cluster] != State::OnStack {
                 self.push(nearest.cluster, nearest.similarity);
@@ -125,11 +125,11 @@ impl Chain {
         linkage: &mut (impl Linkage + ?Sized),
         i: usize,
         nearest: Nearest,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Nearest> {
         let others: Vec<usize> = (0..self.state.len()).filter(|&k| k != i && self.state[k] != State::Gone).collect();
         let mut values = vec![0.0; others.len()];
         linkage.similarities(i, &others, &mut values)?;
-        judge.nearest(nearest, &self.merges, i, &others, &values)
+        doubts.nearest(nearest, &self.merges, i, &others, &values)
     }
 }

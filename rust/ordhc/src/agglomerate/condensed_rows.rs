@@ -5,7 +5,7 @@ use super::rounds::{Pairs, Round, Slots, all_nearest, settle};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
 use super::triangle_rows::{Condensed, Given, TriangleRows};
-use super::{Judge, Linkage, Nearest, Tolerance, parallel_parts};
+use super::{Doubts, Linkage, Nearest, Tolerance, parallel_parts};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -53,12 +53,12 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         given: &Given<'_, V>,
         first: (&[Nearest], &Pairs),
         merges: &mut Vec<RawMerge>,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
-        let monitor = judge.monitor();
+        let monitor = doubts.monitor();
         let n = given.len();
         let values = Store::zeros(condensed_len(n))?;
-        let mut this = Self::from_similarities(update, values, n, judge.tolerance());
+        let mut this = Self::from_similarities(update, values, n, doubts.tolerance());
         let (nearest, pairs) = first;
         if this.worthwhile(pairs) {
             let new_sizes = this.log(pairs, nearest, merges, monitor)?;
@@ -66,7 +66,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
             let nearest = this.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
             this.values = values;
             this.keep(pairs, new_sizes);
-            this.rounds(Some(nearest), merges, judge)?;
+            this.rounds(Some(nearest), merges, doubts)?;
         } else {
             given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
         }
@@ -84,9 +84,9 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         &mut self,
         mut known: Option<Vec<Nearest>>,
         merges: &mut Vec<RawMerge>,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<()> {
-        let monitor = judge.monitor();
+        let monitor = doubts.monitor();
         let mut spare = Vec::new();
         loop {
             let k = self.clusters.len();
@@ -99,8 +99,8 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
                 None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
             };
             let slots = Slots { sizes: &self.sizes, clusters: &self.clusters, merges: &*merges };
-            settle::<U, _>(&rows, slots, &mut nearest, judge)?;
-            let pairs = Pairs::of::<U>(&rows, &nearest, slots, self.tolerance, judge)?;
+            settle::<U, _>(&rows, slots, &mut nearest, doubts)?;
+            let pairs = Pairs::of::<U>(&rows, &nearest, slots, self.tolerance, doubts)?;
             if !self.worthwhile(&pairs) {
                 self.nearest = nearest;
                 return Ok(());

@@ -14,7 +14,7 @@ use super::rows::SquareRows;
 use super::small::{self, FEW, SmallRows};
 use super::store::Store;
 use super::triangle_rows::Given;
-use super::{Judge, Linkage, Tolerance, equal, naive, nearest_pair, rounding, single};
+use super::{Doubts, Linkage, Tolerance, equal, naive, nearest_pair, rounding, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
@@ -203,10 +203,10 @@ impl<'a> Job<'a> {
                         Input::Given(matrix) => Some(*matrix),
                         Input::Lent(_) => None,
                     };
-                    let mut judge = self.judge::<U>(given, tolerance);
+                    let mut doubts = self.doubts::<U>(given, tolerance);
                     match self.rows(update, input, tolerance)? {
-                        Rows::Square(mut rows) => self.chain_from(&mut rows, &mut judge)?,
-                        Rows::Condensed(mut rows) => self.chain_from(&mut rows, &mut judge)?,
+                        Rows::Square(mut rows) => self.chain_from(&mut rows, &mut doubts)?,
+                        Rows::Condensed(mut rows) => self.chain_from(&mut rows, &mut doubts)?,
                     }
                 }
             },
@@ -317,7 +317,7 @@ impl<'a> Job<'a> {
     }
 
     /// The merges within initial clusters, and those of a chain after them.
-    fn chain_from(&self, rows: &mut dyn Linkage, judge: &mut Judge<'_>) -> Result<[Vec<RawMerge>; 2]> {
+    fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<[Vec<RawMerge>; 2]> {
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
         let mut active = (0..n).collect();
@@ -326,21 +326,21 @@ impl<'a> Job<'a> {
             within.extend(nearest_pair::merges_among(rows, cluster.clone(), &mut active, self.monitor)?);
         }
         let mut chain = Chain::after(n, within.clone());
-        chain.run(rows, 1, judge)?;
+        chain.run(rows, 1, doubts)?;
         let merges = chain.into_merges();
         let mut sorted = |part: &[RawMerge], before: usize| {
-            let key = |_: &[RawMerge], at: usize| judge.key_of_merge(&merges, before + at);
+            let key = |_: &[RawMerge], at: usize| doubts.key_of_merge(&merges, before + at);
             RawMerge::sort_settled(n, part.to_vec(), rows.tolerance(), key)
         };
         Ok([sorted(&merges[..within.len()], 0)?, sorted(&merges[within.len()..], within.len())?])
     }
 
-    /// Who settles doubts, from the input where it is left alone.
-    pub(super) fn judge<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Judge<'b>
+    /// Settles doubts from the input, where the input is left alone.
+    pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,
     {
-        Judge::new(U::BETWEEN, matrix, self.rule.is_squared(), tolerance, self.monitor)
+        Doubts::new(U::BETWEEN, matrix, self.rule.is_squared(), tolerance, self.monitor)
     }
 
     /// The merges of reciprocal nearest pairs, in order.
@@ -356,9 +356,9 @@ impl<'a> Job<'a> {
             Input::Given(matrix) => Some(*matrix),
             Input::Lent(_) => None,
         };
-        let judge = &mut self.judge::<U>(given, tolerance);
-        let merges = self.reciprocal(update, input, judge)?;
-        RawMerge::sort_settled(n, merges, tolerance, |merges, at| judge.key_of_merge(merges, at))
+        let doubts = &mut self.doubts::<U>(given, tolerance);
+        let merges = self.reciprocal(update, input, doubts)?;
+        RawMerge::sort_settled(n, merges, tolerance, |merges, at| doubts.key_of_merge(merges, at))
     }
 
     /// The merges of reciprocal nearest pairs, parts before wholes.
@@ -366,22 +366,22 @@ impl<'a> Job<'a> {
         &self,
         update: &U,
         input: Input<'_, V>,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
-        let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, judge.tolerance());
+        let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         let mut merges = Vec::new();
         let mut rows = match input {
             // What may fail is looked at where it is written.
             Input::Given(matrix) if n <= self.small && !U::MAY_FAIL => {
-                return small::merges(update, matrix, squared, judge);
+                return small::merges(update, matrix, squared, doubts);
             }
             Input::Given(matrix) if n < self.condensed_from => {
                 let rows = SquareRows::<U, V>::new(update, matrix, squared, tolerance, self.monitor)?;
-                return self.square_chain(rows, merges, judge);
+                return self.square_chain(rows, merges, doubts);
             }
             Input::Given(matrix) => {
                 if let Some((rows, merges)) = self.grouped(update, matrix, tolerance)? {
-                    return self.square_chain(rows, merges, judge);
+                    return self.square_chain(rows, merges, doubts);
                 }
                 let given = Given { matrix, squared, held: PhantomData::<V> };
                 let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
@@ -389,17 +389,17 @@ impl<'a> Job<'a> {
                 // Of single leaves sums are means.
                 let of_leaves = tolerance.of_leaves();
                 let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
-                settle::<Average, _>(&given, slots, &mut nearest, judge)?;
-                let pairs = Pairs::of::<Average>(&given, &nearest, slots, of_leaves, judge)?;
+                settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
+                let pairs = Pairs::of::<Average>(&given, &nearest, slots, of_leaves, doubts)?;
                 if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
-                    return self.square_chain(rows, merges, judge);
+                    return self.square_chain(rows, merges, doubts);
                 }
-                CondensedRows::after_rounds(update, &given, (&nearest[..], &pairs), &mut merges, judge)?
+                CondensedRows::after_rounds(update, &given, (&nearest[..], &pairs), &mut merges, doubts)?
             }
             Input::Lent(values) => {
                 self.about.condense(values, squared, self.monitor)?;
                 let mut rows = CondensedRows::from_similarities(update, Store::Lent(values), n, tolerance);
-                rows.rounds(None, &mut merges, judge)?;
+                rows.rounds(None, &mut merges, doubts)?;
                 rows
             }
         };
@@ -407,9 +407,9 @@ impl<'a> Job<'a> {
             // The rounds found few pairs.
             let mut chain = Chain::after(n, merges);
             let until = rows.square_fits();
-            chain.run(&mut rows, until, judge)?;
+            chain.run(&mut rows, until, doubts)?;
             let rows = rows.into_square(chain.active(), self.monitor)?;
-            merges = self.square_chain(rows, chain.into_merges(), judge)?;
+            merges = self.square_chain(rows, chain.into_merges(), doubts)?;
         }
         Ok(merges)
     }
@@ -419,18 +419,18 @@ impl<'a> Job<'a> {
         &self,
         mut rows: SquareRows<'_, U, V>,
         mut merges: Vec<RawMerge>,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
         let n = self.about.n;
         if n - merges.len() > self.chain_below {
-            rows.rounds(self.small, &mut merges, judge)?;
+            rows.rounds(self.small, &mut merges, doubts)?;
         }
         let mut chain = Chain::after(n, merges);
-        chain.run(&mut rows, self.small, judge)?;
+        chain.run(&mut rows, self.small, doubts)?;
         if let Some(mut few) = SmallRows::within(&mut rows) {
-            few.finish(&mut chain, judge)?;
+            few.finish(&mut chain, doubts)?;
         }
-        chain.run(&mut rows, 1, judge)?;
+        chain.run(&mut rows, 1, doubts)?;
         Ok(chain.into_merges())
     }
 }

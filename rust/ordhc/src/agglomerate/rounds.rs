@@ -11,7 +11,7 @@ use super::rows::{check_row, similarity};
 use super::search::RowSearch;
 use super::ties::Ties;
 use super::triangle_rows::{Condensed, TriangleRows};
-use super::{Judge, Nearest, Tolerance};
+use super::{Doubts, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -69,7 +69,7 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     triangle: &T,
     slots: Slots<'_>,
     nearest: &mut [Nearest],
-    judge: &mut Judge<'_>,
+    doubts: &mut Doubts<'_>,
 ) -> Result<()> {
     let Slots { sizes, clusters, merges } = slots;
     let k = triangle.len();
@@ -81,7 +81,7 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
         let pairs = values.iter().zip(&others);
         let values: Vec<f64> = pairs.map(|(x, &slot)| similarity::<U>(x.float(), sizes[i], sizes[slot])).collect();
         let names: Vec<usize> = others.iter().map(|&slot| clusters[slot]).collect();
-        let found = judge.nearest(
+        let found = doubts.nearest(
             Nearest { cluster: clusters[nearest.cluster], ..*nearest },
             merges,
             clusters[i],
@@ -110,13 +110,13 @@ impl Pairs {
         nearest: &[Nearest],
         slots: Slots<'_>,
         tolerance: Tolerance,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
         let pairs = Self::reciprocal(nearest);
         if pairs.len() >= nearest.len() / FEW || !many_ties(nearest, pairs.len(), tolerance) {
             return Ok(pairs);
         }
-        let ties = Ties::of::<U>(triangle, nearest, slots, tolerance, judge)?;
+        let ties = Ties::of::<U>(triangle, nearest, slots, tolerance, doubts)?;
         Ok(Self::grouped(&ties.groups()))
     }
 

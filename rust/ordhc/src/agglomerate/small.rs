@@ -10,7 +10,7 @@ use super::chain::Chain;
 use super::few_square::{LANES, padded, stride, write_padded};
 use super::matrix::Matrix;
 use super::rows::{SquareRows, similarity};
-use super::{Judge, Linkage, NOBODY, Nearest, Tolerance};
+use super::{Doubts, Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -63,11 +63,11 @@ pub(super) fn merges<U: Update>(
     update: &U,
     matrix: &Matrix<'_>,
     squared: bool,
-    judge: &mut Judge<'_>,
+    doubts: &mut Doubts<'_>,
 ) -> Result<Vec<RawMerge>> {
     let (mut chain, mut room) = (Chain::unlisted(matrix.n_leaves()), room(matrix.n_leaves()));
-    let mut rows = SmallRows::new(update, matrix, squared, &mut room, judge.tolerance(), judge.monitor())?;
-    rows.finish(&mut chain, judge)?;
+    let mut rows = SmallRows::new(update, matrix, squared, &mut room, doubts.tolerance(), doubts.monitor())?;
+    rows.finish(&mut chain, doubts)?;
     Ok(chain.into_merges())
 }
 
@@ -154,8 +154,8 @@ impl<'a, U: Update> SmallRows<'a, U> {
     }
 
     /// Goes on with a chain until one cluster is left.
-    pub(super) fn finish(&mut self, chain: &mut Chain, judge: &mut Judge<'_>) -> Result<()> {
-        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, judge))
+    pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
+        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
 
     pub(super) fn n_leaves(&self) -> usize {

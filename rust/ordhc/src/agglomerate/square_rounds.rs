@@ -3,7 +3,7 @@
 
 use super::log::{Logged, replay};
 use super::rows::{SquareRows, fold_row, nearest, rows_mut};
-use super::{Judge, Linkage, NOBODY, Nearest};
+use super::{Doubts, Linkage, NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::numbers::Held;
@@ -27,8 +27,8 @@ enum Known {
 
 impl<U: Update, V: Held> SquareRows<'_, U, V> {
     /// Merges reciprocal nearest pairs, round by round, until so many clusters are left or it does not pay.
-    pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, judge: &mut Judge<'_>) -> Result<()> {
-        let monitor = judge.monitor();
+    pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, doubts: &mut Doubts<'_>) -> Result<()> {
+        let monitor = doubts.monitor();
         let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
         let mut given = known.len();
         known.resize(self.width(), Known::No { new: true });
@@ -44,7 +44,7 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
                 patience -= wanted.len();
                 for (&at, mut nearest) in wanted.iter().zip(self.look_up(&wanted)) {
                     if nearest.doubtful {
-                        nearest = self.settled(at, nearest, merges, judge)?;
+                        nearest = self.settled(at, nearest, merges, doubts)?;
                     }
                     known[at] = Known::Yes(nearest);
                 }
@@ -110,7 +110,7 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
         at: usize,
         nearest: Nearest,
         merges: &[RawMerge],
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Nearest> {
         let i = self.clusters[at];
         let alive = (0..self.width()).filter(|&other| other != at && self.alive[other]);
@@ -118,7 +118,7 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
         let mut values = vec![0.0; others.len()];
         self.similarities(i, &others, &mut values)?;
         let nearest = Nearest { cluster: self.clusters[nearest.cluster], ..nearest };
-        let found = judge.nearest(nearest, merges, i, &others, &values)?;
+        let found = doubts.nearest(nearest, merges, i, &others, &values)?;
         Ok(Nearest { cluster: self.positions[found.cluster], ..found })
     }
 

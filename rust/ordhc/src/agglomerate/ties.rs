@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::rounds::{Slots, next, parts, threads};
 use super::rows::similarity;
 use super::triangle_rows::TriangleRows;
-use super::{Judge, Nearest, Tolerance};
+use super::{Doubts, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::numbers::{Held, Number};
@@ -36,9 +36,9 @@ impl Ties {
         nearest: &[Nearest],
         Slots { sizes, clusters, merges }: Slots<'_>,
         tolerance: Tolerance,
-        judge: &mut Judge<'_>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
-        let (monitor, judge) = (judge.monitor(), Mutex::new(judge));
+        let (monitor, doubts) = (doubts.monitor(), Mutex::new(doubts));
         let k = triangle.len();
         let stride = k.div_ceil(WORD);
         let exact = tolerance == Tolerance::EXACT;
@@ -60,8 +60,8 @@ impl Ties {
                 return Ok(order.is_ge());
             }
             let name = |slot: usize| clusters[slot];
-            let mut judge = judge.lock().unwrap_or_else(PoisonError::into_inner);
-            judge.are_tied(merges, name(i), (name(k), s), (name(near.cluster), near.similarity))
+            let mut doubts = doubts.lock().unwrap_or_else(PoisonError::into_inner);
+            doubts.are_tied(merges, name(i), (name(k), s), (name(near.cluster), near.similarity))
         };
         let done = parallel::map(threads(k), |_| {
             let mut scratch = vec![Held::ZERO; k];

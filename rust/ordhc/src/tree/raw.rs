@@ -160,3 +160,32 @@ impl RawMerge {
         order
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubts_about_the_order_are_settled_by_keys() {
+        // Both are about halfway between two keys; rounding has put the later one above.
+        let half = 1.0 + 0.5f64.powi(36);
+        let merge = |i, j, similarity| RawMerge { i, j, similarity };
+        let merges = vec![merge(0, 1, half), merge(2, 3, half + f64::EPSILON), merge(4, 5, 0.5), merge(0, 2, 0.25)];
+        let order = |merges: Vec<RawMerge>| merges.iter().map(|merge| merge.i).collect::<Vec<_>>();
+        let tolerance = Tolerance::rounded(1e-14, 0.0);
+        for (keys, expected) in [([2.0, 1.5], [0, 2, 4, 0]), ([1.5, 2.0], [2, 0, 4, 0]), ([2.0, 2.0], [0, 2, 4, 0])] {
+            let mut asked = Vec::new();
+            let sorted = RawMerge::sort_settled(6, merges.clone(), tolerance, |given, at| {
+                assert_eq!(given, merges);
+                asked.push(at);
+                Ok(keys[at])
+            });
+            assert_eq!((order(sorted.unwrap()), asked.len()), (expected.to_vec(), 2));
+        }
+        let monitor = Monitor::new();
+        assert_eq!(order(RawMerge::sort(6, merges.clone(), tolerance, &monitor)), [0, 2, 4, 0]);
+        assert!(monitor.take_doubt());
+        assert_eq!(order(RawMerge::sort(6, merges, Tolerance::EXACT, &monitor)), [2, 0, 4, 0]);
+        assert!(!monitor.take_doubt());
+    }
+}

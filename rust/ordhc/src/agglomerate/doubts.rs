@@ -15,9 +15,9 @@ use crate::tree::RawMerge;
 
 /// Computes similarities of clusters from those of their leaves.
 ///
-/// A cluster is a node: leaves come first, then merges in the order in which they were made. Nodes stay, so that merges
-/// can be compared after all of them were made. Nothing is allocated before the first doubt.
-pub(crate) struct Judge<'a> {
+/// A node is a leaf or a merge; leaves are numbered first, then merges in the order in which they were made. Nodes stay,
+/// so that merges can still be compared at the end. Nothing is allocated before the first doubt.
+pub(crate) struct Doubts<'a> {
     source: Option<Source<'a>>,
     tolerance: Tolerance,
     monitor: &'a Monitor,
@@ -44,14 +44,15 @@ struct Source<'a> {
     form: Between,
 }
 
-/// So many sums for each leaf are kept.
+/// The number of sums that are kept for each leaf, twice.
 const KEPT: usize = 16;
-/// Three clusters that are near to another, but not equally near, may merge in an order that only the naive engine
-/// finds.
-const FEW: usize = 2;
+/// With more candidates than this, of unequal similarity, reciprocal pairs may not commute: the mean of two candidates
+/// can be rounded to the key of the larger one, and take its place before the nearest.
+const COMMUTING: usize = 2;
 
-impl<'a> Judge<'a> {
-    /// Has the leaves of `matrix` to look at, if the linkage's similarities are told by them.
+impl<'a> Doubts<'a> {
+    /// Computes from the leaves of `matrix`, for a linkage whose similarities have a form. Without one, doubts go to the
+    /// monitor.
     pub(super) fn new(
         form: Option<Between>,
         matrix: Option<&'a Matrix<'a>>,
@@ -74,8 +75,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Has nothing to look at: all doubts go to the monitor.
-    pub(crate) fn without_leaves(monitor: &'a Monitor) -> Self {
+    /// Has no leaves to compute from: doubts go to the monitor.
+    pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
 
@@ -107,12 +108,12 @@ impl<'a> Judge<'a> {
         let near = || others.iter().zip(similarities).filter(|&(_, &s)| s >= floor).map(|(&k, &s)| (k, s));
         let highest = near().fold(f64::NEG_INFINITY, |highest, (_, s)| highest.max(tolerance.ends(s)[1]));
         let unequal = |s: f64| tolerance.are_apart(s, top);
-        let mut commute = near().count() <= FEW || !near().any(|(_, s)| unequal(s));
+        let mut commute = near().count() <= COMMUTING || !near().any(|(_, s)| unequal(s));
         let mut best: Option<(f64, Nearest)> = None;
         for (k, s) in near() {
             let key = self.key(merges, i, k, s)?;
             let is_first = best.is_none_or(|(highest, _)| key > highest);
-            commute &= near().count() <= FEW || best.is_none_or(|(highest, _)| key == highest);
+            commute &= near().count() <= COMMUTING || best.is_none_or(|(highest, _)| key == highest);
             if is_first {
                 best = Some((key, Nearest::new(k, s)));
             }
@@ -322,5 +323,89 @@ impl Source<'_> {
         } else {
             Precise::from(x)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Agglomeration, Engine, Layout, Values};
+    use super::*;
+    use crate::kind::Kind;
+    use crate::linkage::Rule;
+    use crate::similarity::condensed_len;
+    use crate::testkit::fractions;
+
+    const FORMS: [(Rule, Between); 3] =
+        [(Rule::Average, Between::Mean), (Rule::Weighted, Between::Halves), (Rule::Ward, Between::Ward)];
+
+    /// The merges of the naive engine, with its similarities.
+    fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
+        let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
+        let n = tree.n_leaves();
+        let mut smallest: Vec<usize> = (0..n).collect();
+        let heights = tree.heights().iter().map(|&x| match (matrix.is_dissimilarity(), rule.is_squared()) {
+            (false, _) => x,
+            (true, false) => -x,
+            (true, true) => -x * x,
+        });
+        let merges = tree.merges().iter().zip(heights);
+        let raw = merges.map(|(pair, similarity)| {
+            let [a, b] = pair.map(|node| smallest[node as usize]);
+            smallest.push(a.min(b));
+            RawMerge { i: a.min(b), j: a.max(b), similarity }
+        });
+        raw.collect()
+    }
+
+    #[test]
+    fn leaves_tell_what_the_naive_engine_computes() {
+        let mut random = fractions(5);
+        for n in [2, 3, 17, 60] {
+            let values: Vec<f64> = (0..condensed_len(n)).map(|_| 0.1 + random()).collect();
+            for (dissimilarity, (rule, form)) in [false, true].into_iter().flat_map(|x| FORMS.map(|form| (x, form))) {
+                let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
+                let merges = naive(&matrix, &rule);
+                let monitor = Monitor::new();
+                // So wide an error that nothing is certain.
+                let tolerance = Tolerance::rounded(1e-6, 0.0);
+                let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
+                // The last one first: nothing is known of its parts.
+                for at in (0..merges.len()).rev() {
+                    let (key, x) = (doubts.key_of_merge(&merges, at).unwrap(), merges[at].similarity);
+                    assert!((key - x).abs() <= 4e-11 * x.abs(), "{rule:?} of {n}: {key} {x}");
+                    let [low, high] = Tolerance::rounded(1e-14, 1e-14).ends(x);
+                    assert!(low <= key && key <= high, "{rule:?} of {n}: {key} {x}");
+                }
+                assert!(!monitor.take_doubt());
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_of_the_largest_keys_is_the_nearest() {
+        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, but for leaf 2.
+        let half = 1.0 + 0.5f64.powi(36);
+        let less = half - f64::EPSILON;
+        let values = [9.0, less, half, half, half, half, half, 0.5, 0.5, 0.5];
+        let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
+        let merges = [RawMerge { i: 0, j: 1, similarity: 9.0 }];
+        for (form, monitor) in [(Some(Between::Mean), Monitor::new()), (Some(Between::Halves), Monitor::new())] {
+            let tolerance = Tolerance::rounded(1e-14, 0.0);
+            let mut doubts = Doubts::new(form, Some(&matrix), false, tolerance, &monitor);
+            // Rounding has made leaf 2 as near.
+            let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
+            let nearest = doubts.nearest(found, &merges, 0, &[2, 3], &[half, half]).unwrap();
+            assert_eq!(nearest, Nearest::new(3, half));
+            assert!(doubts.are_tied(&merges, 0, (4, half), (3, half)).unwrap());
+            assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
+            assert!(!monitor.take_doubt());
+            // Of three that are near, but not equally near, two may merge before.
+            doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
+            assert!(monitor.take_doubt());
+        }
+        let monitor = Monitor::new();
+        let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
+        assert_eq!(Doubts::left_open(&monitor).nearest(found, &merges, 0, &[2, 3], &[half; 2]).unwrap(), found);
+        assert!(monitor.take_doubt());
     }
 }
