@@ -4,7 +4,7 @@ Each line has its bar, how many times as fast as fastcluster it has to be, and t
 thread reads the input once, in the same run. --inputs and --linkages choose some; MNIST's pixels need
 ORDHC_DATA. With --scaling only the time per n^2 of average linkage is measured, up to the largest n, and
 plotted into FOLDER; with --small trees of few leaves; with --both-ways the same numbers as similarities
-beside them as dissimilarities.
+beside them as dissimilarities, in processor time with --processor.
 """
 
 import argparse
@@ -185,7 +185,7 @@ def both_ways(options):
                 rows.append(
                     (name, f"{n:,}", kind, *(f"{seconds[who]:.4f}" for who in works), ratios, "1.15", peak)
                 )
-    head = ("linkage", "n", "input", "dissimilarities s", "similarities s", "fastcluster s", "ratio", "bar: at most")
+    head = ("linkage", "n", "input", *(f"{who} s" for who in calls), "ratio", "bar: at most")
     table((*head, "peak / input: dissimilarities / similarities / fastcluster"), rows)
 
 

@@ -163,6 +163,7 @@ impl<'a> Doubts<'a> {
         // Of unequal parts Ward's linkage can make what is nearer than both, by less than they differ.
         if commute && !are_few && source.form == Form::Ward {
             let open = near().filter(|&(_, s)| tolerance.ends(s)[0] < tolerance.ends(s)[1]);
+            self.bring_up_to_date(merges);
             commute = self.are_equal(source, i, open.map(|(k, _)| k))?;
         }
         if !commute {
