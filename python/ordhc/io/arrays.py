@@ -313,7 +313,7 @@ def objects_of(column: Any, source: str) -> NDArray[np.object_]:
     return np.concatenate(parts)
 
 
-def texts_and_places(coded: Any, source: str) -> tuple[list[str | None], NDArray[Any]]:
+def texts_and_places(coded: Any, source: str) -> tuple[list[Any], NDArray[Any]]:
     """Return the texts of a dictionary, and by row the place of its text, behind the last one if it has none.
 
     Raises
