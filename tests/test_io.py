@@ -158,7 +158,7 @@ def test_names_from_files(tmp_path):
     assert read("0,1,2\n", names=tmp_path / "n.csv").names == ("cat, big", "dog", "car")
     for text, part in [
         ("id,title\n0,x\n", "no column 'name'"),
-        ("id,name\n0,x\n0,y\n", "each once"),
+        ("id,name\n0,x\n0,y\n", ":3: the id 0 occurs twice, first in line 2"),
         ("id,name\nx,x\n", "whole numbers"),
         ("name\nx\nx\n", "'x' occurs twice"),
         ("id,name\n0,x\n1\n", ":3: the name is missing"),

@@ -54,7 +54,7 @@ def contract(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
     >>> asked = ordhc.Triplets([(0, 1, 2), (0, 2, 3), (0, 2, 4), (3, 4, 0), (3, 4, 1)])
     >>> found = ordhc.contract(tree, asked, 2)
     >>> found.to_newick(branch_lengths=False)
-    '((3,4)100,(2,0,1)100);'
+    '((0,1,2)100,(3,4)100);'
     >>> dict(found.settings["contracted"][0])
     {'leaves': (0, 1), 'size': 2, 'questions': 1, 'against': 0}
     """

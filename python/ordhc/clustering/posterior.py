@@ -42,7 +42,8 @@ class Posterior:
         clusters are less likely than not.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
-        chance, the mean, by name or number. 0.5 is a coin. Empty if all share the noise.
+        chance, the mean, by name or number. 0.5 is a coin. Each is shrunken towards the others, the more the
+        fewer answers somebody gave: a coin among careful people may get .36. Empty if all share the noise.
     heldout
         Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
         there are none.
@@ -83,7 +84,7 @@ class Posterior:
 
     @cached_property
     def trees(self) -> tuple[Dendrogram, ...]:
-        """The trees, chain after chain; nodes of more than two children are joined merges."""
+        """The trees, chain after chain; their nodes may have more than two children."""
         return tuple(self._trees())
 
     def _trees(self) -> Iterator[Dendrogram]:
@@ -291,7 +292,7 @@ def posterior(
     Warns
     -----
     OrdhcWarning
-        Leaves without answers (of positive weight), which stand anywhere in the trees.
+        Leaves without answers (of positive weight), which stand anywhere in the trees; an R-hat above 1.1.
 
     Raises
     ------
@@ -364,6 +365,8 @@ def _drawn(
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
     found.tree = found.tree.with_settings(settings)
+    if (trouble := found.diagnostics.trouble) is not None:
+        warn(trouble)
     if progress is not None:
         progress(1.0)
     return found, np.sort(order[unanswered])

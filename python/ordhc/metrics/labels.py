@@ -35,7 +35,7 @@ def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
     Examples
     --------
     >>> import ordhc
-    >>> ordhc.metrics.ari("((0,1),(2,3));", ["a", "a", "b", "b"])
+    >>> ordhc.metrics.ari("((0:1,1:1):2,(2:2,3:2):1);", ["a", "a", "b", "b"])
     1.0
     """
     tree, table = prepared(tree, labels, ("labels",), "ari")

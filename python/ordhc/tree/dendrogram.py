@@ -748,17 +748,19 @@ class Dendrogram:
     def _flat(self, what: str, level: Any) -> NDArray[np.int64]:
         if what == "n_clusters":
             wanted = _checks.whole("n_clusters", level, at_least=1)
-            if self.scale == "shape" and 1 < wanted < self.n_leaves:
-                raise InputError(
-                    "the tree has neither heights nor lengths, and so no order of merging: cut it by depth"
-                )
-            if self.scale == "shape" and wanted <= self.n_leaves:
+            if self.scale == "shape":
+                if wanted > self.n_leaves:
+                    raise InputError(f"n_clusters = {wanted} is outside 1..={self.n_leaves}")
+                if 1 < wanted < self.n_leaves:
+                    raise InputError(
+                        "the tree has neither heights nor lengths, and so no order of merges: cut it by depth"
+                    )
                 return np.arange(self.n_leaves) if wanted > 1 else np.zeros(self.n_leaves, dtype=np.int64)
             labels = self._tree.cut_clusters(wanted)
             if (there := int(labels.max()) + 1) < wanted:
                 warn(
                     f"the tree has no cut into {wanted} clusters, because a node has many children: "
-                    f"{there} clusters"
+                    f"{there} cluster{'s' * (there > 1)}"
                 )
             return labels
         if what == "depth":
@@ -873,6 +875,8 @@ class Dendrogram:
         "((pets:1,cow:2):1,'car +1':2);"
         """
         labels = self.cut(n_clusters, height=height)
+        if labels.ndim > 1:
+            raise InputError("the top of a tree is one cut: give a number, not a list of them")
         firsts = np.unique(labels, return_index=True)[1]
         # The node of each cluster: the smallest one with all of its leaves.
         sizes, shape = np.bincount(labels), self._shape
@@ -1015,7 +1019,7 @@ class Dendrogram:
         >>> d.reroot("fly").to_newick()
         '(fly:3,(cow:2,(cat:2,dog:1)95:1):3);'
         >>> d.reroot(midpoint=True).to_newick()
-        '(fly:5,(cow:2,(cat:2,dog:1)95:1):1);'
+        '(fly:4.5,(cow:2,(cat:2,dog:1)95:1):1.5);'
         """
         midpoint = _checks.flag("midpoint", midpoint)
         if (outgroup is not None) + (edge is not None) + midpoint != 1:

@@ -46,7 +46,7 @@ class Node:
     @property
     def is_leaf(self) -> bool:
         """Whether the node is a leaf."""
-        return self._label < self._tree.n_leaves
+        return bool(self._label < self._tree.n_leaves)
 
     @property
     def children(self) -> "tuple[Node, ...]":
@@ -63,7 +63,8 @@ class Node:
     @property
     def leaves(self) -> NDArray[np.int64]:
         """The leaves below, (size,), read-only; of a leaf itself."""
-        return self._tree._shape.leaves_of(self._label)
+        found: NDArray[np.int64] = self._tree._shape.leaves_of(self._label)
+        return found
 
     @property
     def leaf_names(self) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ class Node:
     @property
     def size(self) -> int:
         """The number of leaves below; 1 for a leaf."""
-        return self._tree._shape.sizes[self._label]
+        return int(self._tree._shape.sizes[self._label])
 
     @property
     def height(self) -> float | None:

@@ -108,10 +108,13 @@ impl Tree {
 }
 
 fn made_once<T>(place: &OnceLock<T>, make: impl FnOnce() -> ordhc::Result<T>) -> PyResult<&T> {
-    if place.get().is_none() {
-        let _ = place.set(make().map_err(to_py)?);
+    match place.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make().map_err(to_py)?;
+            Ok(place.get_or_init(|| made))
+        }
     }
-    Ok(place.get_or_init(|| unreachable!("it has just been set")))
 }
 
 /// Ids that don't even fit 32 bits are as wrong as any other that is too large.

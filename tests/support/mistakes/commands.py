@@ -100,7 +100,7 @@ REFUSED = {
     "too few names for ids": ("cluster ids.csv --names few.txt", r"ids\.csv:2: leaf 3 is outside 0..=2"),
     "a name twice": ("cluster ok.csv --names double.txt", r"double\.txt.*'cat'.*(twice|again)"),
     "no names": ("cluster ok.csv --names nothing.txt", r"nothing\.txt: there are no names"),
-    "names counted from 1": ("cluster ok.csv --names numbered.csv", r"numbered\.csv: ids must be 0..3, .*begin with 1: subtract 1"),
+    "an id of two names": ("cluster ok.csv --names numbered.csv", r"numbered\.csv:4: the id 2 occurs twice, first in line 3"),
     "a list without names": ("cluster ok.csv --names nameless.csv", r"nameless\.csv.*number, title"),
     # Commands and their options.
     "a misspelt command": ("clutser ok.csv", r"No such command 'clutser'. Did you mean 'cluster'"),

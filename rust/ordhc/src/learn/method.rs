@@ -55,7 +55,8 @@ pub enum Method {
     /// tree. Proof and measurements: docs/decisions/0004-noisy-search.md.
     /// A leaf whose answers contradict each other without end goes to its likeliest place.
     ///
-    /// `p` = 1 is [`Insertion`](Self::Insertion).
+    /// `p` = 1 is [`Insertion`](Self::Insertion), or what the schedule is called: [`Balanced`](Self::Balanced),
+    /// [`Rounds`](Self::Rounds).
     Robust {
         /// How likely an answer is right, more than 1/2: at p = 1/2 an adversary can make two trees look
         /// the same. See [`estimate_p`](super::estimate_p).
@@ -192,7 +193,12 @@ impl Method {
                     return Err(Error::out_of_range("parallel", 0, "1.."));
                 }
                 if p == 1.0 || n < 3 {
-                    return Self::Insertion { parallel }.learner(n, seed);
+                    let certain = match schedule {
+                        Schedule::Questions => Self::Insertion { parallel },
+                        Schedule::Balanced => Self::Balanced,
+                        Schedule::Rounds => Self::Rounds,
+                    };
+                    return certain.learner(n, seed);
                 }
                 let settings = Settings { p, delta, assume, noise, parallel, schedule };
                 Box::new(Asking::new(Robust::new(order()?, settings, seed)))
