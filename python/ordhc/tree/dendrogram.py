@@ -1337,8 +1337,9 @@ class Dendrogram:
             )
         n = _checks.whole("n_leaves", data["n_leaves"], at_least=1)
         parents = _checks.whole_numbers("parents", data["parents"])
-        if parents.ndim != 1 or not n <= len(parents) < 2 * n:
-            raise InputError(f"parents of {parents.size} nodes make no tree of {n} leaves")
+        there = parents.size - len(np.unique(parents[parents >= 0]))
+        if parents.ndim != 1 or there != n:
+            raise InputError(f"n_leaves is {n}, but the parents of {parents.size} nodes have {there} leaves")
         if parents[-1] != -1:
             raise InputError(
                 f"parents[{len(parents) - 1}] is {parents[-1]}, but the last node is the root: -1"
