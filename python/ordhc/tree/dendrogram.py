@@ -1328,7 +1328,7 @@ class Dendrogram:
         n = _checks.whole("n_leaves", data["n_leaves"], at_least=1)
         parents, there = _checked_parents(data["parents"])
         if there != n:
-            raise InputError(f"parents of {len(parents)} nodes make a tree of {there} leaves, not of {n}")
+            raise InputError(f"n_leaves is {n}, but the parents of {len(parents)} nodes have {there} leaves")
         heights, lengths, own = data.get("heights"), data.get("lengths"), data.get("leaf_heights")
         if heights is not None:
             heights = _checks.numbers_of("heights", heights, (len(parents) - n,))
