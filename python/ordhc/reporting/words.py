@@ -8,6 +8,7 @@ from ordhc.reporting.counts import FORMS
 
 __all__ = [
     "FEWEST_IN_PERCENT",
+    "MARKED",
     "NO_BETTER",
     "ODD",
     "PAGE",
@@ -250,8 +251,9 @@ def summary(numbers: Numbers) -> list[str]:
     return told
 
 
-#: Standings that should be looked at.
-ODD = ("looks random", "below chance", "unlike others", "another view")
+#: Standings that are marked, and all that should be looked at.
+MARKED = ("looks random", "below chance")
+ODD = (*MARKED, "unlike others", "another view")
 _SAID = (
     ("looks random", "looks as if answering at random", "look as if answering at random"),
     ("below chance", "answers as if the other way round", "answer as if the other way round"),
