@@ -412,6 +412,17 @@ def test_stars(n, scale):
         assert tree.reroot([0]) == tree.reroot(midpoint=True) == tree
 
 
+def test_paths_that_are_too_long():
+    tree = Dendrogram.from_newick("((a:1e308,b:1e308):1e308,c:1e308);")
+    assert Dendrogram.from_newick(tree.to_newick()) == tree
+    for call in (tree.patristic, tree.cophenetic, lambda: tree.reroot(midpoint=True)):
+        with pytest.raises(InputError, match="too far from the root"):
+            call()
+    for call in (lambda: tree.heights, lambda: tree.cut(2), lambda: tree.cut(path=1)):
+        with pytest.raises(InputError, match="inf"):
+            call()
+
+
 def test_lengths_of_zero_and_unknown_ones():
     zero = Dendrogram.from_newick("((a:0,b:0):0,(c:0,d:0):0);")
     assert zero.patristic().tolist() == [0.0] * 6

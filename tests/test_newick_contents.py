@@ -192,6 +192,13 @@ def test_parents_are_checked():
         with pytest.raises(ordhc.InputError) as error:
             Dendrogram.from_parents(parents, **options)
         assert part in str(error.value)
+        if not options:
+            n = max(1, len(np.setdiff1d(np.arange(np.size(parents)), parents)))
+            with pytest.raises(ordhc.InputError) as error:
+                Dendrogram.from_dict({"n_leaves": n, "parents": parents})
+            assert part in str(error.value)
+    with pytest.raises(ordhc.InputError, match="parents of 3 nodes make a tree of 2 leaves, not of 3"):
+        Dendrogram.from_dict({"n_leaves": 3, "parents": [2, 2, -1]})
 
 
 def test_deep_trees_and_long_names():

@@ -104,6 +104,13 @@ def test_names_are_beside_the_ends_of_their_leaves(tmp_path):
     }
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_leaders_are_left_out_where_they_would_fill_the_picture(layout):
+    for n, there in ((60, True), (2000, False)):
+        ax = plot_dendrogram(phylogeny(n), layout=layout, truncate=False, width=100, height=100)
+        assert bool(by_gid(ax, "ordhc-leaders")) == there
+
+
 def test_circular_phylograms_have_rings(tmp_path):
     d = phylogeny(30)
     drawn = saved(d, tmp_path, layout="circular")
@@ -120,11 +127,13 @@ def test_circular_phylograms_have_rings(tmp_path):
     np.testing.assert_allclose(radii, radii[0] + unit * np.array(numbers), atol=0.15)
     seen = (np.hypot(*(first_points(drawn) - centre).T) - radii[0]) / unit
     np.testing.assert_allclose(np.sort(seen), np.sort(distances(d)[:-1]), atol=5e-3)
-    assert "rings: distance from the root" in drawn.texts()
+    assert ["rings:", "distance", "from the root"] == [
+        text for text in drawn.texts() if not re.match(r"leaf|\d", text)
+    ]
     # A tree of heights has a bar, or rings where they are asked for.
     heights = ordhc.linkage(np.random.default_rng(0).random(45), dissimilarity=True)
     assert not saved(heights, tmp_path, layout="circular").group("ordhc-rings")
-    assert "rings: dissimilarity" in saved(heights, tmp_path, layout="circular", scale="axis").texts()
+    assert "dissimilarity" in saved(heights, tmp_path, layout="circular", scale="axis").texts()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

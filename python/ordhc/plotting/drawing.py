@@ -43,6 +43,8 @@ MOST_NUMBERS = 150
 _WIDE = 1.04
 #: How much room a number takes, in points.
 _NUMBER = 11.0
+#: Closer leaders, in points, would be a grey area.
+_BETWEEN = 2.5
 
 
 def plot_dendrogram(
@@ -212,6 +214,7 @@ def plot_dendrogram(
         draw_columns(ax, crown, shapes, strips, inks)
         numbered = shown == "numbers" and tree.support is not None
         size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
+        _draw_leaders(ax, crown, shapes, inks)
         write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
         draw_scale(ax, crown, shapes, scale, inks, size)
         taken_boxes = None
@@ -251,15 +254,6 @@ def _draw_lines(
     drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
     drawn.set_gid("ordhc-branches")
     ax.add_collection(drawn)
-    # Leaves that don't stand where names begin.
-    leads = [shapes.leader(tip) for tip in crown.tips]
-    # Leaves of ultrametric trees differ by rounding errors.
-    least = 2e-3 * (abs(shapes.depth) if isinstance(shapes, Rectangle) else 1.0)
-    leads = [lead for lead in leads if np.abs(lead[0] - lead[1]).max() > least]
-    if leads:
-        leaders = LineCollection(leads, colors=inks.line, linewidths=0.5, linestyles=(0, (1, 2.5)), zorder=1)
-        leaders.set_gid("ordhc-leaders")
-        ax.add_collection(leaders)
     closed = [tip for tip in crown.tips if tip.size > 1]
     if closed:
         tints = [colour(tip) for tip in closed]
@@ -269,6 +263,27 @@ def _draw_lines(
         )
         filled.set_gid("ordhc-collapsed")
         ax.add_collection(filled)
+
+
+def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None:
+    """Dotted lines from the ends of leaves to where names begin, where there is room between them."""
+    from matplotlib.collections import LineCollection
+
+    breadth, tallness = points_of(ax)
+    if isinstance(shapes, Rectangle):
+        room, depth = tallness if shapes.sideways else breadth, abs(shapes.depth)
+    else:
+        room, depth = 2 * min(breadth, tallness), 1.0
+    if room < _BETWEEN * crown.width:
+        return
+    leads = [shapes.leader(tip) for tip in crown.tips]
+    # Leaves of ultrametric trees differ by rounding errors.
+    leads = [lead for lead in leads if np.abs(lead[0] - lead[1]).max() > 2e-3 * depth]
+    if leads:
+        dotted = (0, (1, 2.5))
+        leaders = LineCollection(leads, colors=inks.line, linewidths=0.5, linestyles=dotted, zorder=1)
+        leaders.set_gid("ordhc-leaders")
+        ax.add_collection(leaders)
 
 
 def _set_up(

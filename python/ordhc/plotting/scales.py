@@ -61,8 +61,9 @@ def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -
     style = {"ha": "center", "va": "center", "fontsize": small, "color": inks.line, "gid": "ordhc-scale"}
     for tick in ticks:
         ax.text(0.0, shapes.radius(tick), f"{tick:g}", **style)  # type: ignore[arg-type]
+    # In the corner, where no names are.
     ax.annotate(
-        f"rings: {crown.positions.label}",
+        f"rings:\n{crown.positions.label}".replace(" from", "\nfrom"),
         (0.0, 0.0),
         xycoords="axes fraction",
         fontsize=small,

@@ -28,6 +28,9 @@ Leaves = int | str | Sequence[int | str] | NDArray[Any]
 
 _ORDERS = ("preorder", "postorder")
 
+#: Distances from the root below this limit can be added up to paths.
+_LONGEST = np.finfo(np.float64).max / 8
+
 
 class Dendrogram:
     """A rooted tree of `n_leaves` leaves: what agglomeration makes, and any other hierarchy.
@@ -169,26 +172,10 @@ class Dendrogram:
         >>> ordhc.Dendrogram.from_parents([3, 3, 4, 4, -1], lengths=[1, 2, 3, 1, np.nan]).cophenetic()
         array([3., 5., 6.])
         """
-        above = _checks.whole_numbers("parents", parents)
-        if above.ndim != 1 or not above.size:
-            raise InputError(f"parents have shape {above.shape}; one for each node, (n_nodes,), is needed")
-        last = len(above) - 1
-        if above[last] != -1:
-            raise InputError(f"parents[{last}] is {above[last]}, but the last node is the root: -1")
-        outside = np.flatnonzero((above[:last] < 0) | (above[:last] > last))
-        if outside.size:
-            at = outside[0]
-            only = "only the last node is the root" if above[at] == -1 else f"nodes are 0 to {last}"
-            raise InputError(f"parents[{at}] is {above[at]}, but {only}")
-        n_children = np.bincount(above[:last], minlength=len(above))
-        if (n_children == 1).any():
-            raise InputError(f"node {n_children.tolist().index(1)} has one child; inner nodes have 2 or more")
-        n = int((n_children == 0).sum())
+        above, n = _checked_parents(parents)
         kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
         if heights is not None and lengths is not None:
             raise InputError("give heights or lengths, not both")
-        above = above.copy()
-        above[last] = last
         tree, order = _ordhc.Tree.of_nodes(
             n,
             above,
@@ -425,8 +412,11 @@ class Dendrogram:
             what = Node(self, int(unknown[0]))
             raise InputError(f"the edge above {what!r} has no length, so that paths have none")
         found, parents = np.zeros(self.n_nodes), self._shape.parents
-        for node in range(self.n_nodes - 2, -1, -1):
-            found[node] = found[parents[node]] + lengths[node]
+        with np.errstate(over="ignore"):
+            for node in range(self.n_nodes - 2, -1, -1):
+                found[node] = found[parents[node]] + lengths[node]
+        if not np.abs(found).max() < _LONGEST:
+            raise InputError(f"the leaves are too far from the root: paths are longer than {_LONGEST:.1e}")
         return found
 
     # Names, support and settings.
@@ -1336,16 +1326,9 @@ class Dendrogram:
                 "a tree is a dict that has the keys n_leaves and parents, and heights or lengths"
             )
         n = _checks.whole("n_leaves", data["n_leaves"], at_least=1)
-        parents = _checks.whole_numbers("parents", data["parents"])
-        there = parents.size - len(np.unique(parents[parents >= 0]))
-        if parents.ndim != 1 or there != n:
-            raise InputError(f"n_leaves is {n}, but the parents of {parents.size} nodes have {there} leaves")
-        if parents[-1] != -1:
-            raise InputError(
-                f"parents[{len(parents) - 1}] is {parents[-1]}, but the last node is the root: -1"
-            )
-        parents = parents.copy()
-        parents[-1] = len(parents) - 1
+        parents, there = _checked_parents(data["parents"])
+        if there != n:
+            raise InputError(f"n_leaves is {n}, but the parents of {len(parents)} nodes have {there} leaves")
         heights, lengths, own = data.get("heights"), data.get("lengths"), data.get("leaf_heights")
         if heights is not None:
             heights = _checks.numbers_of("heights", heights, (len(parents) - n,))
@@ -1421,6 +1404,9 @@ class Dendrogram:
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).
 
+        A tree with heights is drawn as a dendrogram, one with lengths as a phylogram with an axis of distances
+        from the root, one of shape alone as a cladogram.
+
         Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
         color_by, colors, columns, palette, labels, node_names, support, support_threshold, scale, width,
         height, font, font_size, line_width, theme, title, pyplot.
@@ -1466,14 +1452,15 @@ class Dendrogram:
     ) -> str | None:
         """Return or write a page that shows the tree: zoom, collapse, search, cut, copy clusters, export SVG.
 
-        It is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
+        The tree is drawn as `plot` draws it: with lengths as a phylogram, of shape alone as a cladogram. The page
+        is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
 
         Parameters
         ----------
         path
             The file; without one the page is returned.
         n_clusters
-            How many clusters to begin with.
+            Clusters to begin with, at most, as `cut` makes them.
         support_threshold
             Support from which it is shown, from 0 to 1; branches below it are dashed.
         texts, pictures
@@ -1537,6 +1524,27 @@ class Dendrogram:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dendrogram.from_dict, (self.to_dict(),)
+
+
+def _checked_parents(given: Any) -> tuple[NDArray[np.int64], int]:
+    """Return the parents of nodes with the root as its own parent, and the number of leaves."""
+    above = _checks.whole_numbers("parents", given)
+    if above.ndim != 1 or not above.size:
+        raise InputError(f"parents have shape {above.shape}; one for each node, (n_nodes,), is needed")
+    last = len(above) - 1
+    if above[last] != -1:
+        raise InputError(f"parents[{last}] is {above[last]}, but the last node is the root: -1")
+    outside = np.flatnonzero((above[:last] < 0) | (above[:last] > last))
+    if outside.size:
+        at = outside[0]
+        only = "only the last node is the root" if above[at] == -1 else f"nodes are 0 to {last}"
+        raise InputError(f"parents[{at}] is {above[at]}, but {only}")
+    n_children = np.bincount(above[:last], minlength=len(above))
+    if (n_children == 1).any():
+        raise InputError(f"node {n_children.tolist().index(1)} has one child; inner nodes have 2 or more")
+    above = above.copy()
+    above[last] = last
+    return above, int((n_children == 0).sum())
 
 
 def _without_small(labels: NDArray[np.int64], least: int) -> NDArray[np.int64]:
