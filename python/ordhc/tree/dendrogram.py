@@ -1398,8 +1398,8 @@ class Dendrogram:
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).
 
-        A tree with heights is drawn as a dendrogram, one with lengths as a phylogram with an axis of distances
-        from the root, one of shape alone as a cladogram.
+        A tree with heights is drawn as a dendrogram, one with lengths as a phylogram with an axis of
+        distances from the root, one of shape alone as a cladogram.
 
         Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
         color_by, colors, columns, palette, labels, node_names, support, support_threshold, scale, width,
@@ -1446,8 +1446,8 @@ class Dendrogram:
     ) -> str | None:
         """Return or write a page that shows the tree: zoom, collapse, search, cut, copy clusters, export SVG.
 
-        The tree is drawn as `plot` draws it: with lengths as a phylogram, of shape alone as a cladogram. The page
-        is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
+        The tree is drawn as `plot` draws it: with lengths as a phylogram, of shape alone as a cladogram. The
+        page is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
 
         Parameters
         ----------
