@@ -11,7 +11,6 @@ __all__ = [
     "MARKED",
     "NO_BETTER",
     "ODD",
-    "PAGE",
     "forms",
     "three_digits",
     "in_numbers",
@@ -29,8 +28,6 @@ __all__ = [
 
 #: A share of fewer answers is no percentage.
 FEWEST_IN_PERCENT = 10
-#: What each number assumes.
-PAGE = "https://ordhc.github.io/ordhc/explanation/assumptions.html"
 
 Numbers = Mapping[str, Any]
 
