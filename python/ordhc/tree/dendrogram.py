@@ -649,8 +649,9 @@ class Dendrogram:
         S
             (n, n), or the n(n-1)/2 pairs as SciPy orders them: of all orders in which the tree can be drawn
             without crossings the one of which neighbouring leaves are closest in sum (optimal leaf ordering,
-            Bar-Joseph, Gifford & Jaakkola 2001). A node of more than two children is taken as `merges`, so that
-            not all orders of its children are tried. O(n^3) steps for balanced trees, memory for two matrices.
+            Bar-Joseph, Gifford & Jaakkola 2001). A node of more than two children is taken as `merges`, so
+            that not all orders of its children are tried. O(n^3) steps for balanced trees, memory for two
+            matrices.
         dissimilarity
             Whether smaller is closer in `S`; by default as the tree's heights.
         progress
