@@ -128,8 +128,7 @@ def label(
         names = engine.run(lambda asker: work.names(asker, tree, most))
     finally:
         engine.close()
-    n = tree.n_leaves
-    return tree.with_node_names([names.get(n + at) for at in range(n - 1)])
+    return tree.with_node_names([names.get(node) for node in range(tree.n_leaves, tree.n_nodes)])
 
 
 def _texts(tree: ordhc.Dendrogram, items: Any) -> list[str]:
