@@ -348,8 +348,8 @@ mod tests {
             (true, false) => -x,
             (true, true) => -x * x,
         });
-        let merges = tree.merges().iter().zip(heights);
-        let raw = merges.map(|(pair, similarity)| {
+        let merges = tree.merges();
+        let raw = merges.iter().zip(heights).map(|(pair, similarity)| {
             let [a, b] = pair.map(|node| smallest[node as usize]);
             smallest.push(a.min(b));
             RawMerge { i: a.min(b), j: a.max(b), similarity }
