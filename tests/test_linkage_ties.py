@@ -242,10 +242,19 @@ def test_who_has_called_is_warned_of_values_that_cancel_out():
     tiny, large = 1e-30, 1e30
     S = [-tiny, large, -large, large, large, tiny, tiny, -large, large, tiny]
     with pytest.warns(OrdhcWarning, match="cancel out") as caught:
-        ordhc.linkage(S, "ward", dissimilarity=False, engine="naive")
+        ordhc.linkage(S, "ward", dissimilarity=False, engine="nearest-pair")
     assert caught[0].filename == __file__
-    # The default engine settles the doubt from the leaves.
-    assert ordhc.linkage(S, "ward", dissimilarity=False).merges.tolist() == [[0, 2], [4, 5], [1, 3], [6, 7]]
+
+
+def test_what_cancels_out_is_settled_from_the_leaves_without_a_warning():
+    tiny, large = 1e-30, 1e30
+    S = [-tiny, large, -large, large, large, tiny, tiny, -large, large, tiny]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = ordhc.linkage(S, "ward", dissimilarity=False)
+    # The tree that exact fractions give.
+    assert tree.merges.tolist() == [[0, 2], [4, 5], [1, 3], [6, 7]]
+    np.testing.assert_allclose(tree.heights, [large, large, tiny, -1.2 * large], rtol=1e-15)
 
 
 N_EQUAL = 1600

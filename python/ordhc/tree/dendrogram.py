@@ -857,7 +857,14 @@ class Dendrogram:
             raise InputError(f"a tree must have a leaf, but all {self.n_leaves} would go")
         return self._derived(self._tree.restricted(np.flatnonzero(stays)))
 
-    def collapse(self, n_clusters: int | None = None, *, height: float | None = None) -> "Dendrogram":
+    def collapse(
+        self,
+        n_clusters: int | None = None,
+        *,
+        height: float | None = None,
+        depth: int | None = None,
+        path: float | None = None,
+    ) -> "Dendrogram":
         """Return the top of the tree: its leaves are the clusters that `cut` gives.
 
         Leaf i of the result is cluster i of ``cut(n_clusters)``, at the height of its cluster. Its name is
@@ -866,7 +873,7 @@ class Dendrogram:
 
         Parameters
         ----------
-        n_clusters, height
+        n_clusters, height, depth, path
             As in `cut`.
 
         Examples
@@ -876,7 +883,7 @@ class Dendrogram:
         >>> d.collapse(3).to_newick()
         "((pets:1,cow:2):1,'car +1':2);"
         """
-        labels = self.cut(n_clusters, height=height)
+        labels = self.cut(n_clusters, height=height, depth=depth, path=path)
         if labels.ndim > 1:
             raise InputError("the top of a tree is one cut: give a number, not a list of them")
         firsts = np.unique(labels, return_index=True)[1]

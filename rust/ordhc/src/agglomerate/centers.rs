@@ -4,24 +4,24 @@
 //! the mean inside of a cluster. All of these are sums of input values, which do not cancel, so that errors don't
 //! grow from merge to merge; sums of whole numbers are exact.
 
-mod known;
 mod rows;
 
-use known::Known;
 use rows::{NONE, Rows, largest, square};
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, u32x8};
 
+use super::doubts::{Doubts, Form};
 use super::few_square::{LANES, padded};
 use super::matrix::Matrix;
 use super::small::FEW;
 use super::tolerance::{CELL, key};
-use super::{parallel_parts, rounding};
+use super::{Tolerance, parallel_parts, rounding};
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::parallel;
+use crate::precise::Precise;
 use crate::tree::RawMerge;
 
 /// Whose means: those of all pairs, or of the two halves.
@@ -66,7 +66,9 @@ struct Search<'a> {
     relative: f64,
     /// At least what any cluster has inside.
     inside: f64,
-    known: Known<'a>,
+    doubts: Doubts<'a>,
+    /// Sums are exact.
+    whole: bool,
     merges: Vec<RawMerge>,
     told: Vec<(usize, f64)>,
     monitor: &'a Monitor,
@@ -79,6 +81,7 @@ impl<'a> Search<'a> {
         let largest = if squared { facts.largest * facts.largest } else { facts.largest };
         let half = n as f64 / 2.0;
         let whole = means == Means::Centroid && facts.whole && largest * half * half < (1u64 << 53) as f64;
+        let form = if means == Means::Centroid { Form::Centroid } else { Form::Median };
         let (values, stride) = (square(matrix, monitor)?, padded(n));
         let mixed = !squared && facts.positive && facts.negative;
         Ok(Self {
@@ -90,7 +93,8 @@ impl<'a> Search<'a> {
             keys: vec![f64::NAN; n],
             relative: 4.0 * if whole { 2.0 * f64::EPSILON } else { rounding(n) },
             inside: if mixed { facts.largest } else { 0.0 },
-            known: Known::new(matrix, means, whole, monitor),
+            doubts: Doubts::new(Some(form), Some(matrix), true, Tolerance::GRID, monitor),
+            whole,
             merges: Vec::with_capacity(n.saturating_sub(1)),
             told: Vec::with_capacity(2 * LANES),
             monitor,
@@ -211,10 +215,21 @@ impl<'a> Search<'a> {
 
     /// The key of the similarity of the clusters at two positions, the first of which is up to date.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
-        match self.certain_key(i, k, self.rows.similarity(i, k)) {
-            key if key.is_nan() => self.known.key(&self.rows, &self.merges, i, k),
-            key => Ok(key),
+        let rounded = self.rows.similarity(i, k);
+        let key = self.certain_key(i, k, rounded);
+        if !key.is_nan() {
+            return Ok(key);
         }
+        let rows = &self.rows;
+        if self.whole {
+            let [n_i, n_k] = [i, k].map(|at| Precise::from(rows.sizes[at]));
+            let [inside_i, inside_k] = [i, k].map(|at| Precise::from(rows.sums[at]));
+            let between = Precise::from(rows.sum(i, k));
+            let similarity = between / (n_i * n_k) - inside_i / (n_i * n_i) - inside_k / (n_k * n_k);
+            return self.doubts.key_of_number(similarity);
+        }
+        let [i, k] = [i, k].map(|at| rows.names[at] as usize);
+        self.doubts.computed_key(&self.merges, i, k, rounded)
     }
 
     /// The key of a similarity of the clusters at two positions; NaN where its error leaves that open.

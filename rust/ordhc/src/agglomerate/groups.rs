@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use super::between::Clusters;
+use super::doubts::Form;
 use super::job::Job;
 use super::matrix::{About, Layout, Matrix};
 use super::rounds::{Pairs, next, parts, threads};
@@ -121,7 +122,7 @@ fn merges_within<U: Update>(
         let values = within(matrix, &leaves);
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
         let (mut room, matrix) = (small::room(leaves.len()), Matrix::again(&values, about));
-        let mut doubts = Doubts::new(U::BETWEEN, Some(&matrix), squared, tolerance, monitor);
+        let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
         let rows = SmallRows::new(update, &matrix, squared, &mut room, tolerance, monitor)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
         let mut merges = merges_above(rows, bounds, &mut doubts)?;

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use super::centers::{self, Means};
 use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
+use super::doubts::Form;
 use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
@@ -340,7 +341,7 @@ impl<'a> Job<'a> {
     where
         'a: 'b,
     {
-        Doubts::new(U::BETWEEN, matrix, self.rule.is_squared(), tolerance, self.monitor)
+        Doubts::new(Form::of(U::BETWEEN), matrix, self.rule.is_squared(), tolerance, self.monitor)
     }
 
     /// The merges of reciprocal nearest pairs, in order.

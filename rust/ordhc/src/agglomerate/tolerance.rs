@@ -128,7 +128,8 @@ impl Tolerance {
         }
         let near = a.abs().max(b.abs()) * CELL + self.error(a) + self.error(b);
         // What is nearly but not quite equal may keep reciprocal pairs from commuting.
-        (order, self.are_apart(a, b) && (a - b).abs() <= near)
+        let unequal = self.are_apart(a, b) || self.given && order.is_ne();
+        (order, unequal && (a - b).abs() <= near)
     }
 
     /// How the keys of two similarities compare, and whether rounding puts that in doubt. This is enough to order
@@ -218,7 +219,8 @@ mod tests {
         assert_eq!([given.compare(half, half), given.compare(0.0, 0.0)], [(Ordering::Equal, false); 2]);
         assert_eq!(given.compare(1.0, 1.0 + 5e-11), (Ordering::Less, true));
         assert_eq!(given.compare(half, half + f64::EPSILON), (Ordering::Equal, false));
-        assert_eq!(given.compare(half, half - f64::EPSILON), (Ordering::Greater, false));
+        assert_eq!(given.compare(half, half - f64::EPSILON), (Ordering::Greater, true));
+        assert_eq!(given.compare_keys(half, half - f64::EPSILON), (Ordering::Greater, false));
         let squares = tolerance.with_leaves(true).of_leaves();
         assert_eq!(squares.compare(half, half), (Ordering::Equal, false));
         assert_eq!(squares.compare(half, half + f64::EPSILON), (Ordering::Equal, true));

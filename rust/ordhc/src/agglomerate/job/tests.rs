@@ -232,12 +232,15 @@ fn leaves_that_are_as_similar_are_so_for_certain() {
     assert_eq!(all_doubts(&[2.0, half, half, half, half, half], 0), [false; 3]);
 }
 
-/// Numbers that are halfway between two keys.
-fn halfway() -> impl Strategy<Value = f64> + Clone {
-    (0..7i32).prop_map(|x| 1.0 + f64::from(x) * 0.125 + 0.5f64.powi(36))
+/// Numbers that are halfway between two keys, `ulps` beside that, or fractions with few denominators.
+fn halfway(ulps: i64) -> impl Strategy<Value = f64> + Clone {
+    let half = move |(x, ulps): (i32, i64)| {
+        let x = 1.0 + f64::from(x) * 0.125 + 0.5f64.powi(36);
+        f64::from_bits(x.to_bits().wrapping_add_signed(ulps))
+    };
+    (0..7i32, -ulps..=ulps).prop_map(half)
 }
 
-/// Fractions with few denominators.
 fn fraction() -> impl Strategy<Value = f64> + Clone {
     let denominators = prop::sample::select(vec![3.0, 7.0, 10.0, 198.0, 199.0]);
     (0..12i32, denominators).prop_map(|(a, b): (i32, f64)| f64::from(a) / b)
@@ -247,11 +250,17 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(60) })]
 
     #[test]
-    fn engines_agree_halfway_between_two_keys(values in condensed(halfway(), 60), dissimilarity: bool) {
+    fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
         // Different means are far apart, so that the leaves settle all doubts.
         prop_assert!(!all_doubts(&values, 0)[0]);
+    }
+
+    #[test]
+    fn engines_agree_beside_what_is_halfway(values in condensed(halfway(3), 20), dissimilarity: bool) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, dissimilarity, true);
     }
 
     #[test]
