@@ -231,6 +231,7 @@ def test_names_of_collapsed_clusters():
     twice = read_newick("(((a:1,b:1):1,c:2)y:1,((d:1,e:1):1,f:2)y:1);")
     assert twice.collapse(2).names == ("y (8)", "y (9)")
     assert read_newick("((a:1,b:1):1,('a +1':1,d:1)y:1);").collapse(3).names == ("a +1 (4)", "a +1", "d")
+    assert Dendrogram.from_newick("(((a,b)x,c),((d,e),f)y);").collapse(depth=1).to_newick() == "('a +2',y);"
     with pytest.raises(InputError, match="n_clusters = 9"):
         top.collapse(9)
     with pytest.raises(InputError, match="give one of n_clusters, height, depth and path, not none"):
