@@ -141,7 +141,10 @@ def test_repeats_are_weights():
     twice = ordhc.Triplets(np.repeat(t.rows.astype(int), 2, axis=0), n_leaves=8)
     weighted = ordhc.Triplets(t.rows.astype(int), n_leaves=8, weights=np.full(len(t), 2.0))
     np.testing.assert_allclose(
-        *(ordhc.posterior(data, chains=1, sweeps=200).similarity.mean() for data in (twice, weighted)),
+        *(
+            ordhc.posterior(data, chains=1, sweeps=200, repeats="new").similarity.mean()
+            for data in (twice, weighted)
+        ),
         rtol=0.25,
     )
 
@@ -271,7 +274,8 @@ def test_bad_arguments_are_named():
 def test_the_method_is_one_like_others():
     t, _ = noisy(n=8, m=200)
     tree = ordhc.cluster(t, method="posterior-al", sweeps=10)
-    assert tree.settings["linkage_parameters"] == {"chains": 4, "sweeps": 10, "seed": 0}
+    expected = {"chains": 4, "sweeps": 10, "seed": 0, "lengths": True}
+    assert tree.settings["linkage_parameters"] == expected
     assert np.array_equal(tree.merges, ordhc.posterior(t, sweeps=10).tree.merges)
     found = ordhc.select(t, ["adds3-al", "posterior-al"], folds=2)
     assert {candidate.method for candidate in found.candidates} == {"adds3-al", "posterior-al"}
