@@ -10,6 +10,8 @@ from collections import defaultdict
 from pathlib import Path
 
 LONGEST = 600
+# One class with a member for everything that users of trees do; most of its lines are their documentation.
+LONGER = {Path("python/ordhc/tree/dendrogram.py"): 1600}
 SOURCES = (".py", ".pyi", ".rs", ".js", ".css", ".html", ".sh")
 PACKAGE = Path("python/ordhc")
 
@@ -21,7 +23,11 @@ def long_files() -> list[str]:
     )
     files = [Path(name) for name in listed if name.endswith(SOURCES) and Path(name).exists()]
     lengths = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in files}
-    return [f"{file}: {n} lines, {LONGEST} at most" for file, n in sorted(lengths.items()) if n > LONGEST]
+    return [
+        f"{file}: {n} lines, {limit} at most"
+        for file, n in sorted(lengths.items())
+        if n > (limit := LONGER.get(file, LONGEST))
+    ]
 
 
 def modules() -> dict[str, Path]:

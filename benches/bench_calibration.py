@@ -122,8 +122,7 @@ def distinct(n, m, rng):
 def supports(trees, truth, n):
     counts = {}
     for tree in trees:
-        joined = tree.joined if tree.joined is not None else np.zeros(n - 1, bool)
-        for cluster in np.array(clusters(tree), dtype=object)[~joined]:
+        for cluster in clusters(tree):
             counts[cluster] = counts.get(cluster, 0) + 1
     whole = (1 << n) - 1
     return [(k / len(trees), c in truth.clusters) for c, k in counts.items() if c != whole]

@@ -137,7 +137,8 @@ def answered(sampler, seed, total=6000, each=40):
     truth, kinds = drawn_tree(ITEMS, seed), crowd_of(CROWD)
     folder = tempfile.mkdtemp()
     study = read_study(written(folder, sampler=sampler, seed=seed))
-    session = ordhc.Session(Path(folder) / "a", names=study.names, durable=False, fill={}, **study.learner)
+    settings = study.learner_of_session
+    session = ordhc.Session(Path(folder) / "a", names=study.names, durable=False, fill={}, **settings)
     asker, chance = Asker(study, session, Counter()), np.random.default_rng(seed)
     # Some twenty people at a time.
     for _ in range(total // each // 20 + 1):

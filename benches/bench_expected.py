@@ -40,22 +40,21 @@ def trees(kind, seed):
 
 
 def tree_of(labels):
-    """The dendrogram of labels by level, nodes of a level joined."""
+    """The dendrogram of labels by level."""
     n, n_levels = labels.shape
-    merges, heights, joined = [], [], []
+    parents, heights = [-1] * n, []
     cluster_of = np.arange(n)
     for level in range(n_levels - 1, -2, -1):
         label = labels[:, level] if level >= 0 else np.zeros(n, int)
         for value in np.unique(label):
             parts = np.unique(cluster_of[label == value])
-            whole = parts[0]
-            for at, part in enumerate(parts[1:], 1):
-                merges.append((int(whole), int(part)))
+            if len(parts) > 1:
+                for part in parts.tolist():
+                    parents[part] = len(parents)
+                cluster_of[label == value] = len(parents)
+                parents.append(-1)
                 heights.append(float(n_levels - level))
-                joined.append(at < len(parts) - 1)
-                whole = n + len(merges) - 1
-            cluster_of[label == value] = whole
-    return ordhc.Dendrogram(merges, heights, kind="dissimilarity", joined=joined)
+    return ordhc.Dendrogram.from_parents(parents, heights=heights)
 
 
 def asked(oracle, n, counts, rng):

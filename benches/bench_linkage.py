@@ -4,7 +4,7 @@ Each line has its bar, how many times as fast as fastcluster it has to be, and t
 thread reads the input once, in the same run. --inputs and --linkages choose some; MNIST's pixels need
 ORDHC_DATA. With --scaling only the time per n^2 of average linkage is measured, up to the largest n, and
 plotted into FOLDER; with --small trees of few leaves; with --both-ways the same numbers as similarities
-beside them as dissimilarities.
+beside them as dissimilarities, in processor time with --processor.
 """
 
 import argparse
@@ -164,6 +164,7 @@ def both_ways(options):
     calls = {
         "dissimilarities": "import ordhc; ordhc.linkage(y, {name!r}, dissimilarity=True)",
         "similarities": "import ordhc; y = y.max() - y; ordhc.linkage(y, {name!r}, dissimilarity=False)",
+        "fastcluster": CALLS["fastcluster"],
     }
     for n in (n for n in (2000, 5000, 12_000) if n <= options.largest):
         for kind in options.inputs:
@@ -175,16 +176,17 @@ def both_ways(options):
                 works = {
                     "dissimilarities": lambda y=y, name=name: ordhc.linkage(y, name, dissimilarity=True),
                     "similarities": lambda s=s, name=name: ordhc.linkage(s, name, dissimilarity=False),
+                    "fastcluster": lambda y=y, name=name: fastcluster.linkage(y, name),
                 }
-                seconds = alternating(works, 3)
+                seconds = alternating(works, 3, time.process_time if options.processor else time.perf_counter)
                 used = peaks(kind, name, n, calls) if options.memory else {}
                 ratios = f"{seconds['similarities'] / seconds['dissimilarities']:.2f}"
                 peak = " / ".join(f"{peak:.2f}" for peak in used.values()) or "-"
                 rows.append(
                     (name, f"{n:,}", kind, *(f"{seconds[who]:.4f}" for who in works), ratios, "1.15", peak)
                 )
-    head = ("linkage", "n", "input", "dissimilarities s", "similarities s", "ratio", "bar: at most")
-    table((*head, "peak / input: dissimilarities / similarities"), rows)
+    head = ("linkage", "n", "input", *(f"{who} s" for who in calls), "ratio", "bar: at most")
+    table((*head, "peak / input: dissimilarities / similarities / fastcluster"), rows)
 
 
 def main():
@@ -195,6 +197,7 @@ def main():
     parser.add_argument("--memory", action="store_true", help="peak memory, from 5,000 leaves on")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--both-ways", action="store_true")
+    parser.add_argument("--processor", action="store_true", help="processor time, for --both-ways")
     parser.add_argument("--scaling", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     if options.scaling:

@@ -141,9 +141,10 @@ def resolved(truth, m, rng):
 
 
 def clusters(tree):
-    sets = [1 << leaf for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges.tolist():
-        sets.append(sets[a] | sets[b])
+    """The leaves of each inner node, as bits."""
+    sets = [1 << leaf for leaf in range(tree.n_leaves)] + [0] * (tree.n_nodes - tree.n_leaves)
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        sets[above] |= sets[node]
     return sets[tree.n_leaves :]
 
 

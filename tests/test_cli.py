@@ -182,7 +182,7 @@ def test_a_missing_extra_is_said_before_the_work(answers, capsys, monkeypatch):
 def test_pipes(answers):
     done = command_line("cluster", "-", "-o", "-", input="0,1,2\n1,0,2\n")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "(2:3,(0:0,1:0):3);\n"
+    assert done.stdout == "(2:1.5,(0:0,1:0):1.5);\n"
     done = command_line("score", "-", "a.csv", input="((bus,car),(dog,cat));")
     assert done.stdout == "triplet_revenue  6\n"
     done = command_line("simulate", "-", "--levels", "1", "--leaves-per-cluster", "3", "-m", "5")

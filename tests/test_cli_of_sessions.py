@@ -29,10 +29,15 @@ def test_cluster_reads_a_session(path, capsys):
 
     with ordhc.Session(path) as session:
         plain, weighted = session.comparisons(), session.comparisons(weights="reliability")
-    assert tree_of(path) == ordhc.cluster(plain).to_newick() + "\n"
-    assert tree_of(path, "--weights", "reliability") == ordhc.cluster(weighted).to_newick() + "\n"
+
+    def expected(comparisons, method="posterior-al"):
+        return ordhc.cluster(comparisons, method=method).to_newick() + "\n"
+
+    assert tree_of(path) == expected(plain)
+    assert tree_of(path, "--method", "adds3-al") == expected(plain, "adds3-al")
+    assert tree_of(path, "--weights", "reliability") == expected(weighted)
     keep = [plain.group_names[group] != "p4" for group in plain.groups]
-    assert tree_of(path, "--exclude", "person=p4") == ordhc.cluster(plain[keep]).to_newick() + "\n"
+    assert tree_of(path, "--exclude", "person=p4") == expected(plain[keep])
 
 
 def test_compare_reads_a_session(path, capsys):

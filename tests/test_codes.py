@@ -202,6 +202,59 @@ def test_arrays_stay_ids_and_are_told():
         model.score(np.array(rows))
 
 
+def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
+    truth = ordhc.as_dendrogram("((a,b),(c,(d,e)));")
+    leaf = {name: at for at, name in enumerate("abcde", start=1)}
+    answers = ("abc", "bac", "abd", "dea", "dec", "eda", "edc", "cda", "ceb")
+    rows = [[leaf[name] for name in answer] for answer in answers]
+    for first in (0, 1, 101):
+        text = "".join("{},{},{}\n".format(*(leaf - 1 + first for leaf in row)) for row in rows)
+        (tmp_path / "answers.csv").write_text("anchor,near,far\n" + text)
+        items = "id,name\n" + "".join(f"{leaf - 1 + first},{name}\n" for name, leaf in leaf.items())
+        (tmp_path / "items.csv").write_text(items)
+        known = ("learn", tmp_path / f"{first}.ordhc", "--oracle", "recorded", "--source")
+        known = (*known, tmp_path / "answers.csv", "--method", "uncertain", "-o", tmp_path / "tree.nwk")
+        code, _, err = run(capsys, *known, "--items", tmp_path / "items.csv", "--param", "missing=none")
+        assert (code, "warning" in err) == (0, False), err
+        tree = ordhc.read_tree(tmp_path / "tree.nwk")
+        given = ordhc.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
+        assert ordhc.metrics.satisfied(tree, given).agreed == 1
+        assert ordhc.metrics.robinson_foulds(tree, truth) == 0
+    (tmp_path / "plain.txt").write_text("a\nb\nc\nd\ne\n")
+    (tmp_path / "answers.csv").write_text("anchor,near,far\n1,2,3\n4,5,1\n")
+    known = ("learn", "--oracle", "recorded", "--source", tmp_path / "answers.csv")
+    code, _, err = run(capsys, *known, "--items", tmp_path / "plain.txt")
+    assert (code, "counted from 1" in err) == (2, True), err
+
+
+def doors_of_files(folder, rows):
+    return [(door, read) for door, read in doors(folder, rows) if door not in ("frame", "records")]
+
+
+@pytest.mark.parametrize("first", [1, 101])
+def test_names_may_have_ids(tmp_path, first):
+    rows = [(first, first + 1, first + 3), (first + 3, first + 2, first), (first + 1, first, first + 2)]
+    path = tmp_path / "names.csv"
+    path.write_text("label,id\n" + "".join(f"leaf{first + k},{first + k}\n" for k in (3, 0, 2, 1, 4)))
+    labels = [f"leaf{first + k}" for k in range(5)]
+    expected = [tuple(f"leaf{leaf}" for leaf in row) for row in rows]
+    assert ordhc.io.read_names(path) == tuple(labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for door, read in doors_of_files(tmp_path, rows):
+            data = read(names=path)
+            assert (by_name(data), sorted(data.names)) == (expected, labels), door
+            assert by_name(read(names=path, ids_from=first)) == expected, door
+            with pytest.raises(InputError, match="the names have ids of their own: leave out ids_from"):
+                read(names=path, ids_from=first + 1)
+    for door, read in doors_of_files(tmp_path, [*rows, (first, first + 1, first + 9)]):
+        with pytest.raises(InputError, match=f"the name 'id {first + 9}' is unknown"):
+            read(names=path)
+        if door in ("csv", "tsv", "answers"):
+            with pytest.warns(OrdhcWarning):
+                assert by_name(read(names=path, skip_bad=True)) == expected, door
+
+
 def test_the_command_line_reads_codes_alike(tmp_path, capsys):
     rows = [(101, 102, 104), (102, 101, 104), (104, 103, 101), (103, 104, 102)]
     text = "anchor,near,far\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)

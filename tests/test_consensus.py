@@ -69,7 +69,7 @@ def test_clusters_are_those_of_plain_sets(trees, threshold, extended, data):
     for cluster, share in wanted.items():
         assert math.isclose(mine[cluster], share)
     assert found.names == trees[0].names
-    assert found.is_monotone
+    assert found.scale == ("shape" if len(trees[0]) > 1 else "heights")
     if len(set(map(Dendrogram.to_newick, trees))) == 1:
         assert sets(found).keys() == sets(trees[0]).keys()
     mixed = [tree.relabel(np.roll(np.arange(len(tree)), at)) for at, tree in enumerate(trees)]
@@ -80,45 +80,72 @@ def test_clusters_are_those_of_plain_sets(trees, threshold, extended, data):
 
 
 @QUICK
-@given(forests(), st.booleans(), st.booleans(), st.randoms())
-def test_heights_and_lengths_are_means(trees, similar, with_lengths, random):
+@given(forests(), st.booleans(), st.randoms())
+def test_heights_are_means(trees, similar, random):
     def measured(tree):
-        heights = tree.heights * random.choice([0.1, 1, 1 / 3])
-        if similar:
-            heights = 10 - heights
+        heights = np.cumsum([random.choice([0.1, 1, 1 / 3]) for _ in tree.sizes])
         kind = "similarity" if similar else "dissimilarity"
-        lengths = [2 + random.random() for _ in range(2 * len(tree) - 1)] if with_lengths else None
-        return Dendrogram(
-            tree.merges, heights, kind=kind, names=tree.names, joined=tree.joined, branch_lengths=lengths
+        # Leaf heights are numbered as names, which differ from tree to tree.
+        return Dendrogram.from_parents(
+            tree.parents, heights=-heights if similar else heights, kind=kind, names=tree.names
         )
 
     trees = [measured(tree) for tree in trees]
     found = ordhc.consensus(trees)
     if len(found) == 1:
         return
-    assert found.kind == ("dissimilarity" if with_lengths else trees[0].kind)
+    assert found.kind == trees[0].kind
+    assert found.is_monotone
     for cluster, node in sets(found).items():
         others = [there[cluster] for there in map(sets, trees) if cluster in there]
         below = [child.height for child in node.children if not child.is_leaf]
-        if with_lengths:
-            assert node.height == 1 + max([0, *below])
-            for each in [(node, others)] if node.parent else []:
-                lengths = [other.branch_length for other in each[1] if other.branch_length is not None]
-                assert math.isclose(each[0].branch_length, np.mean(lengths))
-        else:
-            mean = np.mean([other.height for other in others])
-            limit = max if not similar else min
-            assert math.isclose(node.height, limit([mean, *below]))
-    if with_lengths:
-        for name in found.names:
-            lengths = [tree.node(name).branch_length for tree in trees]
-            assert math.isclose(found.node(name).branch_length, np.mean(lengths))
+        mean = np.mean([other.height for other in others])
+        limit = max if not similar else min
+        assert math.isclose(node.height, limit([mean, *below]))
 
 
 @QUICK
-@given(forests(), st.integers(1, 3))
-def test_trees_that_agree_are_their_consensus(trees, times):
-    tree = trees[0].with_branch_lengths(None)
+@given(forests(), st.booleans(), st.randoms())
+def test_lengths_are_means(trees, some_have_heights, random):
+    def measured(tree, by_height):
+        if by_height:
+            return Dendrogram.from_parents(tree.parents, heights=np.arange(len(tree.sizes)), names=tree.names)
+        lengths = [2 + random.random() for _ in range(tree.n_nodes)]
+        lengths[random.randrange(tree.n_nodes)] = math.nan
+        # Otherwise leaves may be equally far from the root, and the tree has heights too.
+        lengths[0] = 10.0
+        return Dendrogram.from_parents(tree.parents, lengths=lengths, names=tree.names)
+
+    trees = [measured(tree, some_have_heights and at % 2) for at, tree in enumerate(trees)]
+    found = ordhc.consensus(trees)
+    if len(found) == 1:
+        return
+    assert found.scale == "lengths"
+    for node in found.nodes():
+        others = [each.ancestor(list(node.leaf_names)) for each in trees]
+        lengths = [
+            other.branch_length
+            for other in others
+            if other.size == node.size and other.branch_length is not None
+        ]
+        if lengths:
+            assert math.isclose(node.branch_length, np.mean(lengths))
+        else:
+            assert node.branch_length is None
+
+
+def test_a_tree_without_lengths_leaves_the_consensus_without():
+    with_lengths, without = "((a:1,b:1):1,c:2);", "((a,b),c);"
+    assert ordhc.consensus([with_lengths, without]).scale == "shape"
+    assert ordhc.consensus([with_lengths, "((a:3,b:1):1,c:9);"]).to_newick() == "(c:5.5,(a:2,b:1)100:1)100;"
+
+
+@QUICK
+@given(forests(), st.integers(1, 3), st.booleans())
+def test_trees_that_agree_are_their_consensus(trees, times, by_height):
+    tree = trees[0]
+    heights = np.arange(1.0, len(tree.sizes) + 1) if by_height else None
+    tree = Dendrogram.from_parents(tree.parents, heights=heights, names=tree.names)
     found = ordhc.consensus([tree] * times)
     assert sets(found).keys() == sets(tree).keys()
     for cluster, node in sets(found).items():
@@ -160,7 +187,7 @@ def test_thresholds_weights_and_places():
         found = ordhc.consensus(trees, threshold=threshold)
         pair = sets(found).get(frozenset("ab"))
         assert (None if pair is None else pair.support) == share
-        assert found.joined is None if share else found.joined.any()
+        assert found.n_nodes == (5 if share else 4)
     weights = [0.1] * 7 + [0.1] * 3
     assert sets(ordhc.consensus(trees, threshold=0.7, weights=weights)).keys() >= {frozenset("ab")}
     assert frozenset("ab") not in sets(ordhc.consensus(trees, weights=[1] * 7 + [7 / 3] * 3))
@@ -170,8 +197,8 @@ def test_thresholds_weights_and_places():
     bare = [Dendrogram([(0, 1), (2, 3)], [1, 2]), Dendrogram([(1, 2), (0, 3)], [1, 4])]
     found = ordhc.consensus(bare)
     assert found.names is None
-    assert found.heights.tolist() == [3, 3]
-    assert found.joined.tolist() == [True, False]
+    assert found.heights.tolist() == [3]
+    assert found.parents.tolist() == [3, 3, 3, -1]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +283,7 @@ def test_a_triplet_that_one_tree_resolves_is_one_difference():
     assert told == [1.0]
     assert metrics.tree_distances(["(a,b);"]).tolist() == [[0]]
     heights = metrics.tree_distances(["(a:1,b:1);", "(b:3,a:3);"], "merge_distortion")
-    assert heights.tolist() == [[0, 2], [2, 0]]
+    assert heights.tolist() == [[0, 4], [4, 0]]
     for metric, options, message in [
         ("aari", {}, "robinson_foulds"),
         ("merge_distortion", {"normalize": True}, "no parameter 'normalize'"),

@@ -24,10 +24,12 @@ def test_json_with_another_number_of_leaves(n):
         Dendrogram.from_dict(document)
 
 
-def test_json_that_does_not_say_the_number_of_leaves():
+@pytest.mark.parametrize("key", ["n_leaves", "parents"])
+def test_json_that_lacks_a_key(key):
     document = TREE.to_dict()
-    del document["n_leaves"]
-    assert Dendrogram.from_dict(document) == TREE
+    del document[key]
+    with pytest.raises(InputError, match="a dict that has the keys n_leaves and parents"):
+        Dendrogram.from_dict(document)
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0,), (0, 7), (0, 2), (1, 0, 4), (2, 3), ()])

@@ -104,8 +104,11 @@ def test_bad_input_is_explained():
         (lambda: Dendrogram.from_linkage_matrix([[0, 1, 1]]), "(n - 1, 4)"),
         (lambda: Dendrogram.from_newick("((a,b),c"), "ends inside the tree"),
         (lambda: Dendrogram.from_newick("(a,b);", names=["a", "c"]), "'b' is not among"),
-        (lambda: Dendrogram.from_dict({"merges": []}), "the keys merges, heights and kind"),
-        (lambda: Dendrogram([(0, 1)], [1]).cut(), "either n_clusters or height"),
+        (
+            lambda: Dendrogram.from_dict({"merges": []}),
+            "the keys n_leaves and parents, and heights or lengths",
+        ),
+        (lambda: Dendrogram([(0, 1)], [1]).cut(), "give one of n_clusters, height, depth and path, not none"),
         (lambda: Dendrogram([(0, 1)], [1]).cut(3), "outside 1..=2"),
         (lambda: Dendrogram([(0, 1)], [1]).cut(0), "below 1"),
         (lambda: Dendrogram([(0, 1)], [1]).cut(1.5), "not a whole number"),

@@ -16,7 +16,7 @@ TREE = ordhc.Dendrogram([(0, 1), (2, 3), (4, 5)], [1.0, 2.0, 3.0], names=["cat",
 
 def plainly(tree, X, words, n_words):
     """Class-based tf-idf of each node against all of its siblings, by the book."""
-    found = [None] * (tree.n_leaves - 1)
+    found = [None] * (tree.n_nodes - tree.n_leaves)
     for node in tree.nodes():
         if node.is_leaf or node.parent is None:
             continue
@@ -59,7 +59,7 @@ def test_words_are_those_of_the_plain_twin(n, seed, is_sparse, many_children):
     given_ = scipy_sparse.csr_matrix(X) if is_sparse else X
     found = ordhc.describe(tree, given_, words, n_words=2)
     # Sums in another order may differ in the last place, and so may ties.
-    names = found.node_names or (None,) * (tree.n_leaves - 1)
+    names = found.node_names or (None,) * (tree.n_nodes - tree.n_leaves)
     assert names == plainly(tree, X.tolist(), words, 2) or any(
         len(set(X[:, k].tolist())) < n for k in range(6)
     )

@@ -44,6 +44,20 @@ def test_contradictions_are_groups_of_leaves():
     assert error.leaves == ((0, 1), (0, 2))
 
 
+@pytest.mark.parametrize("tie_seed", [None, 3])
+def test_leaves_of_errors_are_numbered_as_in_the_data(tmp_path, tie_seed):
+    rows = [(0, 5, 1), (2, 8, 5), (5, 8, 2), (8, 5, 2)]
+    for weights in (None, [0, 1, 1, 1]):
+        t = ordhc.Triplets(rows, n_leaves=10, weights=weights)
+        error = _error(lambda t=t: ordhc.cluster(t, method="build", tie_seed=tie_seed))
+        assert set(error.leaves) <= {(2, 8, 5), (5, 8, 2), (8, 5, 2)}
+        assert all(str(group) in str(error) for group in error.leaves)
+    q = ordhc.Quadruplets([(4, 9, 4, 7), (9, 7, 4, 9)], n_leaves=12)
+    error = _error(lambda: ordhc.cluster(q, method="4-sl", tie_seed=tie_seed))
+    assert set(map(frozenset, error.leaves)) == {frozenset({4, 7}), frozenset({7, 9})}
+    assert all(str(group) in str(error) for group in error.leaves)
+
+
 def test_files_and_lines(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("anchor,near,far\n0,1,2\n0,1,1\n")

@@ -33,7 +33,10 @@ def same(found, expected):
 
 
 def selected(selection):
-    return [(c.method, c.revenue, c.revenue_error, c.satisfied, c.chance) for c in selection.candidates]
+    return [
+        (c.method, c.revenue, c.revenue_high, c.satisfied, c.satisfied_low, c.behind, c.chance)
+        for c in selection.candidates
+    ]
 
 
 @pytest.fixture(params=["threads", "processes", "loky", "backwards", "twice", "losing"])

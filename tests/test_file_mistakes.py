@@ -91,6 +91,7 @@ MISTAKES = {
     "a negative weight": ("a.csv", "anchor,near,far,n\n0,1,2,-1\n", {}, "a.csv:2: `-1` in column `n` is no weight"),
     "a missing weight": ("a.csv", "anchor,near,far,n\n0,1,2,\n", {}, "a.csv:2: `` in column `n` is no weight"),
     "quadruplets": ("a.csv", "0,1,2,3\n", {}, "rows i,j,k,l are quadruplets"),
+    "quadruplets by name": ("a.csv", "i_name,j_name,k_name,l_name\na,b,c,d\n", {}, "are those of quadruplets"),
     "a wide table": ("a.csv", f"{WIDE}\n", {}, "(1260 in all)) has 1260 columns instead of 3"),
     "a wide table by name": ("a.csv", f"{WIDE}\n", {"columns": ["a", "b", "c"]}, "(1260 in all)"),
     "an open quote": ("a.csv", 'anchor,near,far\n"cat,dog,car\n', {}, "a.csv:2: a quote is opened and never closed"),
@@ -206,7 +207,7 @@ class Named(io.BytesIO):
 @pytest.mark.parametrize(
     ("read", "content", "part"),
     [
-        (read_names, b"id,name\n1,a\n2,b\n", "they begin with 1: subtract 1"),
+        (read_names, b"id,name\n1,a\n2,b\n1,c\n", "x.csv:4: the id 1 occurs twice, first in line 2"),
         (read_names, b"id,name\n0,a\n1\n", "x.csv:3: the name is missing"),
         (read_names, b"name,name\na,b\n", "two columns 'name'"),
         (read_names, zipped("xl/x"), "an Excel workbook (.xlsx), not names"),

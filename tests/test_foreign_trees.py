@@ -1,6 +1,7 @@
 """Trees of other packages become dendrograms."""
 
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from scipy.cluster.hierarchy import linkage, to_tree
 
 import ordhc
 from ordhc.testing.strategies import dendrograms
-from test_nodes import nests, tree_of
+from support.newick import dendrograms as any_dendrograms
+from support.trees import nests, tree_of
 
 networkx = pytest.importorskip("networkx")
 
@@ -26,7 +28,17 @@ def same_nodes(found, expected):
 @given(nests(), st.randoms(use_true_random=False))
 def test_graphs_come_back(nest, random):
     tree = tree_of(nest, random)
-    assert ordhc.as_dendrogram(tree.to_networkx()).with_branch_lengths(None) == tree.with_branch_lengths(None)
+    assert ordhc.as_dendrogram(tree.to_networkx()) == tree
+
+
+@settings(deadline=None, max_examples=100)
+@given(any_dendrograms())
+def test_graphs_have_all_of_a_tree(tree):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        found = ordhc.as_dendrogram(tree.to_networkx())
+    assert found == tree
+    assert found.scale == tree.scale
 
 
 @settings(deadline=None, max_examples=100)

@@ -11,7 +11,7 @@ import ordhc
 from ordhc import InputError, Quadruplets, Triplets
 from ordhc.cli import main
 from ordhc.comparison.units import shares_of
-from ordhc.evaluate import resampling, select
+from ordhc.evaluate import resampling, trials
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 from support.answers import answered, persons
 
@@ -79,7 +79,7 @@ def test_questions_are_those_of_the_naive_twin(t, data):
     assert same_partition(question.tolist(), [asked for asked, _ in keys])
     assert same_partition(content.tolist(), [said for _, said in keys])
     if len(set(question.tolist())) >= 3:
-        parts, kept = select.parts_of(t, 3, 0, unit="answer")
+        parts, kept = trials.parts_of(t, 3, 0, unit="answer")
         assert kept == "answer"
         assert len(set(zip(parts.tolist(), question.tolist(), strict=True))) == len(set(question.tolist()))
 
@@ -217,10 +217,10 @@ def test_people_are_kept_together_where_they_are_known():
     rng = np.random.default_rng(0)
     who = rng.integers(0, 9, 300)
     t = Triplets(at_random(0).rows, groups=np.repeat(who, 2), answers=np.repeat(np.arange(300), 2))
-    parts, kept = select.parts_of(t, 4, 1)
+    parts, kept = trials.parts_of(t, 4, 1)
     assert kept == "group"
     assert all(len(set(parts[t.groups == person])) == 1 for person in range(9))
-    assert select.parts_of(t, 4, 1, unit="answer")[1] == "answer"
+    assert trials.parts_of(t, 4, 1, unit="answer")[1] == "answer"
     found = ordhc.select(t, ["adds3-al"], folds=3)
     assert found.unit == found.to_dict()["unit"] == "group"
     own = ordhc.bootstrap(t, n_resamples=4)
@@ -255,7 +255,7 @@ def test_the_fast_bootstrap_counts_answers_as_the_slow_one(monkeypatch):
     for name in fast.scores:
         np.testing.assert_allclose(fast.scores[name], slow.scores[name])
     plain = ordhc.bootstrap(Triplets(t.rows, 6), n_resamples=20)
-    assert plain.intervals["satisfied"].estimate != fast.intervals["satisfied"].estimate
+    assert plain.scores["satisfied"].mean() != fast.scores["satisfied"].mean()
 
 
 def test_what_is_tried_depends_on_the_score():
@@ -273,10 +273,13 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     found = ordhc.select(t, ["adds3-al"])
     text = str(found).splitlines()
     assert text[2].split() == ["chance", "0", "0.3333"]
-    assert text[3].startswith(f"noise ceiling of held-out satisfied: {found.ceiling.lower:.4f} to")
+    assert text[-1].startswith(f"noise ceiling of held-out satisfied: {found.ceiling.lower:.4f} to")
     told = found.to_dict()
     assert told["ceiling"]["n_answers"] == found.ceiling.n_answers > 100
     assert told["candidates"][0]["chance"] == 1 / 3
+    few = ordhc.select(t[:120], ["adds3-al"])
+    assert 0 < few.ceiling.n_answers < 100
+    assert f"{few.ceiling.n_answers} answers to repeated questions are too few (100 are needed)" in str(few)
     once = Triplets([(i, (i + 1) % 7, (i + 3) % 7) for i in range(7)])
     assert ordhc.select(once, ["adds3-al"]).ceiling is None
     path = str(tmp_path / "answers.csv")

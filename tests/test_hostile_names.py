@@ -1,6 +1,9 @@
 """Names with escape sequences, line breaks and overrides of the direction are shown escaped."""
 
 import csv
+import os
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -60,6 +63,32 @@ def test_commands_show_what_would_control_the_terminal(files, command):
         ("cluster e.csv --names names.csv -o o.nwk --n-clusters 2 --b", "session info", "learn i")
     ):
         assert "\\x1b[2J" in done.output
+
+
+@pytest.mark.parametrize("command", ["convert e.json -", "cluster e.csv --names names.csv -o - -q"])
+def test_results_are_escaped_at_terminals_and_nowhere_else(files, command):
+    pty = pytest.importorskip("pty")
+    line = [sys.executable, "-m", "ordhc", *command.split()]
+    plain = subprocess.run(line, capture_output=True, check=True).stdout.decode()
+    assert "\x1b[2J" in plain
+    reader, terminal = pty.openpty()
+    done = subprocess.Popen(line, stdout=terminal, stderr=subprocess.DEVNULL)
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            more = os.read(reader, 1 << 16)
+        except OSError:
+            break
+        if not more:
+            break
+        shown += more
+    os.close(reader)
+    assert done.wait() == 0
+    # A line break moves the cursor only, and the file has it, too.
+    for raw in set(RAW) - {"\nroot:"}:
+        assert raw.encode() not in shown
+    assert b"\\x1b[2J" in shown
 
 
 def test_text_that_is_plain_stays(files):

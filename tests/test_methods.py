@@ -202,7 +202,10 @@ def test_vectors():
     lengths = np.linalg.norm(X, axis=1)
     assert np.allclose(ordhc.similarity(X, "cosine"), X @ X.T / lengths[:, None] / lengths)
     tree = ordhc.cluster(X, method="dot-al", memory="matrix")
-    assert tree.with_leaf_heights(None) == ordhc.linkage(ordhc.similarity(X, "dot"))
+    bare = ordhc.linkage(ordhc.similarity(X, "dot"))
+    assert tree.leaf_heights is not None
+    assert bare.leaf_heights is None
+    assert ordhc.Dendrogram(tree.merges, tree.heights, kind="similarity") == bare
     start = np.arange(12) % 4
     d = ordhc.cluster(X.tolist(), method="cosine-al", initial_clusters=start)
     assert np.array_equal(d.cut(4), start)

@@ -7,7 +7,8 @@ import ordhc
 from ordhc import metrics
 from support import metric_twins as naive
 
-BINARY = ordhc.as_dendrogram("((0,1),(2,3));")
+BINARY = ordhc.as_dendrogram("((0:1,1:1):2,(2:2,3:2):1);")
+SHAPE = ordhc.as_dendrogram("((0,1),(2,3));")
 LARGER = naive.random_tree(9, 0)
 SIMILARITIES = naive.random_tree(4, 0, kind="similarity")
 NAMED = "((a,b),(c,d));"
@@ -116,7 +117,14 @@ def test_forms_that_are_no_tree(form, options, text):
         ("aari", BINARY, [0, 0, 1, 1], {"levels": [1]}, "level 1 of labels of 1 columns (0 to 0)"),
         ("aari", BINARY, [0, 0, 1, 1], {"levels": []}, "a mean over 0 levels"),
         ("aari", BINARY, BINARY, {"levels": [5]}, "n_clusters = 5 is outside 1..=4"),
-        ("aari", BINARY, "(0,1,2,3);", {}, "all merges of the reference have the same height"),
+        ("aari", BINARY, "(0:1,1:1,2:1,3:1);", {}, "all merges of the reference have the same height"),
+        # Trees of shape alone.
+        ("ari", SHAPE, [0, 0, 1, 1], {}, "neither heights nor lengths, and so no order of merging: cut it"),
+        ("ari", SHAPE, [0, 0, 1, 1], {"n_clusters": 5}, "n_clusters = 5 is outside 1..=4"),
+        ("aari", SHAPE, [0, 0, 1, 1], {}, 'no order of merging to cut by: give levels="depth"'),
+        ("aari", BINARY, SHAPE, {}, 'no order of merging to cut by: give levels="depth"'),
+        ("cophenetic_correlation", SHAPE, UNEVEN + UNEVEN.T, {}, "has neither heights nor lengths"),
+        ("merge_distortion", SHAPE, BINARY, {}, "has neither heights nor lengths"),
     ],
 )
 def test_errors(name, tree, reference, options, text):

@@ -12,30 +12,38 @@ from support.newick import clades, read_newick
 
 
 def test_support_names_lengths_and_degrees():
-    tree = Dendrogram.from_newick("((a:1,b:1)95:2,(c:2,d:2,e:2)'95':1)root:7;")
+    text = "((a:1,b:1)95:2,(c:2,d:2,e:2)'95':1)root:7;"
+    tree = Dendrogram.from_newick(text)
     assert tree.names == ("a", "b", "c", "d", "e")
-    assert tree.heights.tolist() == [1.0, 2.0, 2.0, 3.0]
-    assert tree.joined.tolist() == [False, True, False, False]
-    assert tree.node_names == (None, None, "95", "root")
-    np.testing.assert_array_equal(tree.support, [0.95, np.nan, np.nan, np.nan])
-    assert tree.branch_lengths[-1] == 7
-    assert tree.to_newick() == "((a:1,b:1)95:2,(c:2,d:2,e:2)'95':1)root:7;"
-    # Where heights tell the lengths these aren't kept twice.
-    assert Dendrogram.from_newick("((a:1,b:1)95:2,c:3);").branch_lengths is None
-    assert Dendrogram.from_newick("((a,b),c)x;").to_newick() == "((a,b),c)x;"
+    assert tree.scale == "lengths"
+    assert tree.parents.tolist() == [5, 5, 6, 6, 6, 7, 7, -1]
+    assert tree.lengths.tolist() == [1, 1, 2, 2, 2, 2, 1, 7]
+    # Two leaves join at the length of the path between them.
+    assert tree.heights.tolist() == [2.0, 4.0, 6.0]
+    assert tree.node_names == (None, "95", "root")
+    np.testing.assert_array_equal(tree.support, [0.95, np.nan, np.nan])
+    assert tree.to_newick() == text
+    assert Dendrogram.from_newick("((a:1,b:1)95:2,c:3);").scale == "lengths"
+    shape = Dendrogram.from_newick("((a,b),c)x;")
+    assert shape.scale == "shape"
+    assert shape.to_newick() == "((a,b),c)x;"
+    assert shape.to_newick(heights=True) == "((a,b),c)x;"
+    for have in ("heights", "lengths"):
+        with pytest.raises(ordhc.InputError, match="neither heights nor lengths"):
+            getattr(shape, have)
 
 
 def test_a_zero_branch_is_no_polytomy():
     binary = Dendrogram.from_newick("((a:1,b:1):0,c:1);")
     three = Dendrogram.from_newick("(a:1,b:1,c:1);")
-    assert binary.joined is None
-    assert binary.heights.tolist() == three.heights.tolist()
+    assert binary.heights.tolist() == [2, 2]
+    assert three.heights.tolist() == [2]
     assert binary != three
     assert [tree.to_newick() for tree in (binary, three)] == ["((a:1,b:1):0,c:1);", "(a:1,b:1,c:1);"]
     support = Dendrogram.from_newick("((a:1,b:1):0,c:1)9;")
     for back in (Dendrogram.from_dict(support.to_dict()), pickle.loads(pickle.dumps(support))):
         assert back == support
-        assert back.joined is None
+        assert back.n_nodes == 5
     assert ordhc.metrics.robinson_foulds(binary, three) == 1
     assert ordhc.metrics.robinson_foulds(binary, three, join_ties=True) == 0
     assert binary.join_ties() == three
@@ -72,9 +80,22 @@ def test_support_or_name(labels, support, names):
     assert Dendrogram.from_newick(tree.to_newick()) == tree
 
 
-def test_support_after_a_length():
-    tree = Dendrogram.from_newick("((a:1,b:1):0.05[98],c:1.05);")
-    np.testing.assert_array_equal(tree.support, [0.98, np.nan])
+@pytest.mark.parametrize(
+    ("text", "support"),
+    [
+        ("((a:1,b:1):0.05[98],c:1.05);", [0.98, np.nan]),
+        ("((a:0.1,b:0.2):0.05[98],(c:0.1,d:0.1):0.07[5],e:0.3);", [0.05, 0.98, np.nan]),
+        ("((a:0.1,b:0.2)95.2/98:0.05,(c:0.1,d:0.1)80/7:0.07,e:0.3);", [0.07, 0.98, np.nan]),
+        ("((a:0.1,b:0.2)0.95/0.98:0.05,(c:0.1,d:0.1)1/0.07:0.07,e:0.3);", [0.07, 0.98, np.nan]),
+        ("((a:0.1,b:0.2)100/1:0.05,(c:0.1,d:0.1)80/0.5:0.07,e:0.3);", [0.5, 1.0, np.nan]),
+    ],
+)
+def test_support_as_raxml_and_iqtree_write_it(text, support):
+    tree = Dendrogram.from_newick(text)
+    np.testing.assert_array_equal(tree.support, support)
+    assert tree.node_names is None
+    assert tree.lengths[0] == tree.node("a").branch_length == float(text.split(":")[1].split(",")[0])
+    assert Dendrogram.from_newick(tree.to_newick()) == tree
 
 
 def test_underscores():
@@ -89,25 +110,27 @@ def test_underscores():
     assert ordhc.read_tree(io.StringIO(text), preserve_underscores=True) == kept
 
 
-def test_trees_that_are_not_ultrametric(tmp_path):
+def test_trees_that_are_not_ultrametric(tmp_path, recwarn):
     text = "((a:1,b:2)90:1,c:3);"
-    with pytest.warns(ordhc.OrdhcWarning, match="`a` is 2 from the root, `c` 3: heights are ranks") as caught:
-        tree = Dendrogram.from_newick(text)
-    assert caught[0].filename == __file__
-    assert tree.heights.tolist() == [1.0, 2.0]
-    np.testing.assert_array_equal(tree.branch_lengths, [1, 2, 3, 1, np.nan])
+    tree = Dendrogram.from_newick(text)
+    assert tree.scale == "lengths"
+    np.testing.assert_array_equal(tree.lengths, [1, 2, 3, 1, np.nan])
     assert tree.to_newick() == text
+    with pytest.raises(ordhc.InputError, match="lengths but no heights: leaf 0 is 2 from the root, leaf . 3"):
+        tree.heights  # noqa: B018
+    assert tree.root.height is None
     (tmp_path / "t.nwk").write_text(text)
-    with pytest.warns(ordhc.OrdhcWarning, match="not ultrametric") as caught:
-        assert ordhc.read_tree(tmp_path / "t.nwk") == tree
-    assert caught[0].filename == __file__
-    with pytest.warns(ordhc.OrdhcWarning, match="1 of 4 branches have no length: heights are ranks"):
+    assert ordhc.read_tree(tmp_path / "t.nwk") == tree
+    assert not recwarn.list
+    with pytest.warns(ordhc.OrdhcWarning, match="1 of 4 branches have no length") as caught:
         assert Dendrogram.from_newick("((a:1,b):1,c:2);").to_newick() == "((a:1,b):1,c:2);"
+    assert caught[0].filename == __file__
     with pytest.warns(ordhc.OrdhcWarning, match="one child are passed over with their labels `x y`"):
-        assert Dendrogram.from_newick("((a:1,b:1):1)'x y';").n_leaves == 2
+        found = Dendrogram.from_newick("((a:1,b:1):1)'x y';")
+    assert found.to_newick() == "(a:1,b:1):1;"
     # Numbers with few digits.
     rounded = Dendrogram.from_newick("((a:0.333333,b:0.333333):0.333333,c:0.666667);")
-    assert rounded.heights.tolist() == pytest.approx([1 / 3, 2 / 3], rel=1e-5)
+    assert rounded.heights.tolist() == pytest.approx([2 / 3, 4 / 3], rel=1e-5)
     assert rounded.to_newick() == "((a:0.333333,b:0.333333):0.333333,c:0.666667);"
 
 
@@ -124,13 +147,12 @@ def test_what_others_write():
 
 
 def test_own_files(tmp_path):
-    tree = Dendrogram(
-        [(0, 1), (2, 4), (3, 5)],
-        [1.0, 2.0, 2.0],
+    tree = Dendrogram.from_parents(
+        [4, 4, 5, 5, 5, -1],
+        heights=[1.0, 2.0],
         names=["a_b", "it's", "[c]", "d, e"],
-        node_names=["x", None, "90"],
-        support=[0.905, np.nan, 1],
-        joined=[False, True, False],
+        node_names=["x", "90"],
+        support=[0.905, 1],
     )
     for name in ("t.json", "t.nwk"):
         ordhc.write_tree(tree, tmp_path / name)
@@ -139,30 +161,44 @@ def test_own_files(tmp_path):
     assert ordhc.read_tree(tmp_path / "t.json") == tree
 
 
-def test_joined_merges_are_checked():
-    merges, heights = [(0, 1), (2, 3)], [1.0, 2.0]
-    for options, part in [
-        ({"joined": [True, False]}, "merge 0 is joined with merge 1, but stands at 1, not at 2"),
-        ({"joined": [0, 1]}, "joined has type int64"),
-        ({"joined": [False]}, "1 marks of joined merges for 2 merges"),
-        ({"node_names": ["x"]}, "node_names are 1; one per merge, 2, is needed"),
-        ({"node_names": ["x", 3]}, "node_names[1] is 3 of type int"),
-        ({"branch_lengths": [1.0]}, "branch_lengths has shape (1,); (5,) is needed"),
-        ({"branch_lengths": [1.0, 2, 3, np.inf, 5]}, "branch_lengths[3] is inf"),
+def test_parents_are_checked():
+    nan = np.nan
+    for parents, options, part in [
+        ([4, 4, 3, 4, -1], {}, "node 3 has one child"),
+        ([2, 2, 3, -1], {}, "node 3 has one child"),
+        ([1, -1], {}, "node 1 has one child"),
+        ([4, 4, -1, 4, -1], {}, "parents[2] is -1, but only the last node is the root"),
+        ([2, -1, 2], {}, "parents[2] is 2, but the last node is the root: -1"),
+        ([2, 2, 2], {}, "parents[2] is 2, but the last node is the root: -1"),
+        ([9, 9, -1], {}, "parents[0] is 9"),
+        ([4, 6, 5, 6, 5, 4, -1], {}, "the parent of node 5 is 4"),
+        ([3, 3, 4, 4, 4, 5, -1], {}, "node 5 has one child"),
+        ([], {}, "parents have shape (0,)"),
+        ([[2, 2, -1]], {}, "parents have shape (1, 3)"),
+        ([1.5, 2, -1], {}, "parents[0] = 1.5 is no whole number"),
+        ([3, 3, 3, -1], {"heights": [1.0], "lengths": [1.0] * 4}, "heights or lengths, not both"),
+        ([3, 3, 3, -1], {"heights": [nan]}, "is NaN"),
+        ([3, 3, 3, -1], {"heights": [1.0, 2.0]}, "heights has shape (2,); (1,) is needed"),
+        ([3, 3, 3, -1], {"lengths": [1.0, 2, np.inf, nan]}, "the length above node 2 is inf"),
+        ([3, 3, 3, -1], {"lengths": [1.0]}, "lengths has shape (1,); (4,) is needed"),
+        ([3, 3, 3, -1], {"node_names": ["x", "y"]}, "node_names are 2; one for each of the 1 inner nodes"),
+        ([3, 3, 3, -1], {"node_names": [3]}, "node_names[0] is 3 of type int"),
+        ([3, 3, 3, -1], {"support": [0.5, 0.5]}, "support has shape (2,); (1,) is needed"),
+        ([3, 3, 3, -1], {"support": [1.5]}, "support[0] is 1.5, not within 0 to 1"),
+        ([3, 3, 3, -1], {"names": ["a"]}, "1 names for 3 leaves"),
+        ([3, 3, 3, -1], {"heights": [1], "leaf_heights": [1, 2, nan]}, "leaf 2 has the height NaN"),
+        ([3, 3, 3, -1], {"leaf_heights": [1, 2, 3]}, "neither heights nor lengths"),
     ]:
         with pytest.raises(ordhc.InputError) as error:
-            Dendrogram(merges, heights, **options)
+            Dendrogram.from_parents(parents, **options)
         assert part in str(error.value)
-    with pytest.raises(ordhc.InputError, match="merge 0 is part of another node"):
-        Dendrogram(merges, [2.0, 2.0], joined=[True, False], node_names=["x", None])
-
-
-def test_ways_to_cut_a_node_are_the_same_tree():
-    chain = Dendrogram([(2, 3), (1, 4), (0, 5)], [1.0] * 3, joined=[True, True, False])
-    pairs = Dendrogram([(0, 2), (1, 3), (4, 5)], [1.0] * 3, joined=[True, True, False])
-    assert chain == pairs
-    assert chain != Dendrogram([(0, 2), (1, 3), (4, 5)], [1.0] * 3)
-    assert chain != Dendrogram([(0, 2), (1, 3), (4, 5)], [1.0] * 3, joined=[True, False, False])
+        if not options:
+            n = max(1, len(np.setdiff1d(np.arange(np.size(parents)), parents)))
+            with pytest.raises(ordhc.InputError) as error:
+                Dendrogram.from_dict({"n_leaves": n, "parents": parents})
+            assert part in str(error.value)
+    with pytest.raises(ordhc.InputError, match="parents of 3 nodes make a tree of 2 leaves, not of 3"):
+        Dendrogram.from_dict({"n_leaves": 3, "parents": [2, 2, -1]})
 
 
 def test_deep_trees_and_long_names():
@@ -173,6 +209,7 @@ def test_deep_trees_and_long_names():
     back = Dendrogram.from_newick(tree.to_newick())
     assert np.array_equal(back.merges, tree.merges)
     assert np.array_equal(back.heights, tree.heights)
+    assert np.array_equal(back.lengths, tree.lengths, equal_nan=True)
     text = tree.to_newick(heights=True)
     assert Dendrogram.from_newick(text) == tree
     long = "x" * 100_000

@@ -106,7 +106,7 @@ def test_a_damaged_byte_in_an_npz(tmp_path, capsys):
     np.savez(path, rows=ROWS, names=np.array(named(damaged())))
     code, out, err = run(capsys, "cluster", str(path), "-o", str(tmp_path / "o.nwk"))
     assert (code, out) == (2, "")
-    assert "names is '\\U3a000063at', which is no Unicode text" in err
+    assert "names holds a character beyond U+10FFFF, which is no Unicode text" in err
     np.savez(path, rows=ROWS, names_utf8=np.array([200, 65, 66], dtype=np.uint8), names_ends=[1, 2, 3])
     with pytest.raises(InputError, match="names_utf8 is no UTF-8 text"):
         ordhc.read_triplets(path)
@@ -125,3 +125,37 @@ def test_text_is_taken(tmp_path, text):
         "npz",
     ):
         DOORS[door](text, tmp_path)
+
+
+def test_arrays_with_damaged_characters_are_refused(tmp_path):
+    array = np.array(["a", "b", "c"], dtype="<U3")
+    array.view(np.uint32)[0] = 0x3A000063
+    np.savez(tmp_path / "names.npz", rows=ROWS, names=array)
+    np.savez(tmp_path / "groups.npz", rows=ROWS, groups=[0, 0], group_names=array[:1])
+    np.save(tmp_path / "rows.npy", array.reshape(1, 3))
+    calls = [
+        *(lambda path=path: ordhc.read_triplets(path) for path in sorted(tmp_path.iterdir())),
+        lambda: ordhc.Triplets(array.reshape(1, 3)),
+        lambda: ordhc.Triplets(array.reshape(1, 3).astype(">U3")),
+        lambda: ordhc.Triplets(ROWS, names=array),
+        lambda: ordhc.Triplets(ROWS, groups=array[:2]),
+        lambda: ordhc.Learner(array),
+        lambda: D.with_names(array),
+        lambda: ordhc.as_dendrogram(array),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r"holds a character beyond U\+10FFFF, which is no Unicode text"):
+            call()
+
+
+@pytest.mark.parametrize("codes", [[0, 1, 2], [0, -1, 0], [7, 0, None]])
+def test_codes_of_parquet_without_text_are_refused(codes):
+    pyarrow = pytest.importorskip("pyarrow")
+    from ordhc.io.arrays import texts_and_places
+
+    indices = pyarrow.array(codes, type=pyarrow.int32())
+    coded = pyarrow.DictionaryArray.from_arrays(indices, ["cat", "dog"], safe=False)
+    with pytest.raises(InputError, match=r"x\.parquet: the file is damaged: its dictionary has 2 texts"):
+        texts_and_places(coded, "x.parquet")
+    fine = pyarrow.DictionaryArray.from_arrays([0, None, 1], ["cat", "dog"])
+    assert texts_and_places(fine, "x.parquet")[1].tolist() == [0, 2, 1]

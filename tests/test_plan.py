@@ -99,7 +99,8 @@ def test_more_is_needed_for_more(noise):
             way = ordhc.plan(25, 0.85, target, noise=noise)[method]
             answers.append(math.inf if way.answers is None else way.answers)
             if way.answers is not None:
-                assert way.answers_low <= way.answers <= (way.answers_high or math.inf)
+                assert way.answers_low <= way.answers <= way.answers_high
+                assert way.is_measured == (way.high <= way.most)
         assert answers == sorted(answers)
     found = ordhc.plan(25, 0.85, 0.8, noise=noise)
     needs = [way.answers_per_leaf or math.inf for way in found.ways]
@@ -121,6 +122,24 @@ def test_between_two_numbers_of_leaves_and_accuracies():
         ]
         assert min(ends) - 1e-6 <= middle <= max(ends) + 1e-6
         assert {one, other} <= set(ends)
+
+
+def test_every_number_has_an_upper_one():
+    for n, accuracy, method in itertools.product((12, 20, 30, 70), (0.6, 0.75, 0.9), METHODS):
+        way = ordhc.plan(n, accuracy)[method]
+        assert (way.high is None) == (way.answers is None)
+        if way.high is not None:
+            assert way.answers_per_leaf < way.high <= 4 * way.most
+    beyond = ordhc.plan(12, 0.8)["posterior-al"]
+    assert not beyond.is_measured
+    assert f"to about {beyond.high:.3g})" in str(ordhc.plan(12, 0.8))
+
+
+def test_items_between_others_need_as_many_answers_or_a_little_more():
+    """No number of items stands out: groups of three or four are the hardest to tell, by a third at most."""
+    for accuracy in (0.7, 0.8, 0.9):
+        needs = [ordhc.plan(n, accuracy)["posterior-al"].answers_per_leaf for n in (20, 30, 50)]
+        assert needs[1] < 1.35 * max(needs[0], needs[2])
 
 
 def test_time_and_people():

@@ -185,8 +185,8 @@ def test_a_node_of_many_children_stands_between_its_outermost():
     (lines,) = plot_dendrogram(d, orientation="right").collections
     # The four stand first, as in the text, then `e`.
     starts = {tuple(line[0].tolist()): line[-1].tolist() for line in lines.get_segments()}
-    assert starts[1.0, 1.5] == [2.0, 2.75]
-    assert [starts[0.0, float(place)] for place in range(4)] == [[1.0, 1.5]] * 4
+    assert starts[1.0, 1.5] == [0.0, 2.75]
+    assert [starts[2.0, float(place)] for place in range(4)] == [[1.0, 1.5]] * 4
     assert len(starts) == 6
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from support.random_data import random_tree
+from support.trees import clusters_of
 
 
 def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
@@ -40,20 +41,12 @@ def test_parts_of_a_posterior_agree(quadruplets):
     assert p.tree.is_monotone
     assert len(p.trees) == 54
     assert ordhc.score(p.tree, truth, metric="triplet_distance") < 0.3
-    # Clusters are those of the trees; merges within a node are none.
-    sets = [
-        {frozenset(cluster) for cluster in np.array(clusters(d), dtype=object)[~joined_of(d)]}
-        for d in p.trees
-    ]
+    # Clusters are those of the trees.
+    sets = [{frozenset(cluster) for cluster in clusters(d)} for d in p.trees]
     shares = [np.mean([frozenset(cluster) in found for found in sets]) for cluster in clusters(p.tree)]
     np.testing.assert_allclose(p.support, shares)
     common = {c for found in sets for c in found if np.mean([c in other for other in sets]) > 0.5}
-    nodes = {
-        frozenset(cluster)
-        for cluster, share in zip(clusters(p.consensus), p.consensus.support, strict=True)
-        if not np.isnan(share)
-    }
-    assert nodes == common
+    assert {frozenset(cluster) for cluster in clusters(p.consensus)} == common
     # The similarity is the mean of what the trees say of pairs.
     S = p.similarity
     assert S.shape == (n, n)
@@ -72,15 +65,8 @@ def test_parts_of_a_posterior_agree(quadruplets):
     assert 1 < d.effective_size < 200
 
 
-def joined_of(tree):
-    return np.zeros(tree.n_leaves - 1, bool) if tree.joined is None else tree.joined
-
-
 def clusters(tree):
-    sets = [[leaf] for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges.tolist():
-        sets.append(sorted(sets[a] + sets[b]))
-    return sets[tree.n_leaves :]
+    return [sorted(cluster) for cluster in clusters_of(tree)]
 
 
 def test_predictions_are_of_answers_or_of_the_tree():
@@ -134,6 +120,18 @@ def test_numbers_of_leaves_and_order_of_rows_do_not_matter(seed, weighted):
     )
     one, other = (ordhc.posterior(data, chains=1, sweeps=6) for data in (plain, moved))
     np.testing.assert_allclose(other.similarity[np.ix_(order, order)], one.similarity)
+
+
+def test_the_order_of_a_pair_does_not_matter():
+    """ "a and b" is the pair "b and a": exports write a pair as it was shown, sessions as it was asked."""
+    t, _ = noisy(m=150, wrong=0.3, quadruplets=True)
+    rows, rng = t.rows.copy(), np.random.default_rng(1)
+    for pair in (slice(0, 2), slice(2, 4)):
+        swap = rng.random(len(rows)) < 0.5
+        rows[swap, pair] = rows[swap, pair][:, ::-1]
+    other = ordhc.Quadruplets(rows, n_leaves=t.n_leaves, names=t.names)
+    trees = [ordhc.posterior(some, chains=2, sweeps=30).tree for some in (t, other)]
+    assert trees[0].to_newick() == trees[1].to_newick()
 
 
 def test_repeats_are_weights():

@@ -104,12 +104,13 @@ def test_build_finds_the_tree_of_all_its_triples(n, seed):
 
 @FEW
 @given(st.integers(3, 8), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_build_resolves_the_tree_of_some_triples(n, seed, share):
+def test_build_has_the_nodes_that_some_triples_tell(n, seed, share):
     rng = np.random.default_rng(seed)
     triples = [t for t in triples_of(random_clusters(n, rng), n) if rng.random() < share]
     found = built(triples, n)
     assert twins.build(triples, n) <= found
-    assert len(found) == 2 * n - 1
+    # Leaves without answers are merged last.
+    assert twins.build(triples, n) == found or len(np.unique(triples)) < n
 
 
 @FEW

@@ -52,21 +52,23 @@ def test_time_grows_with_leaves_and_answers():
 def test_scores_are_of_answers_not_seen():
     t, _ = planted(2, seed=1)
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
-    from ordhc.evaluate.select import parts_of
+    from ordhc.evaluate.trials import parts_of
 
     part, _ = parts_of(t, 2, 3)
-    expected = []
+    revenue, agreed = 0, 0
     for fold in range(2):
         tree = ordhc.cluster(t[part != fold], method="adds3-al")
         unseen = t[part == fold]
-        share = float(ordhc.score(tree, unseen, "satisfied"))
-        expected.append((ordhc.score(tree, unseen, normalize=True), share))
-    assert (one.revenue, one.satisfied) == tuple(np.mean(expected, axis=0))
-    assert one.revenue_error == pytest.approx(np.std(expected, axis=0, ddof=1)[0] / np.sqrt(2))
+        revenue += ordhc.score(tree, unseen)
+        agreed += round(float(ordhc.score(tree, unseen, "satisfied")) * len(unseen))
+    assert one.revenue == pytest.approx(revenue / (len(t) * (t.n_leaves - 2)))
+    assert one.satisfied == pytest.approx(agreed / len(t))
+    # Two folds have no pairs to tell how trees vary.
+    assert np.isnan([one.revenue_low, one.satisfied_high]).all()
 
 
 def test_answers_to_one_question_stay_together():
-    from ordhc.evaluate.select import parts_of
+    from ordhc.evaluate.trials import parts_of
 
     rng = np.random.default_rng(0)
     rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
@@ -120,3 +122,16 @@ def test_compare_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main([*arguments, "--json"])
     assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")
+
+
+def test_a_preferred_method_is_the_best_unless_it_is_clearly_worse():
+    t, _ = ordhc.simulate_planted(2_000, levels=2, leaves_per_cluster=6, sigma=0.3, seed=1)
+    methods = ["adds3-al", "adds3-al+spr", "mulk3-al"]
+    found = ordhc.select(t, methods)
+    assert (found.best, found.clearly_worse, found.preferred) == ("adds3-al", ("mulk3-al",), None)
+    preferred = ordhc.select(t, methods, prefer="adds3-al+spr")
+    assert preferred.best == preferred.to_dict()["preferred"] == "adds3-al+spr"
+    assert "adds3-al+spr is preferred unless it is clearly worse" in str(preferred)
+    assert ordhc.select(t, methods, prefer="mulk3-al").best == "adds3-al"
+    with pytest.raises(ordhc.errors.InputError, match="nope"):
+        ordhc.select(t, methods, prefer="nope")

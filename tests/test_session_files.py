@@ -193,7 +193,7 @@ def test_files_of_the_second_format(tmp_path):
             rows, answers, who = session.answers()
             assert (rows.tolist(), answers.tolist(), who) == want
             assert (session.n_placed, session._log.n) == (5, 20)
-            assert session.tree().to_newick(branch_lengths=False) == "(cat,ant,(bee,((dog,eel),(fox,gnu))));"
+            assert session.tree().to_newick(branch_lengths=False) == "(ant,cat,(bee,((dog,eel),(fox,gnu))));"
             assert session.settings == {"schedule": "rounds", "seed": 4}
             assert np.isnan(session.table()["seconds"]).all()
             # A question that Bob had open there he may still answer.

@@ -79,6 +79,34 @@ def test_values_that_change_nothing_are_taken(tmp_path):
         ordhc.Learner(6, "robust")
 
 
+def test_combinations_of_which_one_is_unused_are_refused():
+    with pytest.raises(ordhc.InputError, match="assume = 'uniform' needs noise='independent'"):
+        ordhc.Learner(6, p=0.8, assume="uniform", noise="persistent")
+    for given in ({"method": "robust", "p": 1}, {"prior": TREE}, {"prior": TREE, "p": 0.8}):
+        with pytest.raises(ordhc.InputError, match="parallel = 3 is for the schedule 'questions'"):
+            ordhc.Learner(6, schedule="balanced", parallel=3, **given)
+
+
+def questions_of(n, seed, **given):
+    """All questions that a learner asks of a tree, round by round."""
+    learner, oracle = ordhc.Learner(n, seed=seed, **given), ordhc.oracles.from_tree(tree_of_points(n, seed))
+    rounds = []
+    while len((asked := learner.ask()).ids):
+        rounds.append(asked.rows.tolist())
+        learner.tell(asked.ids, oracle(asked.rows))
+    return rounds
+
+
+@pytest.mark.parametrize("schedule", ["questions", "balanced", "rounds"])
+def test_schedules_of_right_answers_are_those_of_insertion(schedule):
+    robust = questions_of(40, 1, method="robust", p=1, schedule=schedule)
+    assert robust == questions_of(40, 1, method="insertion", schedule=schedule)
+    # A prior that answers contradict is left aside for such a learner.
+    wrong = tree_of_points(40, 9)
+    rounds = questions_of(40, 1, prior=wrong, schedule=schedule)
+    assert (len(rounds) < 40) is (schedule != "questions")
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -175,6 +203,49 @@ def test_assumptions_are_told():
             ordhc.learn(Repeating(truth, 0.1), **given)
     for p in (0.8, 1):
         ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, p=p))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"method": "quick"}, "takes all answers for right: give p below 1 and noise='persistent'"),
+        ({"method": "majority", "p": 0.8}, "asks the same questions again, and the oracle repeats"),
+        ({"method": "robust-paper", "p": 0.8}, "asks the same questions again"),
+        ({"repeat": 3}, "asks the same questions again"),
+        ({"method": "quick", "repeat": 3}, "asks the same questions again"),
+    ],
+)
+def test_asking_an_oracle_again_that_repeats_its_answers_is_told(tmp_path, given, told):
+    oracle = Repeating(TREE, 0.1)
+    with pytest.warns(ordhc.OrdhcWarning, match=told):
+        ordhc.learn(oracle, **given)
+    warned = pytest.warns(ordhc.OrdhcWarning, match=f"the session {told}")
+    with ordhc.Session(tmp_path / "a", n_leaves=6, **given) as session, warned:
+        ordhc.learn(oracle, session=session)
+
+
+def test_what_helps_is_what_the_method_takes():
+    oracle = ordhc.oracles.noisy(ordhc.oracles.from_tree(TREE), 0.9)
+    with pytest.warns(ordhc.OrdhcWarning, match="for right: give repeat$"):
+        ordhc.learn(oracle, method="quick")
+    with pytest.warns(ordhc.OrdhcWarning, match="for right: give p or repeat$"):
+        ordhc.learn(oracle, method="insertion")
+    for given in ({"repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick", "repeat": 3}, {}):
+        ordhc.learn(oracle, **given)
+
+
+def test_who_answers_is_kept_by_sessions_only(tmp_path, capsys):
+    oracle = ordhc.oracles.from_tree(TREE)
+    for subject in ({}, {"learner": ordhc.Learner(6)}):
+        with pytest.raises(ordhc.InputError, match="who = 'ann' needs a session"):
+            ordhc.learn(oracle, who="ann", **subject)
+    (tmp_path / "tree.nwk").write_text(TREE)
+    known = ("learn", "--oracle", "tree", "--source", tmp_path / "tree.nwk", "--who", "ann")
+    code, _, err = run(capsys, *known)
+    assert (code, "--who needs a SESSION" in err) == (2, True)
+    assert run(capsys, *known, tmp_path / "a.ordhc")[0] == 0
+    with ordhc.Session(tmp_path / "a.ordhc") as session:
+        assert set(session.people()) == {"ann"}
 
 
 def test_sessions_are_told(tmp_path):

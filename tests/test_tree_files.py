@@ -111,7 +111,9 @@ def test_nexus_as_others_write_it(tmp_path):
     assert first.node("n m").support is None
     assert first.node("A").parent.support == 0.95
     assert first.root.name == "root"
-    assert first.heights.tolist() == [1, 1, 2]
+    assert first.lengths[:-1].tolist() == [1] * 6
+    assert first.heights.tolist() == [2, 2, 4]
+    assert second.scale == "shape"
     assert second.root.children[0].support == 0.9
     assert len(second.root.children) == 3
     for name in ("t.nex", "t.tre", "t.trees", "t.txt"):
@@ -212,7 +214,7 @@ def test_trees_of_the_same_leaves_are_numbered_alike(tmp_path):
     found = ordhc.read_trees(tmp_path / "t.nwk")
     assert [tree.names for tree in found] == [("a", "b", "c"), ("a", "b", "c"), ("a", "d")]
     assert found[1].to_newick() == "(c,(b,a));"
-    assert found[0].cut(2).tolist() == found[1].cut(2).tolist() == [0, 0, 1]
+    assert found[0].cut(depth=1).tolist() == found[1].cut(depth=1).tolist() == [0, 0, 1]
     numbers = ordhc.read_trees(io.StringIO("((0,1),2);((1,0),2);"))
     assert [tree.names for tree in numbers] == [None, None]
 
@@ -235,7 +237,7 @@ def test_what_holds_one_tree(tmp_path):
     tree = read_newick("((a:1,b:1):1,c:2);")
     for name in ("t.csv", "t.npy"):
         ordhc.write_trees([tree], tmp_path / name)
-        assert ordhc.read_trees(tmp_path / name)[0].heights.tolist() == [1, 2]
+        assert ordhc.read_trees(tmp_path / name)[0].heights.tolist() == [2, 4]
         with pytest.raises(InputError, match=r"one tree, not 2: write .nwk, .nex or .json"):
             ordhc.write_trees([tree, tree], tmp_path / name)
     ordhc.write_trees((each for each in [tree, tree]), tmp_path / "t.json")

@@ -1,5 +1,6 @@
 """The learner that asks what is least certain: `Learner(method="uncertain")`, alone and in sessions."""
 
+import math
 import signal
 import threading
 import time
@@ -142,6 +143,9 @@ def test_limits():
     assert learner.remaining_estimate == 17
     assert len(ordhc.Learner(12, "uncertain").ask()) == 12
     assert ordhc.Learner(12, "uncertain").remaining_estimate == 240
+    endless = ordhc.Learner(12, "uncertain", budget=2**53)
+    assert endless.remaining_estimate == math.inf
+    assert "no limit" in repr(endless)
     assert ordhc.Learner(2, "uncertain").done
     with pytest.raises(ordhc.InputError, match="uncertain takes no p; .*learns how often"):
         ordhc.Learner(12, "uncertain", p=0.8)

@@ -326,13 +326,15 @@ def test_heights_of_leaves_stay_with_the_tree(tmp_path):
     order = np.random.default_rng(0).permutation(8)
     moved = tree.relabel(order)
     assert moved.leaf_heights[order].tolist() == tree.leaf_heights.tolist()
-    assert tree.with_leaf_heights(None) != tree
+    how = {"kind": "similarity", "leaf_heights": tree.leaf_heights}
+    assert ordhc.Dendrogram(tree.merges, tree.heights, **how) == tree
+    assert ordhc.Dendrogram(tree.merges, tree.heights, kind="similarity") != tree
     names = [f"x{i}" for i in range(8)]
     assert tree.with_names(names).leaf_heights.tolist() == tree.leaf_heights.tolist()
     with pytest.raises(ordhc.InputError, match=r"leaf_heights has shape \(2,\)"):
-        tree.with_leaf_heights([1.0, 2.0])
-    with pytest.raises(ordhc.InputError, match=r"leaf_heights\[0\] is inf"):
-        tree.with_leaf_heights([np.inf] * 8)
+        ordhc.Dendrogram(tree.merges, tree.heights, leaf_heights=[1.0, 2.0])
+    with pytest.raises(ordhc.InputError, match="leaf 0 has the height inf"):
+        ordhc.Dendrogram.from_parents(tree.parents, heights=tree.heights, leaf_heights=[np.inf] * 8)
     assert not tree.leaf_heights.flags.writeable
 
 

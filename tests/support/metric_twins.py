@@ -13,11 +13,12 @@ from support.trees import members
 
 
 def joins(tree):
-    """By pair of leaves, both ways round, the merge that joins them."""
-    found, at = members(tree), {}
-    for merge, (a, b) in enumerate(tree.merges.tolist()):
-        for i, j in itertools.product(found[a], found[b]):
-            at[i, j] = at[j, i] = merge
+    """By pair of leaves, both ways round, the inner node that joins them: its place in `heights`."""
+    n, found, at = tree.n_leaves, members(tree), {}
+    for node in range(n, len(found)):
+        children = [found[child] for child, parent in enumerate(tree.parents.tolist()) if parent == node]
+        for a, b in itertools.permutations(children, 2):
+            at.update(dict.fromkeys(itertools.product(a, b), node - n))
     return at
 
 
@@ -28,20 +29,20 @@ def sizes(tree):
 
 
 def heights(tree):
-    """The height at which two leaves merge, by pair of leaves, both ways round."""
+    """The height at which two leaves join, by pair of leaves, both ways round."""
     values = tree.heights.tolist()
-    return {pair: values[merge] for pair, merge in joins(tree).items()}
+    return {pair: values[node] for pair, node in joins(tree).items()}
 
 
 def nodes(tree, join_ties):
-    """The clusters of more than one leaf that are nodes; with `join_ties` none whose parent is as high."""
+    """The clusters of more than one leaf; with `join_ties` none whose parent is as high."""
     found, n = members(tree), tree.n_leaves
-    values = tree.heights.tolist()
-    joined = [False] * (n - 1) if tree.joined is None else tree.joined
-    kept = {cluster for cluster, is_part in zip(found[n:], joined, strict=True) if not is_part}
-    if join_ties:
-        for merge, pair in enumerate(tree.merges.tolist()):
-            kept -= {found[part] for part in pair if part >= n and values[part - n] == values[merge]}
+    kept = set(found[n:])
+    if join_ties and tree.scale != "shape":
+        values, parents = tree.heights.tolist(), tree.parents.tolist()
+        for node in range(n, len(found) - 1):
+            if values[node - n] == values[parents[node] - n]:
+                kept.discard(found[node])
     return kept
 
 
@@ -65,7 +66,8 @@ def revenue(tree, data):
 
 def satisfied(tree, data):
     """The shares agreed, disagreed, open."""
-    found, at, high = members(tree)[tree.n_leaves :], joins(tree), heights(tree)
+    found, at = members(tree)[tree.n_leaves :], joins(tree)
+    high = None if tree.scale == "shape" else heights(tree)
     sign = 1 if tree.kind == "dissimilarity" else -1
     sums = [0, 0, 0]
     for row, weight in twins.weighted(data.rows, data.weights):
@@ -73,7 +75,7 @@ def satisfied(tree, data):
         a, b = found[at[near]], found[at[far]]
         if a < b or b < a:
             sums[b < a] += weight
-        elif a == b or high[near] == high[far]:
+        elif a == b or high is None or high[near] == high[far]:
             sums[2] += weight
         else:
             sums[sign * high[near] > sign * high[far]] += weight
@@ -132,11 +134,15 @@ def ari(a, b):
 
 
 def cut(tree, n_clusters):
-    """Labels after undoing the last merges."""
-    n = tree.n_leaves
-    kept = members(tree)[: 2 * n - n_clusters]
-    tops = [cluster for cluster in kept if not any(cluster < other for other in kept)]
-    assert len(tops) == n_clusters
+    """Labels after undoing the last nodes, as long as there are at most `n_clusters` clusters."""
+    n, kept = tree.n_leaves, members(tree)
+    tops = kept[-1:]
+    while len(kept) >= n:
+        less = [cluster for cluster in kept if not any(cluster < other for other in kept)]
+        if len(less) > n_clusters:
+            break
+        tops = less
+        kept.pop()
     return [next(at for at, top in enumerate(tops) if leaf in top) for leaf in range(n)]
 
 

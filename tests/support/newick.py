@@ -1,14 +1,14 @@
-"""Newick text as it is read, and what it tells."""
+"""Newick text as it is read, and what it says."""
 
 import math
+import random
 import warnings
 
-import numpy as np
 from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Dendrogram
-from ordhc.testing import strategies
+from support.trees import members
 
 # All that has a meaning in Newick text, and some that has none.
 SPECIAL = " _'\"()[]{}:;,=\\/-+.\t\n|é木🌲0159ab"
@@ -18,41 +18,54 @@ LENGTHS = st.one_of(
     st.floats(0, 1e6),
     st.floats(allow_nan=False, allow_infinity=False, width=16),
 )
+SCALES = ("heights", "lengths", "shape")
 
 
 @st.composite
-def dendrograms(draw):
+def dendrograms(draw, scales=SCALES):
     """With everything that a dendrogram can have, or without."""
-    shape = draw(strategies.dendrograms(max_leaves=9))
-    n, kind, merges = shape.n_leaves, shape.kind, shape.merges.tolist()
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    heights = rng.integers(0, 4, n - 1) * draw(st.sampled_from([1.0, 0.1, 1 / 3]))
-    if draw(st.booleans()):
-        heights = np.sort(heights)[:: 1 if kind == "dissimilarity" else -1]
-    above = {part: at for at, pair in enumerate(merges) for part in pair}
-    joined = np.zeros(n - 1, dtype=bool)
-    for at in range(n - 2):
-        joined[at] = heights[at] == heights[above[n + at]] and draw(st.booleans())
+    n = draw(st.integers(1, 9))
+    source = random.Random(draw(st.integers(0, 2**32 - 1)))
+    scale = draw(st.sampled_from(scales)) if n > 1 else "heights"
+    # A tree that an agglomeration makes is binary, and its nodes are in the order of merges.
+    is_agglomerated = scale == "heights" and draw(st.booleans())
+    tops, parents, merges = list(range(n)), [-1] * n, []
+    while len(tops) > 1:
+        degree = 2 if is_agglomerated else source.choice([2, 2, 3, len(tops)])
+        chosen = source.sample(tops, min(degree, len(tops)))
+        for child in chosen:
+            parents[child] = len(parents)
+        tops = [top for top in tops if top not in chosen] + [len(parents)]
+        parents.append(-1)
+        merges.append(chosen)
+    n_inner = len(parents) - n
 
     def maybe(values):
         return values if draw(st.booleans()) else None
 
-    def by_merge(values):
-        return [None if part else draw(st.none() | values) for part in joined]
+    def by_node(values):
+        return [draw(st.none() | values) for _ in range(n_inner)]
 
     shares = st.floats(0, 1) | st.integers(0, 100).map(lambda k: k / 100) | st.floats(0, 0.01)
-    lengths = [math.nan if at >= n and joined[at - n] else draw(LENGTHS) for at in range(2 * n - 1)]
-    return Dendrogram(
-        merges,
-        heights,
-        kind=kind,
-        names=maybe(draw(st.lists(NAMES, min_size=n, max_size=n, unique=True))),
-        node_names=maybe(by_merge(NAMES)),
-        support=maybe([math.nan if share is None else share for share in by_merge(shares)]),
-        joined=joined,
-        branch_lengths=maybe(lengths),
-        leaf_heights=maybe([draw(LENGTHS) for _ in range(n)]),
-    )
+    options = {
+        "names": maybe(draw(st.lists(NAMES, min_size=n, max_size=n, unique=True))),
+        "node_names": maybe(by_node(NAMES)),
+        "support": maybe([math.nan if share is None else share for share in by_node(shares)]),
+    }
+    if scale == "shape":
+        return Dendrogram.from_parents(parents, **options)
+    if scale == "lengths":
+        lengths = [draw(LENGTHS | st.just(math.nan)) for _ in parents]
+        lengths[0] = draw(LENGTHS)
+        return Dendrogram.from_parents(parents, lengths=lengths, **options)
+    kind = draw(st.sampled_from(["similarity", "dissimilarity"]))
+    heights = [source.randrange(4) * draw(st.sampled_from([1.0, 0.1, 1 / 3])) for _ in range(n_inner)]
+    if draw(st.booleans()):
+        heights.sort(reverse=kind == "similarity")
+    options |= {"kind": kind, "leaf_heights": maybe([draw(LENGTHS) for _ in range(n)])}
+    if is_agglomerated or n == 1:
+        return Dendrogram(merges, heights, **options)
+    return Dendrogram.from_parents(parents, heights=heights, **options)
 
 
 def read_newick(text, **options):
@@ -63,31 +76,23 @@ def read_newick(text, **options):
 
 
 def clades(tree):
-    """By the leaves below each node: its name, its support, the length of its branch."""
+    """By the leaves below each node: its name, its support, the length of the edge above."""
     n = tree.n_leaves
-    below = [frozenset([label]) for label in tree.labels]
-    lengths = tree.branch_lengths
-    if lengths is None:
-        lengths = np.full(2 * n - 1, math.nan)
-        heights = tree.heights
-        rest = 0.0 if tree.kind == "dissimilarity" else heights.max(initial=-math.inf)
-        own = [rest] * n if tree.leaf_heights is None else list(tree.leaf_heights)
-        own += list(heights)
-        sign = 1 if tree.kind == "dissimilarity" else -1
-        for at, pair in enumerate(tree.merges):
-            for part in pair:
-                top = at
-                while tree.joined is not None and tree.joined[top]:
-                    top = int(np.flatnonzero((tree.merges == n + top).any(axis=1))[0])
-                lengths[part] = sign * (heights[top] - own[part])
+    if tree.scale == "shape":
+        lengths = [math.nan] * tree.n_nodes
+    elif tree.scale == "lengths":
+        lengths = tree.lengths.tolist()
+    else:
+        heights = tree.heights.tolist()
+        rest = 0.0 if tree.kind == "dissimilarity" else max(heights, default=0.0)
+        heights = ([rest] * n if tree.leaf_heights is None else tree.leaf_heights.tolist()) + heights
+        sign = 0.5 if tree.kind == "dissimilarity" else -0.5
+        lengths = [sign * (heights[above] - heights[node]) for node, above in enumerate(tree.parents)]
+        lengths[-1] = math.nan
     found = {}
-    for a, b in tree.merges:
-        below.append(below[a] | below[b])
-    for cluster, leaves in enumerate(below):
-        at = cluster - n
-        if at >= 0 and tree.joined is not None and tree.joined[at]:
-            continue
+    for node, leaves in enumerate(members(tree)):
+        at = node - n
         name = tree.node_names[at] if at >= 0 and tree.node_names is not None else None
         share = tree.support[at] if at >= 0 and tree.support is not None else math.nan
-        found[leaves] = (name, f"{share}", f"{lengths[cluster] + 0.0}")
+        found[frozenset(tree.labels[leaf] for leaf in leaves)] = (name, f"{share}", f"{lengths[node] + 0.0}")
     return found

@@ -14,8 +14,8 @@ from ordhc import Quadruplets, Triplets, oracles
 
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)], answers=[0, 0, 1, 1], groups=[0, 0, 1, 1])
 Q = Quadruplets([(0, 1, 2, 3), (0, 1, 0, 2)])
-NEWICK = "((0,1),(2,3));"
-TREE = ordhc.as_dendrogram(NEWICK)
+NEWICK = "((0:1,1:1):2,(2:2,3:2):1);"
+TREE = ordhc.Dendrogram([(0, 1), (2, 3), (4, 5)], [1.0, 2.0, 3.0])
 ORACLE = oracles.from_tree(NEWICK)
 ASK = [(0, 1, 2), (1, 2, 3)]
 S = [[0, 3, 1, 1], [3, 0, 1, 1], [1, 1, 0, 2], [1, 1, 2, 0]]

@@ -18,7 +18,7 @@ def asked_of(study, path, n_people=N_PEOPLE, *, reopened=()):
     """Simulate people side by side: (person, sampler, leaves) of each question in the order of asking."""
     truth, log, known = drawn_tree(len(study.items), 0), [], {}
     counts = Counter()
-    session = ordhc.Session(path, names=study.names, durable=False, fill={}, **study.learner)
+    session = ordhc.Session(path, names=study.names, durable=False, fill={}, **study.learner_of_session)
     asker = Asker(study, session, counts)
     order = random.Random(1)
     people = {f"p{k}": 0 for k in range(n_people)}
@@ -30,7 +30,8 @@ def asked_of(study, path, n_people=N_PEOPLE, *, reopened=()):
             found = asker.next(who, people[who], None, lambda who=who: known.get(who, []))
             if found is not None:
                 number, leaves, sampler = found
-                session.tell([number], [answering[who](list(leaves)) - 1], who=who)
+                choice = answering[who](list(leaves))
+                session.tell([number], [choice - 1 if len(leaves) == 3 else 3 - 2 * choice], who=who)
                 known.setdefault(who, []).append(leaves)
                 log.append((who, sampler, leaves))
         if found is None or people[who] == study.per_person:
@@ -45,10 +46,19 @@ def shares_of(log):
     return {name: count / len(log) for name, count in Counter(sampler for _, sampler, _ in log).items()}
 
 
-@pytest.mark.parametrize("top", ["", 'sampler = "uncertain"'])
-def test_shares_hold_to_the_end(tmp_path, top):
-    """A learner with a limit of its own would leave the second half of a study to repeats."""
-    study = read_study(make_study(tmp_path, N_ITEMS, per_person=PER_PERSON, top=top))
+@pytest.mark.parametrize(("question", "top"), [("odd", ""), ("odd", 'sampler = "uncertain"'), ("pairs", "")])
+def test_shares_hold_to_the_end(tmp_path, question, top):
+    """A learner with a limit of its own would leave the second half of a study to others."""
+    study = read_study(
+        make_study(
+            tmp_path,
+            N_ITEMS,
+            per_person=PER_PERSON,
+            top=top,
+            study=f'question = "{question}"',
+            more=f"[people]\ntotal = {N_PEOPLE}",
+        )
+    )
     log = asked_of(study, tmp_path / "s", reopened=(1000,))
     assert len(log) == N_PEOPLE * PER_PERSON
     for part in (log, log[-len(log) // 4 :]):

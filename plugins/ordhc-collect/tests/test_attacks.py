@@ -110,7 +110,7 @@ def hostile(tmp_path):
         tmp_path, more='[pages]\nconsent = "consent.md"', study='prompt = "Which? <script>x</script>"'
     )
     (tmp_path / "consent.md").write_text(
-        f'# Hi {SCRIPT}\n<img src=x onerror="hacked()">\n[go](javascript:hacked())\n'
+        f'# Hi {SCRIPT}\n<img src=items/evil.svg onerror="hacked()">\n[go](javascript:hacked())\n'
     )
     items = tmp_path / "items"
     (items / "evil.svg").write_text(SVG)

@@ -218,7 +218,7 @@ def test_files_that_become_links(serve, tmp_path):
     folder = tmp_path / "items"
     folder.mkdir()
     for name in ("b", "c"):
-        (folder / f"{name}.png").write_bytes(b"picture")
+        (folder / f"{name}.png").write_bytes(b"GIF89a picture")
     server = serve()
     client = Client(server)
     pages = [client.get(f"/media/{leaf}/picture") for leaf in range(10)]
@@ -230,7 +230,7 @@ def test_files_that_become_links(serve, tmp_path):
     # Within the folder a link is as good as a file.
     (folder / "b.png").unlink()
     (folder / "b.png").symlink_to(folder / "c.png")
-    assert [client.get(f"/media/{leaf}/picture").text for leaf in leaves] == ["picture"] * 2
+    assert [client.get(f"/media/{leaf}/picture").text for leaf in leaves] == ["GIF89a picture"] * 2
     (folder / "b.png").unlink()
     assert client.get(f"/media/{leaves[0]}/picture").status == 404
     assert "Traceback" not in server.stop()

@@ -36,6 +36,8 @@ def server(tmp_path_factory):
 
     shutil.copytree(DEMO.parent, folder / "demo", ignore=shutil.ignore_patterns("__pycache__"))
     path = folder / "demo" / "study.toml"
+    with (folder / "demo" / "instructions.md").open("a") as file:
+        file.write("\n![an example](animals/fox.svg)\n")
     text = path.read_text().replace("per_person = 20", "per_person = 5")
     text = text.replace('code = "ANIMALS-DONE"', 'code = "ANIMALS-DONE"\nurl = "{back}/health?cc={code}"')
     with Server(path, data=folder / "x.ordhc") as first:
@@ -159,7 +161,7 @@ def all_the_way(page, server, name, query, how=click_any, click=None):
     expect(page.get_by_text("ANIMALS-DONE")).to_be_visible()
     accessible(page)
     picture(page, f"{name}-end")
-    click(page.get_by_role("link", name="Back to where you came from"))
+    click(page.get_by_role("link", name="Return to 127.0.0.1"))
     page.wait_for_url("**/health?cc=ANIMALS-DONE")
     assert page.wrong == []
 
@@ -390,6 +392,33 @@ def test_nothing_counts_before_pictures_are_there(browser, server):
     context.close()
 
 
+def test_a_page_of_text_waits_for_no_picture(page, server):
+    """Only questions wait, for what is compared: a lost picture of the instructions stops nobody."""
+    page.route("**/media/page/**", lambda _: None)
+    page.goto(f"{server.address}/")
+    page.get_by_role("button", name="I agree").click()
+    expect(page.get_by_role("img", name="an example")).to_be_attached()
+    ready(page)
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", name="A short check")).to_be_visible()
+    page.unroute("**/media/page/**")
+    page.goto(f"{server.address}/media/page/0")
+    assert page.locator("svg").count() == 1
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1366, 768), (1920, 1080)])
+def test_pictures_use_the_room_of_the_screen(browser, server, size):
+    """Details decide what is alike: pictures are large, and all that can be chosen is in sight."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]})
+    page = watched(context)
+    to_the_trials(page, server)
+    widths = [box.bounding_box()["width"] for box in page.locator(".picture").all()]
+    assert widths == pytest.approx([widths[0]] * 3, abs=1)
+    assert widths[0] >= 320
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    context.close()
+
+
 @pytest.mark.parametrize("size", [(390, 844), (1366, 768)])
 def test_choices_stay_where_they_are(browser, server, size):
     """Also when an answer can be taken back, and when it can't any more."""
@@ -486,4 +515,7 @@ def test_downloads(browser, server):
             page.get_by_role("link", name=name).click()
         assert Path(got.value.path()).stat().st_size > 50
         assert got.value.suggested_filename == name
+        if name == "tree.svg":
+            # Whoever opens it elsewhere sees the pictures, too.
+            assert Path(got.value.path()).read_text().count('href="data:image/svg+xml;base64,') == 20
     context.close()

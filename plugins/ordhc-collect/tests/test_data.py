@@ -38,6 +38,8 @@ def test_exports(serve, tmp_path):
     out = tmp_path / "answers.csv"
     found = collect(server.study, "--data", server.data, "--export", out)
     assert found.returncode == 0, found.stderr
+    following = f"ordhc cluster {out} --format salmon --method posterior-al"
+    assert found.stdout == f"wrote    {out}: 36 rows of salmon\nnext     {following}\n"
     salmon = rows_of(out.read_text())
     assert list(salmon[0]) == [
         "head",
@@ -78,6 +80,20 @@ def test_exports(serve, tmp_path):
     collect(server.study, "--data", server.data, "--export", out)
     read = ordhc.read_answers(out, format="salmon")
     assert {tuple(read.names[leaf] for leaf in row) for row in read} == expected
+
+
+def test_a_time_that_no_page_has_measured_is_blank(serve, tmp_path):
+    """The server's clock counts what a page takes to arrive, too: the two are not mixed in a column."""
+    server = serve(per_person=3, top='sampler = "random"')
+    take_part(server, "measured", 3)
+    take_part(server, "plain", 3, ms="")
+    server.stop()
+    out = tmp_path / "answers.csv"
+    collect(server.study, "--data", server.data, "--export", out)
+    assert {(row["puid"], row["response_time"]) for row in rows_of(out.read_text())} == {
+        ("measured", "1.5"),
+        ("plain", ""),
+    }
     assert collect(server.study, "--data", server.data, "--export", server.data).returncode == 2
 
 

@@ -154,13 +154,21 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
         a, b, c = (int(table[f"leaf_{k}"][row]) for k in (1, 2, 3))
         sizes = [size([x], [y])[0] for x, y in ((b, c), (a, c), (a, b))]
         agreed.append(int(np.argmin(sizes)) == table["answer"][row])
-    assert apart["n_answers"] == len(agreed)
+    assert apart["n_answers"] == about["n_scored"] == len(agreed)
+    assert about["n_held_out"] == (mine & held).sum()
+    left_out = numbers["data"]["left_out"]
+    assert left_out["held-out answers, which the tree is scored on"] == len(agreed)
+    assert sum(count for why, count in left_out.items() if "held-out" in why) == about["n_held_out"]
     assert apart["estimate"] == pytest.approx(np.mean(agreed))
     assert "We left out 2 people with 60 answers." in told
     assert "a median response time below 0.5 s" in told
     assert "random questions, which were held out for this" in told
+    # Support is that of trees drawn from the posterior, so nothing was resampled.
+    assert "of the drawn trees" in told
+    assert "resampled" not in told
     printed = command("cluster", str(data)).stdout
     assert f"session  {about['n_answers']:,} answers of 24 people" in printed
+    assert f"{about['n_scored']} of {about['n_held_out']} held-out answers are for scores" in printed
     assert "left out 2 people with 60 answers" in printed
     everybody = json.loads(command("cluster", str(data), "--exclude", "nobody", "--json", "-q").stdout)
     assert everybody["session"]["n_people"] == 26
@@ -214,6 +222,56 @@ def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
         session.set_rules(seconds=0.8)
         assert [rules.seconds for rules in session.rules_history] == [0.5, 0.8]
         assert session.rules_history[0].at < session.rules_history[1].at
+
+
+@pytest.fixture(scope="module")
+def random_study(tmp_path_factory):
+    """A small study whose questions were all drawn at random."""
+    folder = tmp_path_factory.mktemp("random")
+    path = make_study(folder, 24, per_person=15, top='sampler = "random"', more=RULES)
+    found, data = read_study(path), folder / "study.ordhc"
+    tree = truth()
+    with opened(found, data) as session:
+        desk = Desk(found, session, data, Clock())
+        for k in range(12):
+            take_part(desk, f"bot{k}", Answering(tree, "odd", 0.85, f"{k}"), 15, 2.0)
+        take_part(desk, "same", lambda shown: 2, 15, 2.0)
+    return path, found, data
+
+
+def test_a_study_of_random_questions_has_one_tree_too(random_study, tmp_path):
+    """A file's default is another method: sessions, the dashboard and what exports name are the same."""
+    path, found, data = random_study
+    with ordhc.Session(data) as session:
+        board = summarise(found, session, 0.0)
+    told = json.loads(command("cluster", str(data), "--json", "-q").stdout)
+    trees = [board.tree, ordhc.Dendrogram.from_dict(told["tree"])]
+    assert told["method"] == "posterior-al"
+    assert told["session"]["n_people"] == len(board.people) - len(board.excluded) == 12
+    command("report", str(data), "-o", str(tmp_path / "r.json"), "-q")
+    numbers = json.loads((tmp_path / "r.json").read_text())
+    assert numbers["method"]["selection"]["preferred"] == numbers["method"]["name"] == "posterior-al"
+    trees.append(ordhc.Dendrogram.from_dict(numbers["tree"]))
+    compared = json.loads(command("compare", str(data), "--json", "-q").stdout)
+    assert compared["best"] == compared["preferred"] == "posterior-al"
+    assert compared["adaptive"] is False
+    for how in ("triplets", "salmon", "trials"):
+        out = tmp_path / f"{how}.csv"
+        printed = command("collect", str(path), "--data", str(data), "--export", str(out), "--as", how).stdout
+        following = printed.partition("next     ordhc ")[2].split()
+        read = json.loads(command(*following, "--json", "-q").stdout)
+        assert (read["n_answers"], read["n_people"]) == (180, 12)
+        trees.append(ordhc.Dendrogram.from_dict(read["tree"]))
+    for tree in trees[1:]:
+        assert ordhc.metrics.robinson_foulds(tree, trees[0]) == 0
+
+
+def test_the_budget_of_a_study_is_no_number(study):
+    told = command("session", "info", str(study[2])).stdout
+    assert ", no limit\n" in told
+    assert "budget = no limit" in told
+    assert "9007199254740992" not in told.replace(",", "")
+    assert "no better than chance: 2 people" in told
 
 
 def test_forgetting_somebody_takes_their_places_along(study, tmp_path):

@@ -104,7 +104,7 @@ def test_no_consent_keeps_nothing(serve):
     server = serve()
     client = Client(server)
     page = client.join("?PROLIFIC_PID=nobody", consent="no")
-    assert title_of(page) == "You don't take part"
+    assert title_of(page) == "You have chosen not to take part"
     with sqlite3.connect(server.data) as db:
         assert db.execute("SELECT count(*) FROM collect_people").fetchone() == (0,)
         assert db.execute("SELECT count(*) FROM collect_ids").fetchone() == (0,)
@@ -303,6 +303,15 @@ def test_another_language_is_a_file(tmp_path, serve):
     page = Client(server).join()
     assert title_of(page) == "Come funziona"
     assert '<html lang="it">' in page.text
+
+
+def test_a_language_that_runs_from_right_to_left(tmp_path, serve):
+    (tmp_path / "locale").mkdir()
+    head = '"Content-Type: text/plain; charset=utf-8\\n"'
+    (tmp_path / "locale" / "ar.po").write_text(f'msgid ""\nmsgstr ""\n{head}\n')
+    server = serve(study='languages = ["en", "ar"]')
+    assert '<html lang="ar" dir="rtl">' in Client(server).get("/?lang=ar").text
+    assert '<html lang="en">' in Client(server).get("/?lang=en").text
 
 
 def test_restart_goes_on(serve, tmp_path):

@@ -11,6 +11,8 @@ from studies import Client, Server, admin, make_study, title_of
 from ordhc.errors import InputError
 from support.processes import command_line
 
+PNG = b"\x89PNG\r\n\x1a\n..."
+
 
 def problems_of(tmp_path, **options):
     _, problems = study_or_problems(make_study(tmp_path, **options))
@@ -121,8 +123,9 @@ def test_questions_in_tables(tmp_path):
 def test_items_of_all_kinds(tmp_path):
     folder = tmp_path / "items"
     folder.mkdir()
-    for name in ("cat.png", "cat.txt", "dog.mp3", "fox.mp4", "owl.md", "bee.svg"):
-        (folder / name).write_bytes(b"*x*")
+    for name in ("cat.png", "cat.txt", "dog.mp3", "fox.mp4", "owl.md"):
+        (folder / name).write_bytes(PNG if name.endswith("png") else b"*x*")
+    (folder / "bee.svg").write_text("<svg/>")
     (folder / "thing.exe").write_bytes(b"x")
     path = tmp_path / "study.toml"
     path.write_text('[study]\ntitle = "x"\n[items]\nfolder = "items"\n')
@@ -138,8 +141,52 @@ def test_items_of_all_kinds(tmp_path):
     assert "thing.exe" in problems.warnings[0]
 
 
+def test_pictures_that_no_browser_shows_are_named(tmp_path):
+    path = make_study(tmp_path, study="captions = false")
+    for name, content in (
+        ("a.png", b"not a picture"),
+        ("b.svg", b"<html>"),
+        ("c.jpg", PNG),
+        ("d.gif", b"GIF89a"),
+    ):
+        (tmp_path / "items" / name).write_bytes(content)
+    _, problems = study_or_problems(path)
+    assert problems.errors == [
+        "[items] folder = 'items': a.png holds no picture that browsers can show",
+        "[items] folder = 'items': b.svg holds no picture that browsers can show",
+    ]
+
+
+def test_pages_show_pictures_of_the_study(tmp_path, serve):
+    (tmp_path / "pics").mkdir()
+    (tmp_path / "pics" / "an example.png").write_bytes(PNG)
+    (tmp_path / "outside.txt").write_text("no picture")
+    (tmp_path / "how.md").write_text("![this](pics/an%20example.png) ![that](https://evil.example/x.png)")
+    server = serve(more='[pages]\ninstructions = "how.md"')
+    client = Client(server)
+    page = client.join()
+    assert '<img src="/media/page/0" alt="this">' in page.text
+    assert "evil" not in page.text
+    found = client.get("/media/page/0")
+    assert (found.status, found.headers["content-type"]) == (200, "image/png")
+    for number in ("1", "-1", "x", "9" * 5000):
+        assert client.get(f"/media/page/{number}").status == 404
+    _, problems = study_or_problems(server.study)
+    told = "the picture 'https://evil.example/x.png' is left out: pictures come from the study's folder"
+    assert problems.warnings == [f"[pages] instructions: {told}"]
+    for name, wrong in (
+        ("pics/lost.png", "there is no file 'pics/lost.png'"),
+        ("../x.png", "lies outside of the study's folder"),
+        ("outside.txt", "outside.txt is no picture of a known kind"),
+    ):
+        (tmp_path / "how.md").write_text(f"![p]({name})")
+        _, problems = study_or_problems(server.study)
+        assert len(problems.errors) == 1
+        assert wrong in problems.errors[0]
+
+
 def test_items_of_a_table(tmp_path):
-    (tmp_path / "p.png").write_bytes(b"x")
+    (tmp_path / "p.png").write_bytes(PNG)
     (tmp_path / "items.csv").write_text("id;text;picture;alt\n1;one <b>;;\n2;;p.png;a picture\n3;;;\n")
     path = tmp_path / "study.toml"
     path.write_text('[study]\ntitle = "x"\n[items]\ntable = "items.csv"\n')
@@ -155,6 +202,19 @@ def test_check_on_the_command_line(tmp_path):
     found = collect("--demo", "--check")
     assert found.returncode == 0
     assert "20 picture" in found.stdout
+    assert "captions   people see names of items" in found.stdout
+    (tmp_path / "gold.csv").write_text("a,b,c,answer\nitem00,item01,item02,item01\n")
+    more = '[gold]\ntable = "gold.csv"\n[exclude]\nseconds = 0.5'
+    found = collect(make_study(tmp_path, per_person=10, more=more), "--check")
+    # Shares among all questions, checks included; a budget that is no limit is none.
+    assert "sampler    learner 63%, heldout 9%, repeat 9%, random 9%, gold 10%" in found.stdout
+    assert "budget" not in found.stdout
+    assert "10 questions, about 2 minutes" in found.stdout
+    assert "exclude    a median response time below 0.5 s" in found.stdout
+    assert "captions" not in found.stdout
+    more = '[learner]\nmethod = "insertion"\np = 0.8\n[people]\ntotal = 1000'
+    found = collect(make_study(tmp_path, per_person=40, more=more), "--check")
+    assert "questions of 28,000 planned; the others are drawn at random" in found.stdout
     path = make_study(tmp_path, per_person=0)
     found = collect(path, "--check")
     assert found.returncode == 2

@@ -167,3 +167,21 @@ def test_is_discovered():
         "completion",
     ]
     assert {(row.status, row.entry_point) for row in rows} == {("ok", "embedding")}
+
+
+@pytest.mark.parametrize("name", ["tste", "completion"])
+def test_scale_of_weights_and_repeats_of_all_answers_change_nothing(name):
+    random = np.random.default_rng(3)
+    for n, m in ((7, 8), (13, 11), (11, 24), (13, 27)):
+        rows = np.array([random.permutation(n)[:3] for _ in range(m)])
+        for weights in (np.ones(m), random.integers(1, 5, m).astype(float), random.random(m)):
+
+            def similarity(rows, weights, n=n):
+                data = ordhc.Triplets(rows, n_leaves=n, weights=weights)
+                return ordhc.similarity(data, name, max_iterations=200)
+
+            expected = similarity(rows, weights)
+            for factor in (3, 0.1, np.pi):
+                np.testing.assert_array_equal(similarity(rows, factor * weights), expected)
+            twice = np.concatenate([rows, rows])
+            np.testing.assert_array_equal(similarity(twice, np.concatenate([weights, weights])), expected)

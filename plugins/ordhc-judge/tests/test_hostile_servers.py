@@ -15,13 +15,14 @@ import ordhc
 from conftest import ITEMS
 
 KEY = "sk-te/st+KEY1234567890abcdef"
-#: How writers of JSON put a key into text: PHP, .NET, all as numbers, and a text of JSON within JSON.
+#: How writers of JSON put a key into text: PHP, .NET, all as numbers, a text of JSON within JSON, and HTML.
 FORMS = {
     "php": KEY.replace("/", "\\/"),
     "net": KEY.replace("+", "\\u002B"),
     "numbers": "".join(f"\\u{ord(char):04x}" for char in KEY),
     "twice": KEY.replace("/", "\\\\\\/").replace("+", "\\\\u002b"),
     "upper": KEY.upper(),
+    "html": KEY.replace("/", "&#x2F;").replace("+", "&amp;plus;").replace("-", "&#045;"),
 }
 
 

@@ -1,6 +1,7 @@
 """Checks of arrays: whole numbers, numbers, labels."""
 
 import numbers
+import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -53,6 +54,9 @@ def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
         raise InputError(f"{what} holds bytes ({table.dtype}), neither numbers nor text: decode them")
     if not table.dtype.isnative:
         table = table.astype(table.dtype.newbyteorder("="))
+    if kind == "U" and np.frombuffer(table.tobytes(), dtype=np.uint32).max(initial=0) > sys.maxunicode:
+        # Reading such a string fails in Python itself, here and there with a crash.
+        raise InputError(f"{what} holds a character beyond U+10FFFF, which is no Unicode text")
     return table if table.flags.aligned else table.copy()
 
 

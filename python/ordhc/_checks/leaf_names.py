@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ordhc._checks.arrays import unmasked
+from ordhc._checks.arrays import array, unmasked
 from ordhc._checks.quoting import quoted
 from ordhc._checks.scalars import text
 from ordhc.errors import InputError
@@ -27,6 +27,8 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
         raise InputError(f"names must be a sequence of strings, not the {_kind(given)} {quoted(given)}")
     if isinstance(given, np.ma.MaskedArray):
         given = unmasked("names", given)
+    if isinstance(given, np.ndarray) and given.dtype.kind == "U":
+        given = array("names", given)
     try:
         checked = tuple(given)
     except Exception as error:

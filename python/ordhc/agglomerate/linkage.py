@@ -17,7 +17,7 @@ from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
-from ordhc.tree.beside import Beside
+from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import made_by, settings_of
 
@@ -290,15 +290,15 @@ def _of_few(S: Any, name: str, dissimilarity: bool | None) -> Dendrogram | None:
     spec = registry.get("linkage", name)
     if spec.native is None or spec.parameters:
         return None
-    rule, beside = _native(spec.name, spec.native)
+    rule, annotations = _native(spec.name, spec.native)
     tree = _ordhc.agglomerate_few(S, rule, dissimilarity)
-    return None if tree is None else Dendrogram._made(tree, beside)
+    return None if tree is None else Dendrogram._made(tree, annotations)
 
 
 @lru_cache(maxsize=64)
-def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Beside]:
-    """A linkage of the engine, and what stands beside its trees."""
-    return _ordhc.Linkage.native(native), _beside(name)
+def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
+    """Return a linkage of the engine, and the annotations of its trees."""
+    return _ordhc.Linkage.native(native), _annotations(name)
 
 
 def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
@@ -353,11 +353,11 @@ def merged_by(
         values, rule, bool(dissimilarity), engine, initial, progress, overwrite, look, precision
     )
     if names is None and made is not None and not settings:
-        return Dendrogram._made(tree, _beside(spec.name))
+        return Dendrogram._made(tree, _annotations(spec.name))
     return Dendrogram._of(tree, names, settings=made)
 
 
 @lru_cache(maxsize=64)
-def _beside(name: str) -> Beside:
-    """What stands beside a tree of a linkage without parameters, of leaves without names."""
-    return Beside(settings=settings_of(made_by(linkage=name)))
+def _annotations(name: str) -> Annotations:
+    """Return the annotations of a tree of a linkage without parameters, of leaves without names."""
+    return Annotations(settings=settings_of(made_by(linkage=name)))

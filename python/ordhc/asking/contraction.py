@@ -54,7 +54,7 @@ def contract(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
     >>> asked = ordhc.Triplets([(0, 1, 2), (0, 2, 3), (0, 2, 4), (3, 4, 0), (3, 4, 1)])
     >>> found = ordhc.contract(tree, asked, 2)
     >>> found.to_newick(branch_lengths=False)
-    '((3,4)100,(2,0,1)100);'
+    '((0,1,2)100,(3,4)100);'
     >>> dict(found.settings["contracted"][0])
     {'leaves': (0, 1), 'size': 2, 'questions': 1, 'against': 0}
     """
@@ -83,7 +83,7 @@ def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_l
     for question, at in enumerate(lower):
         if at >= 0:
             speaking.setdefault(at, []).append(question)
-    root, counts = 2 * tree.n_leaves - 2, dict[int, tuple[int, int]]()
+    root, counts = tree.n_nodes - 1, dict[int, tuple[int, int]]()
     gone: list[tuple[int, dict[str, Any]]] = []
     for node in tree.nodes("postorder"):
         label = node.label
@@ -129,13 +129,11 @@ def _places(
 
     Questions to which the tree has no answer are nowhere, -1.
     """
-    above = {node.label: node.parent.label for node in tree.nodes() if node.parent is not None}
-    parents = np.full(2 * tree.n_leaves - 1, -1, dtype=np.int64)
-    parents[list(above)] = list(above.values())
+    parents = tree.parents
+    above = dict(enumerate(parents.tolist()))
     depth = np.zeros(len(parents), dtype=np.int64)
-    for node in tree.nodes():
-        if node.parent is not None:
-            depth[node.label] = depth[node.parent.label] + 1
+    for node in range(len(parents) - 2, -1, -1):
+        depth[node] = depth[parents[node]] + 1
     jumps = [np.where(parents < 0, np.arange(len(parents)), parents)]
     while 2 ** len(jumps) <= depth.max(initial=1):
         jumps.append(jumps[-1][jumps[-1]])
@@ -162,37 +160,13 @@ def _places(
 
 
 def _rebuilt(tree: Dendrogram, gone: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
-    """The tree without some nodes, whose children stand in the node above."""
-    n = tree.n_leaves
-    clusters = {leaf: leaf for leaf in range(n)}
-    merges: list[tuple[int, int]] = []
-    heights, joined, support = [], [], []
-    names: list[str | None] = []
-    kept = [node for node in tree.nodes("postorder") if not node.is_leaf and node.label not in gone]
-    for node in sorted(kept, key=lambda node: node.label):
-        children = list(node.children)
-        while any(child.label in gone for child in children):
-            children = [
-                part for child in children for part in (child.children if child.label in gone else (child,))
-            ]
-        cluster = clusters[children[0].label]
-        for at, child in enumerate(children[1:], start=2):
-            merges.append((cluster, clusters[child.label]))
-            cluster = n + len(merges) - 1
-            is_last = at == len(children)
-            heights.append(node.height)
-            joined.append(not is_last)
-            names.append(node.name if is_last else None)
-            speak, against = counts.get(node.label, (0, 0))
-            support.append(speak / (speak + against) if is_last and speak + against else np.nan)
-        clusters[node.label] = cluster
-    return Dendrogram(
-        merges,
-        heights,
-        kind=tree.kind,
-        names=tree.names,
-        node_names=names if any(name is not None for name in names) else None,
-        support=support,
-        joined=joined,
-        leaf_heights=tree.leaf_heights,
-    )
+    """Return the tree without some nodes, whose children become those of the node above."""
+    n, n_inner = tree.n_leaves, tree.n_nodes - tree.n_leaves
+    goes = np.zeros(n_inner, dtype=bool)
+    goes[[node - n for node in gone]] = True
+    support = np.full(n_inner, np.nan)
+    for node, (speak, against) in counts.items():
+        if speak + against:
+            support[node - n] = speak / (speak + against)
+    found = tree.with_support(support)
+    return found._derived(found._tree.without(goes)) if gone else found

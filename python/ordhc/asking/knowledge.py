@@ -23,8 +23,10 @@ from ordhc.asking.people import (
     weights_of,
 )
 from ordhc.asking.prior import supported_tree
+from ordhc.asking.remaining import remaining
 from ordhc.asking.rules import Figures, Rules, from_json, medians, reasons_of, same_sides
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -50,7 +52,8 @@ class Analysed:
     heldout
         The answers to held-out questions, for scores; unweighted.
     about
-        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count, and
+        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count;
+        "n_scored", how many of the held-out answers are in `heldout`;
         "n_none", how many of these answers name none (of three as the odd one out, or of two pairs as
         nearer) and so give no comparison; "weights"; "rules" in words, and how often they were set;
         "excluded", the reasons by person, and "n_excluded_answers"; "samplers", how many of the answers each
@@ -117,8 +120,8 @@ class Knowledge(Crowd):
 
     @property
     def remaining_estimate(self) -> float:
-        """About how many answers are still needed."""
-        return self._reading(lambda: self._desk.remaining_estimate)
+        """About how many answers are still needed; infinity if the learner's budget is no limit."""
+        return self._reading(lambda: remaining(self._desk.remaining_estimate))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -232,13 +235,15 @@ class Knowledge(Crowd):
             out = np.array([who in gone for who in table["who"].tolist()], dtype=bool)
             apart = table["sampler"] == "heldout"
             samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
+            heldout = self.comparisons(weights="equal", exclude=names, heldout=True)
             return Analysed(
                 self.comparisons(weights=weights, exclude=names),
-                self.comparisons(weights="equal", exclude=names, heldout=True),
+                heldout,
                 {
                     "n_answers": int((~out & ~apart).sum()),
                     "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
                     "n_held_out": int((~out & apart).sum()),
+                    "n_scored": len(np.unique(answers_of(heldout))),
                     "n_people": len(people - set(names) - {None}),
                     "weights": weights or ("reliability" if rules else "equal"),
                     "rules": rules[-1].in_words() if rules else [],

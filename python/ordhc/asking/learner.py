@@ -12,10 +12,20 @@ from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.asking.questions import Questions, checked_among
+from ordhc.asking.remaining import remaining, remaining_in_words
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISES", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "trusts_all"]
+__all__ = [
+    "DOES_NOT_WEIGH",
+    "METHODS",
+    "NOISES",
+    "NOISY",
+    "OF_PAIRS",
+    "SCHEDULES",
+    "Learner",
+    "mistake_about",
+]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
@@ -61,10 +71,23 @@ def method_of(settings: Mapping[str, Any]) -> str:
     return default if method is None else method
 
 
-def trusts_all(settings: Mapping[str, Any]) -> bool:
-    """Whether a learner with these settings takes every single answer for right, and nobody has said so."""
-    tolerant = method_of(settings) in ("uncertain", "revise", "4k-active")
-    return not tolerant and settings.get("p") is None and settings.get("repeat", 1) == 1
+def mistake_about(noise: str | None, settings: Mapping[str, Any]) -> str | None:
+    """Return what a learner with these settings has wrong about an oracle of this noise, and what helps.
+
+    None if the oracle never errs (`noise` is None), if the learner is made for its errors, or if the caller
+    has said that all answers are right (`p` = 1).
+    """
+    method, p, repeat = method_of(settings), settings.get("p"), settings.get("repeat") or 1
+    if noise is None or method in ("uncertain", "revise", "4k-active") or p == 1:
+        return None
+    persistent = "give p below 1 and noise='persistent', by the method insertion"
+    if p is None and repeat == 1:
+        takes_p = method in _USES["p"] and not settings.get("exact")
+        independent = "give p or repeat" if takes_p else "give repeat"
+        return f"takes all answers for right: {persistent if noise == 'persistent' else independent}"
+    if noise == "persistent" and (method in ("majority", "robust-paper") or repeat > 1):
+        return f"asks the same questions again, and the oracle repeats its answers: {persistent}"
+    return None
 
 
 def _check_used(method: str, given: Mapping[str, Any]) -> None:
@@ -124,9 +147,10 @@ class Learner:
         How likely the tree may be wrong, if answers are as `method` says; by default 0.05. Needs a `p`
         below 1.
     assume
-        Of "robust" with a `p` below 1: "adversarial" (the default), wrong answers may be anything; "uniform"
-        asks two thirds as much, but promises nothing: trees are wrong about as rarely as `delta` says if no
-        wrong answer is likelier than (1 - `p`) / 2, and much more often if there are preferred lies.
+        Of "robust" with a `p` below 1 and independent noise: "adversarial" (the default), wrong answers may
+        be anything; "uniform" asks two thirds as much, but promises nothing: trees are wrong about as rarely
+        as `delta` says if no wrong answer is likelier than (1 - `p`) / 2, and much more often if there are
+        preferred lies.
     noise
         Of "robust" and "revise", with a `p` below 1: "independent" (the default), or "persistent" if the same
         question always gets the same answer, as from a language model: no question is asked twice, and no
@@ -137,7 +161,8 @@ class Learner:
         questions. "revise" has as many questions side by side as a twentieth, a tenth, a quarter of the
         leaves.
     parallel
-        Of the schedule "questions": how many leaves are searched side by side.
+        How many leaves are searched side by side. "insertion" and "revise" take it with the schedule
+        "questions" only.
     exact
         Of the schedule "questions": choose pivots as the paper does, in binary trees never more than
         log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the
@@ -161,7 +186,7 @@ class Learner:
         is closer; "is a closer to b than to c?" is (a, b, a, c). `ordhc.learn` takes what an oracle of
         recorded answers knows.
     budget
-        Ask so many questions at most, then be done.
+        Ask so many questions at most, then be done; 2**53 is no limit.
     limit
         At most so many questions are open at a time.
     seed
@@ -264,7 +289,13 @@ class Learner:
             raise InputError(f"prior_strength = {strength:g} must be more than 0")
         if exact and (schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
-        if method == "insertion" and schedule != "questions" and parallel > 1:
+        if assume is not None and noise == "persistent":
+            raise InputError(
+                f"assume = {_checks.quoted(assume)} needs noise='independent': with noise='persistent' "
+                "nothing is assumed about wrong answers"
+            )
+        has_buckets = method in ("insertion", "revise") or right == 1
+        if has_buckets and schedule != "questions" and parallel > 1:
             raise InputError(
                 f"parallel = {parallel} is for the schedule 'questions'; {schedule!r} needs none"
             )
@@ -305,7 +336,7 @@ class Learner:
             self._learner = self._learner.repeated(times)
         self._knows_people = method == "uncertain"
         self._people: dict[str | None, int] = {None: 0}
-        self._trusts_all = trusts_all({"method": method, "p": p, "repeat": times})
+        self._settings = {"method": method, "p": p, "repeat": times, "exact": exact}
         self._weighs = method == "robust" and right < 1 and times == 1
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
@@ -452,13 +483,13 @@ class Learner:
 
     @property
     def remaining_estimate(self) -> float:
-        """About how many answers are still needed; 0 when done."""
+        """About how many answers are still needed; 0 when done, infinity if there is no limit."""
         if self.done:
             return 0.0
-        return max(0.0, min(self._learner.remaining_estimate, self._budget - self.n_answered))
+        return remaining(min(self._learner.remaining_estimate, self._budget - self.n_answered))
 
     def __repr__(self) -> str:
-        state = "done" if self.done else f"about {self.remaining_estimate:,.0f} to go"
+        state = "done" if self.done else remaining_in_words(self.remaining_estimate)
         return (
             f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
         )

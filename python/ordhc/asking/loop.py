@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.learner import Learner
+from ordhc.asking.learner import Learner, mistake_about
 from ordhc.asking.oracle import Oracle, advice_of, errors_of, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
@@ -87,7 +87,7 @@ def learn(
         A `Session` to go on with: every answer is in its file before the next question is asked, others may
         answer at the same time, and the same call goes on after whatever stopped it.
     who
-        Who answers, for the session; by default the name of the oracle.
+        Who answers, for a session, which keeps it; by default the name of the oracle.
     progress
         True for a bar; what can be called is, with the share of leaves that have their place, or of answers
         where that is less, from 0 to 1.
@@ -100,8 +100,8 @@ def learn(
     Warns
     -----
     OrdhcWarning
-        An oracle errs and does not know how often, so that `p` = 0.75 is assumed; a learner or session to go
-        on with takes all answers of such an oracle for right.
+        An oracle errs and does not know how often, so that `p` = 0.75 is assumed. An oracle errs and the
+        learner or session takes all answers for right, or asks an oracle that repeats its answers again.
 
     Raises
     ------
@@ -273,6 +273,8 @@ def _prepared(
         who = name
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
+    if who is not None and session is None:
+        raise InputError(f"who = {_checks.quoted(who)} needs a session, which keeps who has answered")
     subject: Any = learner if session is None else session
     if subject is None:
         leaves = n_leaves
@@ -297,9 +299,9 @@ def _prepared(
         if n_leaves is not None or method is not None or settings:
             what = "learner" if session is None else "session"
             raise InputError(f"a {what} has its number of leaves and settings already")
-        if errors_of(answer)[1] is not None and subject._trusts_all:
-            what = "learner" if session is None else "session"
-            warn(f"the oracle errs, but the {what} takes all answers for right: make it with p= or repeat=")
+    mistake = mistake_about(errors_of(answer)[1], subject._settings)
+    if mistake is not None:
+        warn(f"the oracle errs, but the {'learner' if session is None else 'session'} {mistake}")
     if subject.width not in widths:
         asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
         which = f" {oracle!r}" if isinstance(oracle, str) else ""

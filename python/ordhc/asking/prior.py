@@ -7,14 +7,14 @@ from typing import Any
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
 from ordhc.io.trees import read_tree
-from ordhc.tree.beside import shown
+from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["leaves_of_prior", "prior_tree", "supported_tree", "with_kept_prior"]
 
 
-def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Dendrogram:
+def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
     """A prior over the leaves of a learner, in their order; by name, where both sides have names."""
     tree = _read(prior)
     own = None if names is None else tuple(names)
@@ -47,6 +47,9 @@ def _read(prior: Any) -> Dendrogram:
         is_text = "(" in prior or prior.rstrip().endswith(";")
         return as_dendrogram(prior) if is_text else read_tree(prior)
     if isinstance(prior, Mapping):
+        # Sessions of format 4 held merges before they held what `to_dict` returns.
+        if {"merges", "heights", "kind"} <= prior.keys():
+            return Dendrogram(prior["merges"], prior["heights"], kind=prior["kind"])
         return Dendrogram.from_dict(dict(prior))
     return as_dendrogram(prior)
 
@@ -72,5 +75,4 @@ def with_kept_prior(
     if settings.get("prior") is None:
         return {key: value for key, value in settings.items() if key != "prior"}
     found = Dendrogram._of(prior_tree(settings["prior"], names, n_leaves), None)
-    kept = {"merges": found.merges.tolist(), "heights": found.heights.tolist(), "kind": found.kind}
-    return {**settings, "prior": kept}
+    return {**settings, "prior": found.to_dict()}

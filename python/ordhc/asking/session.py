@@ -21,7 +21,7 @@ from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
-from ordhc.asking.learner import DOES_NOT_WEIGH, trusts_all
+from ordhc.asking.learner import DOES_NOT_WEIGH
 from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.rules import checked_rules, from_json, to_json
@@ -174,8 +174,11 @@ class Session(Imports):
             raise InputError(
                 f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
+        settings = self._settings
+        if given.get("prior") is not None:
+            settings = with_kept_prior(settings, self._names, self._n_leaves)
         for key, value in with_kept_prior(given, self._names, self._n_leaves).items():
-            own = self._settings.get(key, _DEFAULTS.get(key))
+            own = settings.get(key, _DEFAULTS.get(key))
             if own != value:
                 told = f"{key} is {_checks.quoted(own)}, not {_checks.quoted(value)}"
                 raise InputError(told, path=brief(self._path, 200))
@@ -412,10 +415,6 @@ class Session(Imports):
             self.refresh()
             self._store.erase()
         return count
-
-    @property
-    def _trusts_all(self) -> bool:
-        return trusts_all(self._settings)
 
     def close(self) -> None:
         """Close the file; everything is kept."""

@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ordhc._checks import on_one_line
+from ordhc.asking.remaining import remaining_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +55,7 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
         number, row = questions[0]
         left = session.remaining_estimate
         share = session.n_answered / max(session.n_answered + left, 1)
-        console.print(f"\n[dim]{share:.0%} done, about {left:,.0f} questions left[/dim]")
+        console.print(f"\n[dim]{share:.0%} done, {remaining_in_words(left)}[/dim]")
         texts = [names[leaf] for leaf in row]
         parts = [texts[:2], texts[2:]] if pairs else [[text] for text in texts]
         for at, part in enumerate(parts, 1):

@@ -9,6 +9,7 @@ import click
 
 from ordhc.asking.learner import METHODS, NOISES, SCHEDULES
 from ordhc.asking.oracle import advice_of
+from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
 from ordhc.cli.output import check_outputs, emit_json, progress_bar, say
@@ -164,8 +165,9 @@ def learn(
             click.echo(reason, err=True)
     if session is None:
         assert answerer is not None
-        if export is not None:
-            raise click.UsageError("--export needs a SESSION, which keeps the answers")
+        for option, value in (("--export", export), ("--who", who)):
+            if value is not None:
+                raise click.UsageError(f"{option} needs a SESSION, which keeps the answers")
         found = _simulated(answerer, items, given, contract, quiet)
     else:
         names, pictures = (None, {}) if items is None else read_items(items)
@@ -198,7 +200,7 @@ def learn(
         told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
         emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
-        state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
+        state = "done" if found["done"] else remaining_in_words(found["remaining_estimate"])
         say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}")
         if "n_rounds" in found:
             say(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
@@ -241,8 +243,10 @@ def _answerer(
     if name not in registry.names("oracle") and path is None and Path(name).exists():
         raise InputError(f"--oracle is a name: to answer as {name} has it, --oracle tree --source {name}")
     spec = registry.get("oracle", name)
-    source, names = (None, None) if path is None else read_source(spec.takes, path, given.get("method"))
-    if path is None and "names" in spec.takes:
+    source = names = None
+    if path is not None:
+        source, names = read_source(spec.takes, path, given.get("method"), _names(session, items))
+    elif "names" in spec.takes:
         source = _names(session, items)
     _, made, _ = oracle_of(name, source, parameters_of(params), {})
     answer, report = made, getattr(made, "report", None)
@@ -286,9 +290,9 @@ def _exists(session: str | None) -> bool:
 def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
     """The names of the leaves: those of the items, or of a session that there is."""
     if items is not None:
-        from ordhc.io import read_names
+        from ordhc.io.items import read_items
 
-        return read_names(items)
+        return read_items(items)[0]
     if session is None or not _exists(session):
         return None
     from ordhc.asking.session import Session

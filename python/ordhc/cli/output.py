@@ -214,7 +214,9 @@ def summarise(
 
 
 def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
-    """Support and intervals."""
+    """Support and the held-out score."""
+    import numpy as np
+
     support = found.support[:-1]
     return {
         "n_resamples": len(found.trees),
@@ -222,7 +224,10 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
         "n_clusters": len(support),
         "n_clusters_50": int((support >= 0.5).sum()),
         "n_clusters_95": int((support >= 0.95).sum()),
-        "scores": {name: vars(interval) for name, interval in found.intervals.items()},
+        "scores": {
+            name: {end: None if np.isnan(value) else value for end, value in vars(interval).items()}
+            for name, interval in found.intervals.items()
+        },
         "unit": found.unit,
         "chance": found.chance,
         "ceiling": None if found.ceiling is None else vars(found.ceiling),
@@ -231,19 +236,21 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
 
 
 def print_bootstrap(found: dict[str, Any]) -> None:
-    """Support and intervals, for people."""
+    """Support and the held-out score, for people."""
     inner = found["n_clusters"]
     say(
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
         f"{found['n_resamples']} resamples of {_UNITS.get(found['unit'], found['unit'])}, "
         f"{found['n_clusters_95']} in 95%"
     )
-    from ordhc.evaluate.bootstrap import SCORES
+    from ordhc.evaluate.bootstrap import HELD_OUT_LABEL
 
-    for key, name in SCORES.items():
-        score = found["scores"][key]
-        low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
-        say(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
+    score = found["scores"]["held_out"]
+    ends = ""
+    if score["low"] is not None:
+        ends = f" ({score['low']:,.4g} to {score['high']:,.4g}, {found['confidence']:.0%})"
+    if score["estimate"] is not None:
+        say(f"  {HELD_OUT_LABEL}: {score['estimate']:,.4g}{ends}")
     say(f"  of held-out answers: chance {found['chance']:.4f}")
     if found["ceiling"] is not None:
         from ordhc.evaluate.select import NoiseCeiling
@@ -262,8 +269,9 @@ def print_session() -> None:
     if about is None:
         return
     none = f", {about['n_none']:,} of which name none" if about["n_none"] else ""
-    held = f"; {about['n_held_out']:,} held-out answers are for scores" if about["n_held_out"] else ""
-    say(f"session  {about['n_answers']:,} answers of {counted_people(about['n_people'])}{none}{held}")
+    held = f"; {about['n_scored']:,} of {about['n_held_out']:,} held-out answers are for scores"
+    apart = held if about["n_held_out"] else ""
+    say(f"session  {about['n_answers']:,} answers of {counted_people(about['n_people'])}{none}{apart}")
     if about["excluded"]:
         say(
             f"left out {counted_people(len(about['excluded']))} with {about['n_excluded_answers']:,} answers "

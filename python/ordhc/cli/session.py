@@ -56,6 +56,7 @@ def info(file: str, as_json: bool) -> None:
     """
     from pathlib import Path
 
+    from ordhc.asking.remaining import UNLIMITED, remaining_in_words
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
 
@@ -68,12 +69,13 @@ def info(file: str, as_json: bool) -> None:
         for who in kept.answers()[2]:
             people[who] = people.get(who, 0) + 1
         excluded, history = kept.excluded, kept.rules_history
+        left = kept.remaining_estimate
         found = {
             "n_leaves": kept.n_leaves,
             "n_placed": kept.n_placed,
             "n_answers": kept.n_answered,
             "done": kept.done,
-            "remaining_estimate": kept.remaining_estimate,
+            "remaining_estimate": left,
             "settings": kept.settings,
             "rules": [{"at": rules.at, "rules": rules.in_words()} for rules in history],
             "excluded": {who: list(why) for who, why in excluded.items()},
@@ -82,12 +84,13 @@ def info(file: str, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
-    state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
+    state = "done" if found["done"] else remaining_in_words(left)
     say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}")
     for who, count in people.items():
         say(f"  {'nobody in particular' if who is None else on_one_line(who)}: {count:,}")
     for key, value in kept.settings.items():
-        say(on_one_line(f"  {key} = {value}"))
+        is_endless = key == "budget" and value >= UNLIMITED
+        say(on_one_line(f"  {key} = {'no limit' if is_endless else value}"))
     if history:
         told = "; ".join(history[-1].in_words()) or "nobody"
         say(f"leaves out {told}: {counted_people(len(excluded))}")

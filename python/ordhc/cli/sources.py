@@ -1,17 +1,23 @@
 """How commands read what an oracle answers from."""
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
+from ordhc.comparison.ids import CodedNames
+from ordhc.errors import warn
 from ordhc.io import read_names, read_quadruplets, read_reference, read_tree, read_triplets, read_vectors
 
 __all__ = ["read_source"]
 
 
-def read_source(takes: tuple[str, ...], path: str, method: str | None) -> tuple[Any, tuple[str, ...] | None]:
-    """A file as an oracle takes it, and the names of the leaves where the file has some beside it.
+def read_source(
+    takes: tuple[str, ...], path: str, method: str | None, items: tuple[str, ...] | None
+) -> tuple[Any, tuple[str, ...] | None]:
+    """Read a file as an oracle takes it, and the names of the leaves where the file has some beside it.
 
-    It is read as the first of what the oracle takes; comparisons as quadruplets if the method
-    asks about pairs.
+    The file is read as the first of what the oracle takes; comparisons as quadruplets if the method asks
+    about pairs. Ids in comparisons are those of the `items` that are asked about, if there are some.
     """
     from ordhc.asking.learner import OF_PAIRS
     from ordhc.errors import InputError
@@ -31,4 +37,19 @@ def read_source(takes: tuple[str, ...], path: str, method: str | None) -> tuple[
         "names": read_names,
         "path": str,
     }
+    if items is not None and kind in ("triplets", "quadruplets"):
+        return _about_items(readers[kind], path, items), None
     return readers[kind](path), None
+
+
+def _about_items(read: Callable[..., Any], path: str, items: tuple[str, ...]) -> Any:
+    """Comparisons from a file: by the names in it, or if it has ids by those of the items."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = read(path)
+    has_ids = found.names is None or isinstance(items, CodedNames)
+    if has_ids and not set(found.names or (None,)) <= set(items):
+        return read(path, names=items)
+    for each in told:
+        warn(str(each.message))
+    return found

@@ -1,8 +1,9 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -228,7 +229,8 @@ def fit(
         names: Sequence[Any] | None = data.names
     else:
         names = without_names(data)[1] or index_names(data)
-    data = fitting(data, plan.accepts, plan.title)
+    # Millions of vectors are linked by neighbours: there is no room for another copy of them.
+    data = fitting(data, plan.accepts, plan.title, copy=neighbors is None)
     is_comparisons = isinstance(data, Triplets | Quadruplets)
     n = data.n_leaves if is_comparisons else data.shape[0]
     initial = _checks.labels("initial_clusters", initial_clusters, n)
@@ -259,7 +261,8 @@ def fit(
         initial = None if initial is None else initial[order]
     unanswered = np.zeros(0, dtype=np.int64)
     if is_comparisons:
-        tree, unanswered = _of_answered(plan, data, initial, progress)
+        with _errors_about(order):
+            tree, unanswered = _of_answered(plan, data, initial, progress)
     else:
         if neighbors is not None:
             tree = by_neighbors(plan, data, neighbors, initial, progress)
@@ -272,6 +275,17 @@ def fit(
     if degree and unit != 1:
         tree = scaled(tree, unit**degree)
     return tree._with(names=names, settings=plan.settings), unanswered
+
+
+@contextmanager
+def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
+    """Give the leaves of an InputError the numbers that the caller knows: leaf k is `leaves[k]`."""
+    try:
+        yield
+    except InputError as error:
+        if error.leaves is not None:
+            error.leaves = tuple(tuple(int(leaves[leaf]) for leaf in group) for group in error.leaves)
+        raise
 
 
 def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
@@ -326,5 +340,6 @@ def _of_answered(
     names = None if data.names is None else [data.names[leaf] for leaf in leaves]
     few = data if data.weights is None else data[data.weights > 0]
     few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
-    tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
+    with _errors_about(leaves):
+        tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
     return with_unanswered(tree, leaves, labels), unanswered

@@ -100,8 +100,8 @@ def _row(rows: Any, at: int) -> NDArray[np.float64]:
 
 
 def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> list[str | None]:
-    n, names = tree.n_leaves, [None] * (tree.n_leaves - 1)
-    told: list[str | None] = list(names)
+    n = tree.n_leaves
+    told: list[str | None] = [None] * (tree.n_nodes - n)
     # Sums of clusters whose parent is not yet done: few at a time in postorder.
     sums: Sums = {}
     for node in tree.nodes("postorder"):
@@ -139,7 +139,7 @@ def _name(
 def _medoids(tree: Dendrogram, rows: Any) -> list[str | None]:
     """The mean cosine with all members is the dot product with the sum of their vectors of length 1."""
     n, unit = tree.n_leaves, normalized(rows)
-    told: list[str | None] = [None] * (n - 1)
+    told: list[str | None] = [None] * (tree.n_nodes - n)
     for node in tree.nodes("postorder"):
         if node.is_leaf:
             continue

@@ -109,10 +109,6 @@ def _at_correlations(truth: Dendrogram) -> Dendrogram:
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:
     """(n, n) heights of lowest common ancestors."""
-    n = tree.n_leaves
-    found, members = np.zeros((n, n)), [np.array([leaf]) for leaf in range(n)]
-    for (a, b), height in zip(tree.merges.tolist(), tree.heights.tolist(), strict=True):
-        found[np.ix_(members[a], members[b])] = height
-        found[np.ix_(members[b], members[a])] = height
-        members.append(np.concatenate([members[a], members[b]]))
+    found = tree.cophenetic(square=True)
+    np.fill_diagonal(found, 0.0)
     return found

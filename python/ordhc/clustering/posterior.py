@@ -44,7 +44,8 @@ class Posterior:
         clusters are less likely than not.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
-        chance, the mean, by name or number. 0.5 is a coin. Empty if all share the noise.
+        chance, the mean, by name or number. 0.5 is a coin. Each is shrunken towards the others, the more the
+        fewer answers somebody gave: a coin among careful people may get .36. Empty if all share the noise.
     heldout
         Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
         there are none.
@@ -73,12 +74,12 @@ class Posterior:
         if lengths.shape[1]:
             self._lengths[:, order] = lengths
         best = Dendrogram._of(samples.summary(), None) if len(samples) else start
-        support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
+        support = samples.support(best._tree) if len(samples) else np.ones(best.n_nodes - best.n_leaves)
         self.tree = best.with_support(support).relabel(order).with_names(names)
 
     @property
     def support(self) -> NDArray[np.float64]:
-        """The share of the trees that have each cluster of `tree`, (n - 1,)."""
+        """The share of the trees that have each cluster of `tree`, (n_nodes - n,)."""
         support = self.tree.support
         return np.zeros(0) if support is None else support
 
@@ -115,7 +116,7 @@ class Posterior:
 
     @cached_property
     def trees(self) -> tuple[Dendrogram, ...]:
-        """The trees, chain after chain; nodes of more than two children are joined merges."""
+        """The trees, chain after chain; their nodes may have more than two children."""
         return tuple(self._trees())
 
     def _trees(self) -> Iterator[Dendrogram]:
@@ -337,7 +338,7 @@ def posterior(
     -----
     OrdhcWarning
         Leaves without answers (of positive weight), which stand anywhere in the trees; answers of several
-        rows that are of no known kind; repeated answers that say nothing new.
+        rows that are of no known kind; repeated answers that say nothing new; an R-hat above 1.1.
 
     Raises
     ------
@@ -421,6 +422,8 @@ def _drawn(
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
     found.tree = found.tree.with_settings(settings)
+    if (trouble := found.diagnostics.trouble) is not None:
+        warn(trouble)
     if progress is not None:
         progress(1.0)
     return found, unanswered

@@ -163,7 +163,11 @@ def _moved(
 
 
 def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
-    return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+    return (
+        tree
+        if own is None
+        else tree._with(tree._tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own)))
+    )
 
 
 def _goes_free(plan: Plan, rows: Any, initial: Initial, memory: str) -> bool:

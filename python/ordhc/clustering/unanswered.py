@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc import _ordhc
 from ordhc._checks import on_one_line
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -12,50 +13,68 @@ __all__ = ["scaled", "unanswered_text", "with_unanswered"]
 def with_unanswered(
     tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> Dendrogram:
-    """The tree over all leaves from one over `leaves`; the clusters of the others are merged last."""
+    """Return the tree over all leaves from one over `leaves`; the clusters of the others are merged last.
+
+    In a binary tree they are merged one by one at the height of the root. In others they become children of
+    the root.
+    """
     n = len(labels)
     rest: dict[int, list[int]] = {}
     for leaf in np.setdiff1d(np.arange(n), leaves).tolist():
         rest.setdefault(int(labels[leaf]), []).append(leaf)
-    merges: list[tuple[int, int]] = []
+    heights = np.zeros(0) if tree is None else tree.heights
+    falling = tree is None or tree.kind == "similarity"
+    closest = float(heights.max() if falling else heights.min()) if len(heights) else 0.0
+    last = float(heights[-1]) if len(heights) else 0.0
+    parents, standing = [-1] * n, []
+
+    def joined(parts: list[int], height: float) -> int:
+        for part in parts:
+            parents[part] = len(parents)
+        parents.append(-1)
+        standing.append(height)
+        return len(parents) - 1
+
     top: list[int] = []
     for members in rest.values():
         whole = members[0]
         for leaf in members[1:]:
-            merges.append((whole, leaf))
-            whole = n + len(merges) - 1
+            whole = joined([whole, leaf], closest)
         top.append(whole)
-    heights = np.zeros(0) if tree is None else tree.heights
-    falling = tree is None or tree.kind == "similarity"
-    closest = (heights.max() if falling else heights.min()) if len(heights) else 0.0
-    before = len(merges)
     if tree is not None:
-        few = len(leaves)
-        shift = n + before - few
-        whole = int(leaves[0]) if few == 1 else 2 * few - 2 + shift
-        own = np.where(tree.merges < few, leaves[np.minimum(tree.merges, few - 1)], tree.merges + shift)
-        merges.extend(map(tuple, own.tolist()))
-        top.insert(0, whole)
-    last = heights[-1] if len(heights) else 0.0
+        few, shift = len(leaves), len(parents)
+        of = np.concatenate([leaves, np.arange(few, tree.n_nodes) - few + shift]).tolist()
+        parents += [-1] * (tree.n_nodes - few)
+        standing += heights.tolist()
+        for node, above in enumerate(tree.parents[:-1].tolist()):
+            parents[of[node]] = of[above]
+        is_binary = tree.n_nodes == 2 * few - 1
+        if is_binary or few == 1:
+            top.insert(0, of[-1])
+        else:
+            # The root gets the others as children too.
+            for other in top:
+                parents[other] = of[-1]
+            top = [of[-1]]
     whole = top[0]
     for other in top[1:]:
-        merges.append((whole, other))
-        whole = n + len(merges) - 1
-    after = len(merges) - before - len(heights)
-    all_heights = np.concatenate([np.full(before, closest), heights, np.full(after, last)])
-    kind = "similarity" if falling else "dissimilarity"
-    joined = None
-    if tree is not None and tree.joined is not None:
-        # The leaves and the tree merged from here on are all children of the root.
-        joined = np.concatenate([np.zeros(before, dtype=bool), tree.joined, np.zeros(after, dtype=bool)])
-        joined[before + len(heights) - 1 : -1] = True
-    return Dendrogram(merges, all_heights, kind=kind, joined=joined)
+        whole = joined([whole, other], last)
+    above = np.array(parents)
+    above[-1] = len(parents) - 1
+    found, _ = _ordhc.Tree.of_nodes(n, above, np.array(standing), None, dissimilarity=not falling, sort=False)
+    return Dendrogram._of(found, None)
 
 
 def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
-    """Give the tree with all heights multiplied by a positive factor."""
-    result = Dendrogram(tree.merges, tree.heights * factor, kind=tree.kind, joined=tree.joined)
-    return result if tree.leaf_heights is None else result.with_leaf_heights(tree.leaf_heights * factor)
+    """Return the tree with all heights multiplied by a positive factor."""
+    own = tree.leaf_heights
+    return Dendrogram.from_dict(
+        {
+            **tree.to_dict(),
+            "heights": tree.heights * factor,
+            "leaf_heights": None if own is None else own * factor,
+        }
+    )
 
 
 def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:

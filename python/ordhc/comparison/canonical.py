@@ -33,13 +33,19 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
 
 
 def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
-    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted, if they need be."""
+    """Return the data with leaf `order[i]` as leaf i, with its name.
+
+    Rows of comparisons are sorted, and the two leaves of a pair, unless `sort` is False.
+    """
     if not isinstance(data, Triplets | Quadruplets):
         return data[order]
     data = _renumbered(data, np.argsort(order))
     if not sort:
         return data
     rows = data.rows
+    if isinstance(data, Quadruplets):
+        # "a and b" and "b and a" are the same pair.
+        rows = np.sort(rows.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
     shape = (len(order),) * rows.shape[1]
     beside = (data.weights, data.answers, data.groups)
     if all(values is None for values in beside) and len(order) ** len(shape) < 2**62:

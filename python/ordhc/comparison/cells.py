@@ -147,8 +147,10 @@ def leaves_of(
         try:
             texts = names_of_ids(ids, names, asked.n_leaves, asked.ids_from, by_name=asked.by_name)
         except InputError as error:
+            if error.row is None:
+                raise table.error(error.reason) from None
             at = rows[fine][int((found[fine] == ids[-1]).any(axis=1).argmax())]
-            raise table.error(error.reason, None if error.row is None else int(at)) from None
+            raise table.error(error.reason, int(at)) from None
         if texts is None:
             _check_ids(found, asked, rows, bad)
             return found, names, None

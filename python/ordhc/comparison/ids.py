@@ -11,7 +11,36 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["as_ids", "check_ids_from", "check_reach", "distinct_ids", "names_of_ids", "numbers_of", "shifted"]
+__all__ = [
+    "CodedNames",
+    "as_ids",
+    "check_ids_from",
+    "check_reach",
+    "distinct_ids",
+    "names_of_ids",
+    "numbers_of",
+    "shifted",
+]
+
+
+class CodedNames(tuple[str, ...]):
+    """Names of leaves that have ids of their own in the data, such as the codes of stimuli.
+
+    Attributes
+    ----------
+    codes
+        The id of each name, rising.
+    """
+
+    codes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str], codes: Sequence[int]) -> "CodedNames":
+        """Make names of which each belongs to one id; the ids rise."""
+        made = cls(names)
+        made.codes = tuple(codes)
+        return made
+
 
 #: Up to this number of leaves ids may have any gaps.
 FAR = 10_000
@@ -125,9 +154,10 @@ def names_of_ids(
 ) -> tuple[str, ...] | None:
     """Return the names that ids in a file or frame mean, or None if ids are positions.
 
-    Ids mean names if `names` are whole numbers and hold ids at other positions than the ids say, as codes of
-    stimuli (101..112) do. Without `names`, `n_leaves` and `ids_from`, ids mean names if more than half of
-    0..max never occur: as positions these would be leaves without answers.
+    Ids mean names if `names` have ids of their own (`CodedNames`), or if `names` are whole numbers and hold
+    ids at other positions than the ids say, as codes of stimuli (101..112) do. Without `names`, `n_leaves`
+    and `ids_from`, ids mean names if more than half of 0..max never occur: as positions these would be leaves
+    without answers.
 
     Parameters
     ----------
@@ -143,6 +173,13 @@ def names_of_ids(
     InputError
         Ids that can be read in both ways, or in the wrong one; a single id far above all others.
     """
+    if isinstance(names, CodedNames):
+        if ids_from is not None:
+            if names.codes == tuple(range(ids_from, ids_from + len(names))):
+                return None
+            raise InputError("the names have ids of their own: leave out ids_from (--ids-from)")
+        coded = dict(zip(names.codes, names, strict=True))
+        return tuple(coded.get(leaf, f"id {leaf}") for leaf in ids.tolist())
     if ids_from is None and len(ids) and ids[0] >= 0:
         if names is not None:
             known = numbers_of(names)
@@ -165,7 +202,9 @@ def names_of_ids(
 
 
 def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
-    """Position and text of each name by its number, if all names are different whole numbers."""
+    """Position and text of each name by its id, if names have ids or are different whole numbers."""
+    if isinstance(names, CodedNames):
+        return {code: (at, name) for at, (code, name) in enumerate(zip(names.codes, names, strict=True))}
     if not all(name.isascii() and name.isdigit() and len(name) < 19 for name in names):
         return {}
     found = {int(name): (at, name) for at, name in enumerate(names)}

@@ -1,9 +1,10 @@
-"""How sure a tree is: resampled answers, support, consensus, confidence intervals."""
+"""How sure a tree is: resampled answers, support, consensus, the held-out score."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,15 @@ from ordhc._workers import as_executor
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.scanned import fit_scan
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.comparison.units import coded, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
+from ordhc.evaluate.left_out import Rows, interval_left_out
 from ordhc.evaluate.resampling import Resampling
-from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan, share_of
+from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
 from ordhc.io.scan import Scan
-from ordhc.metrics.streamed import revenue_of, satisfied_of
 from ordhc.plotting.drawing import svg
 from ordhc.similarities.similarity import fitting
 from ordhc.similarities.spilled import MEMORY, Spill
@@ -35,14 +36,10 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["SCORES", "Bootstrap", "Interval", "bootstrap"]
+__all__ = ["HELD_OUT_LABEL", "Bootstrap", "Interval", "bootstrap"]
 
-#: What the scores of resamples are.
-SCORES = {
-    "revenue": "revenue",
-    "satisfied": "share of answers satisfied",
-    "held_out": "share of held-out answers satisfied",
-}
+#: What `intervals["held_out"]` is of.
+HELD_OUT_LABEL = "share of held-out answers satisfied"
 #: Trees of more leaves are not drawn in notebooks.
 _DRAWN = 500
 
@@ -54,9 +51,9 @@ class Interval:
     Attributes
     ----------
     estimate
-        The score on all answers; for "held_out" the mean over resamples.
+        The mean over resamples.
     low, high
-        Percentiles over resamples.
+        The ends of the interval; NaN with fewer than ten resamples, or five people (or answers).
     """
 
     estimate: float
@@ -80,11 +77,15 @@ class Bootstrap:
     scores
         For every resample, (n_resamples,): "revenue" and "satisfied" of `tree` on the resampled answers,
         and "held_out", the share of the answers not drawn that the resample's own tree satisfies
-        (NaN if all were drawn). An answer counts once, of several rows by the share of these.
+        (NaN if all were drawn). An answer counts once, of several rows by the share of these. The first two
+        are of answers that `tree` was made from: they are higher than on other answers, and their percentiles
+        are no confidence intervals of anything.
     intervals
-        An `Interval` for each score.
+        Of "held_out" an `Interval`: over people (or answers) and the trees of other data. It is the accuracy
+        of trees of a resample, which holds .63 of the people, on answers of people like these: somewhat lower
+        than that of `tree`.
     confidence
-        That of the intervals.
+        That of the interval.
     unanswered
         Leaves without any answers.
     unit
@@ -108,7 +109,7 @@ class Bootstrap:
 
     @property
     def support(self) -> NDArray[np.float64]:
-        """The share of resamples with each cluster of the tree, (n - 1,)."""
+        """The share of resamples with each cluster of the tree, (n_nodes - n,)."""
         support = self.tree.support
         return np.zeros(0) if support is None else support
 
@@ -117,15 +118,14 @@ class Bootstrap:
         return self.tree.plot(ax, **options)
 
     def _repr_html_(self) -> str:
-        """Intervals, and where Matplotlib is there the consensus, in a notebook."""
-        rows = [
-            (SCORES[name], f"{x.estimate:,.6g}", f"{x.low:,.6g} to {x.high:,.6g}")
-            for name, x in self.intervals.items()
-        ]
-        notes = [f"of held-out answers: chance {self.chance:.4f}"]
+        """The held-out score, and where Matplotlib is there the consensus, in a notebook."""
+        found = self.intervals["held_out"]
+        ends = "–" if np.isnan(found.low) else f"{found.low:,.4g} to {found.high:,.4g}"
+        notes = [f"chance {self.chance:.4f}"]
         if self.ceiling is not None:
             notes.append(f"of repeated questions: noise ceiling {self.ceiling}")
         columns = ("score", "estimate", f"{self.confidence:.0%} interval")
+        rows = [(HELD_OUT_LABEL, f"{found.estimate:,.4g}", ends)]
         parts = [_html.table(columns, rows, notes=notes)]
         with suppress(MissingExtraError):
             if self.consensus.n_leaves <= _DRAWN:
@@ -180,7 +180,7 @@ def bootstrap(
         "answer" or "group" (of the data): what is drawn, instead of people where they are known. Of a scan
         "group" or "file".
     confidence
-        Of the intervals.
+        Of the interval of the held-out score.
     tree
         A tree of the same leaves to give support to, instead of the one of all answers.
     executor
@@ -195,7 +195,7 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        The tree with support, the consensus, the scores with intervals.
+        The tree with support, the consensus, and the held-out score with its interval.
 
     Raises
     ------
@@ -260,13 +260,20 @@ def bootstrap(
     else:
         with Spill(spill) as folder:
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
-    estimates = {
-        "revenue": float(_ordhc.revenue(tree._tree, fitted.rows, fitted.weights)),
-        "satisfied": satisfied_share(tree, fitted, shares),
-    }
     resampled = tuple(Dendrogram._of(other, fitted.names, settings=plan.settings) for other in trees)
+
+    # Every unit has its first row's number of draws.
+    first_rows = np.unique(units, return_index=True)[1]
+
+    def times(at: int) -> NDArray[np.int64]:
+        return _ordhc.draw_times(len(fitted), units, seed, at)[first_rows]
+
+    def rows() -> Iterator[Rows]:
+        weights = np.ones(len(fitted)) if fitted.weights is None else fitted.weights
+        yield fitted.rows, weights if shares is None else weights * shares, units
+
     told_of = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
-    return _summed_up(tree, resampled, scores, estimates, told_of, progress)
+    return _summed_up(tree, resampled, scores, (times, rows, len(first_rows)), told_of, progress)
 
 
 #: Bytes that the tree of a resample and its part in the consensus take, and more for each leaf; measured.
@@ -320,32 +327,37 @@ def _of_scan(
     sizes = rows_of_units(scan, unit, count)
     work = ScannedResampling(scan, asked, tree.with_names(None), unit, sizes, seed, initial, MEMORY, plan)
     trees, scores = work.all(n_resamples, executor, part(progress, first * _LAST, _LAST))
-    estimates = {
-        "revenue": float(revenue_of(tree, scan)),
-        "satisfied": share_of(satisfied_of(tree, scan)),
-    }
     resampled = tuple(Dendrogram._of(other, scan.names, settings=plan.settings) for other in trees)
+
+    def rows() -> Iterator[Rows]:
+        for block in scan.blocks():
+            found = fitting_comparisons(block.data, plan.accepts, plan.title)
+            weights = np.ones(len(found)) if found.weights is None else found.weights
+            yield found.rows, weights, block.units(unit).astype(np.int64)
+
     told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, confidence)
-    return _summed_up(tree, resampled, scores, estimates, told_of, progress)
+    return _summed_up(tree, resampled, scores, (work.times, rows, count), told_of, progress)
 
 
 def _summed_up(
     tree: Dendrogram,
     trees: tuple[Dendrogram, ...],
     scores: NDArray[np.float64],
-    estimates: dict[str, float],
+    left: tuple[Callable[[int], NDArray[np.integer]], Callable[[], Iterator[Rows]], int],
     told_of: tuple[str, float, NoiseCeiling | None, NDArray[np.int64], float],
     progress: Progress | None,
 ) -> Bootstrap:
     unit, chance, ceiling, unanswered, confidence = told_of
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
-    estimates = {**estimates, "held_out": _mean(found["held_out"])}
+    estimate = _mean(found["held_out"])
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    held_out = Interval(estimate, *interval_left_out(estimate, [other._tree for other in trees], *left, z))
     result = Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, [other._tree for other in trees])),
         consensus=consensus(trees),
         trees=trees,
         scores=found,
-        intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
+        intervals={"held_out": held_out},
         confidence=float(confidence),
         unanswered=unanswered,
         unit=unit,
@@ -360,14 +372,6 @@ def _summed_up(
 def _mean(values: NDArray[np.float64]) -> float:
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else float("nan")
-
-
-def _interval(estimate: float, values: NDArray[np.float64], confidence: float) -> Interval:
-    there = values[~np.isnan(values)]
-    if not len(there):
-        return Interval(estimate, float("nan"), float("nan"))
-    low, high = np.quantile(there, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(estimate, float(low), float(high))
 
 
 def groups_to_draw(group: ArrayLike | None, m: int) -> NDArray[np.int64] | None:

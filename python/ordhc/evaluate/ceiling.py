@@ -10,11 +10,13 @@ from ordhc.comparison import units
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
+__all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
 
 
 #: Orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
+#: A noise ceiling of fewer answers to repeated questions is not told or drawn: its error is .05 or more.
+FEWEST_REPEATED = 100
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,15 @@ class NoiseCeiling:
     upper: float
     n_answers: int
 
+    @property
+    def is_told(self) -> bool:
+        """True if there are enough answers to repeated questions, 100, to say something."""
+        return self.n_answers >= FEWEST_REPEATED
+
     def __str__(self) -> str:
+        of = "answer" if self.n_answers == 1 else "answers"
+        if not self.is_told:
+            return f"{self.n_answers:,} {of} to repeated questions are too few ({FEWEST_REPEATED} are needed)"
         return f"{self.lower:.4f} to {self.upper:.4f} ({self.n_answers:,} answers to repeated questions)"
 
 

@@ -7,16 +7,15 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
-from ordhc.clustering.cluster import fit
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import Posterior
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import answers_of, numbered, questions_of
-from ordhc.evaluate.ceiling import chance_of
+from ordhc.evaluate.folds import score
 from ordhc.evaluate.intervals import FEWEST_UNITS, of_units, wilson
-from ordhc.evaluate.select import parts_of
-from ordhc.similarities.similarity import fitting
+from ordhc.evaluate.select import Candidate
+from ordhc.evaluate.trials import Folds, split
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Answers", "HeldOut", "held_out", "predicted", "scored"]
@@ -91,11 +90,15 @@ class HeldOut:
     at_random
         (a,) the same share if the answer were given at random.
     accuracy, low, high
-        The share of answers satisfied, and its 95% interval over people, or over questions (see `unit`).
+        The share of answers satisfied, and its 95% interval over people, or over questions (see `unit`), and
+        over the trees that other data would have given.
     chance
         What it would be with the leaves of the trees in any order.
     unit, folds
         What was kept together, and in how many parts.
+    decided
+        The share of comparisons about which the trees say something. In the others both pairs are equally
+        close, as in a third of the questions "is A more like B or C?" of a binary tree.
     """
 
     satisfied: Floats
@@ -106,6 +109,7 @@ class HeldOut:
     chance: float
     unit: str
     folds: int
+    decided: float
 
 
 def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
@@ -150,25 +154,31 @@ def held_out(
     folds: int,
     seed: int,
     unit: str | None,
+    known: Candidate | None = None,
     progress: Progress | None = None,
 ) -> HeldOut:
-    """Split answers into folds as `ordhc.select` does, and compare each with a tree of the other folds."""
-    parts, kept = parts_of(data, folds, seed, None, unit)
+    """Split answers into folds as `ordhc.select` does, and compare each with a tree of the other folds.
+
+    `known` is what `select` has found about the same method on the same folds: then its interval is taken,
+    and the trees that only the interval needs are not made again.
+    """
+    units, parts, kept = split(data, folds, seed, None, unit)
+    work = Folds(data, units, parts, folds)
+    without = [each for each in work.left_out() if known is None or len(each) == 1]
     found = np.zeros(len(data), dtype=np.int8)
-    chances, counts = np.zeros(folds), np.zeros(folds)
-    for fold in range(folds):
-        unseen = parts == fold
-        seen = data[~unseen]
-        told = part(progress, fold / folds, (fold + 1) / folds)
-        tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=told)
-        found[unseen] = verdicts(tree, data[unseen])
-        chances[fold], counts[fold] = chance_of(tree, data[unseen]), unseen.sum()
-    satisfied = answers.mean(found == 1)
-    chance = float((chances * counts).sum() / counts.sum())
+    tried = []
+    for at, left in enumerate(without):
+        told = part(progress, at / len(without), (at + 1) / len(without))
+        sums, seconds, chance, verdicts = work.tried(left, plan, told)
+        tried.append((sums, seconds, chance))
+        if len(left) == 1:
+            found[parts[units] == left[0]] = verdicts
+    result = work.result(without, tried)
+    total = score(result.satisfied, is_share=True)
+    low, high = (total.low, total.high) if known is None else (known.satisfied_low, known.satisfied_high)
     # Of two ways one is satisfied, unless the tree says neither; of several rows chance is known as a whole.
-    at_random = np.where(answers.sizes == 1, 0.5 * answers.mean(found != 0), chance)
-    units = answers.question
-    if kept == "group" and answers.person is not None:
-        units = numbered(answers.person)[0]
-    accuracy, low, high = of_units(units, satisfied, answers.weights)
-    return HeldOut(satisfied, at_random, accuracy, low, high, chance, kept, folds)
+    at_random = np.where(answers.sizes == 1, 0.5 * answers.mean(found != 0), result.chance)
+    satisfied = answers.mean(found == 1)
+    return HeldOut(
+        satisfied, at_random, total.value, low, high, result.chance, kept, folds, float((found != 0).mean())
+    )

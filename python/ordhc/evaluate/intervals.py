@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["of_units", "student", "wilson"]
+__all__ = ["FEWEST_UNITS", "about", "of_units", "share_about", "student", "wilson"]
 
 #: Of 95%.
 Z = 1.959964
@@ -30,21 +30,45 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
     return ends
 
 
-def student(freedom: int) -> float:
-    """The 97.5% quantile of Student's t, within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
+def student(freedom: float, z: float = Z) -> float:
+    """The quantile of Student's t where that of the normal distribution is z, by default the 97.5% quantile.
+
+    It is within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
 
     Examples
     --------
     >>> round(student(4), 2), round(student(10), 3), round(student(1000), 3)
     (2.77, 2.228, 1.962)
     """
-    z, v = Z, float(freedom)
+    v = float(freedom)
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )
     return z + sum(term / v ** (at + 1) for at, term in enumerate(terms))
+
+
+def about(value: float, error: float, freedom: float) -> tuple[float, float]:
+    """The ends of a 95% interval by Student's t; NaN where the error isn't known."""
+    if math.isnan(error):
+        return math.nan, math.nan
+    half = student(max(freedom, 1.0)) * error
+    return value - half, value + half
+
+
+def share_about(share: float, error: float, freedom: float, count: int, z: float = Z) -> tuple[float, float]:
+    """The ends of an interval of a share, of 95% if z isn't given.
+
+    The interval is Wilson's, for as many answers as have this standard error. Where the error is 0, or the
+    share 0 or 1, the number of units, `count`, is taken for that of answers.
+    """
+    if math.isnan(error):
+        return math.nan, math.nan
+    varies = error > 0 and 0 < share < 1
+    worth = share * (1 - share) / (error * error) if varies else float(count)
+    low, high = wilson(share, worth, student(max(freedom, 1.0), z)).tolist()
+    return low, high
 
 
 def of_units(
@@ -54,6 +78,7 @@ def of_units(
 
     The standard error is that of a ratio of sums over units (Cochran 1977, chapter 6). It says how many
     independent answers the units are worth; the interval is Wilson's for so many, with Student's t for z.
+    What made the shares (a tree) is taken as given; `folds.score` counts that it depends on the data.
 
     Parameters
     ----------
@@ -73,6 +98,4 @@ def of_units(
     if count < FEWEST_UNITS:
         return share, math.nan, math.nan
     error = math.sqrt(float(((sums - share * total) ** 2).sum()) * count / (count - 1)) / whole
-    worth = share * (1 - share) / (error * error) if error > 0 else float(count)
-    low, high = wilson(share, worth, student(count - 1)).tolist()
-    return share, low, high
+    return share, *share_about(share, error, count - 1, count)

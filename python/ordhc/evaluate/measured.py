@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["METHODS", "NOISES", "SCORES", "crossing", "measured", "not_falling"]
+__all__ = ["METHODS", "NOISES", "SCORES", "Floats", "Table", "crossing", "measured", "not_falling"]
 
 NOISES = ("close", "constant")
 SCORES = ("aari", "heldout")

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import numbered
 from ordhc.evaluate.held_out import Answers, HeldOut
 from ordhc.evaluate.intervals import wilson
+from ordhc.evaluate.views import answers_needed, has_own_tree, shares_tree
 
 __all__ = ["Agreement", "Standing", "agreement_of", "standings"]
 
@@ -49,14 +51,23 @@ class Standing:
     n_answers
         How many of their answers count.
     accuracy, low, high
-        The share of them that trees made without them satisfy, and its 95% interval (Wilson).
+        The share of them that trees made without them satisfy, and its 95% interval (Wilson). It is that of
+        one person: of a hundred people whose trees are the same about five are outside of theirs.
     at_random
         What it would be had they answered at random.
     agreement, n_shared
         The share of others' answers to the same questions that say the same, and how many of their answers
         have such beside them; None without any.
     verdict
-        "as others", "below others", "looks random", "below chance", or "too few answers".
+        * "as others": the trees of others predict them as well as others;
+        * "below others": better than chance, but less than others;
+        * "another view": no better than chance by the trees of others, but their answers agree with each
+          other, or with others of another view, more than answers at random;
+        * "unlike others": no better than chance by the trees of others, and too few answers to tell another
+          view from answers at random;
+        * "looks random": answers enough, and they follow no tree;
+        * "below chance": worse than chance by the trees of others;
+        * "too few answers": neither chance nor the others are excluded.
     """
 
     who: str
@@ -102,16 +113,28 @@ def _mean(same: Floats, others: Floats) -> tuple[float | None, int]:
     return (float((same[some] / others[some]).mean()) if some.any() else None), int(some.sum())
 
 
-def standings(
-    answers: Answers, found: HeldOut, names: tuple[str, ...] | None, person: Numbers
-) -> list[Standing]:
+def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int = 0) -> list[Standing]:
     """Everybody's standing, the least accurate first.
 
-    Somebody looks random who is nearer to answers at random than to the others, where their interval holds
-    the former but not what the others reach at least.
-    Intervals are of shares of the most that is ever reached: no tree satisfies both rows of a most central
-    item.
+    A person is unlike others whose accuracy is nearer to that of answers at random than to the others', and
+    whose interval holds the former but not what the others reach at least. Their own answers then tell
+    dissent from chance (`ordhc.evaluate.views`). Intervals are of shares of the most that is ever reached: no
+    tree satisfies both rows of a most central item.
+
+    Parameters
+    ----------
+    data
+        The comparisons, with the people who gave them.
+    answers
+        Those of `data`.
+    found
+        What trees say that were made without them.
+    seed
+        Of the answers at random that those of people unlike others are compared with.
     """
+    person, names = answers.person, data.group_names
+    if person is None:
+        return []
     codes, distinct = numbered(person)
     count = np.bincount(codes).astype(np.float64)
     hits = np.bincount(codes, found.satisfied)
@@ -121,14 +144,23 @@ def standings(
     rest = np.maximum(count.sum() - count, 1)
     # The others are known only so far, too.
     others = most * wilson((hits.sum() - hits) / rest / most, rest)[0]
-    shares, shared = _agreements(answers, codes)
+    shares, n_shared = _agreements(answers, codes)
     apart = high < others
     is_near = (low <= at_random) & (accuracy - at_random < others - accuracy)
     verdicts = np.select(
         [high < at_random, is_near & apart, apart, low <= at_random],
-        ["below chance", "looks random", "below others", "too few answers"],
+        ["below chance", "unlike others", "below others", "too few answers"],
         "as others",
-    )
+    ).tolist()
+    unlike = [k for k, verdict in enumerate(verdicts) if verdict == "unlike others"]
+    of_rows = codes[answers.of_row]
+    shared = shares_tree(data, of_rows, unlike, at_random[unlike])
+    for k in unlike:
+        own = data[of_rows == k]
+        if shared[k] or has_own_tree(own, seed + k):
+            verdicts[k] = "another view"
+        elif count[k] >= answers_needed(own):
+            verdicts[k] = "looks random"
     told = []
     for k in np.lexsort((-count, accuracy)).tolist():
         number = int(distinct[k])
@@ -140,9 +172,9 @@ def standings(
                 float(low[k]),
                 float(high[k]),
                 float(at_random[k]),
-                float(shares[k]) if shared[k] else None,
-                int(shared[k]),
-                str(verdicts[k]),
+                float(shares[k]) if n_shared[k] else None,
+                int(n_shared[k]),
+                verdicts[k],
             )
         )
     return told

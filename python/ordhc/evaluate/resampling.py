@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Resampling"]
 
-_Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
+_Resample = tuple[_ordhc.Tree, tuple[float, float, float]]
 #: Trees, and (n, 3) scores.
-Resamples = tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]
+Resamples = tuple[list[_ordhc.Tree], NDArray[np.float64]]
 
 
 class _StoppedError(Exception):
@@ -125,7 +125,7 @@ class Resampling:
         """Some resamples, each by a fit of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
-        trees: list[_ordhc.Dendrogram] = []
+        trees: list[_ordhc.Tree] = []
         scores = np.empty((len(which), 3))
         watch = _Watch(len(which), progress)
         with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -18,6 +18,7 @@ from ordhc.clustering.scanned import check_additive, fit_scan
 from ordhc.comparison.comparisons import Comparisons, Triplets, fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import ORDERS
+from ordhc.evaluate.folds import Result, Sums
 from ordhc.io.portions import Portion, rows_of_units
 from ordhc.io.scan import Scan
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
@@ -47,7 +48,7 @@ class ScannedResampling:
 
     def all(
         self, n_resamples: int, executor: Executor | None, progress: Progress | None
-    ) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
+    ) -> tuple[list[_ordhc.Tree], NDArray[np.float64]]:
         """All resamples, here or by an executor."""
         if executor is None:
             found = [self.some(range(n_resamples), progress)]
@@ -75,7 +76,7 @@ class ScannedResampling:
         scores = np.zeros((len(which), 3))
         for start in range(0, len(which), together):
             some = which[start : start + together]
-            times = np.stack([self._times(index) for index in some])
+            times = np.stack([self.times(index) for index in some])
             rows = slice(start, start + len(some))
             if in_engine:
                 made, scores[rows] = self._tallied(plan, times)
@@ -86,7 +87,8 @@ class ScannedResampling:
                 progress((start + len(some)) / len(which))
         return trees, scores
 
-    def _times(self, index: int) -> NDArray[np.uint32]:
+    def times(self, index: int) -> NDArray[np.uint32]:
+        """How often each unit is drawn for a resample."""
         return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
 
     def _tallied(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
@@ -136,9 +138,15 @@ class ScannedFold:
         parts = np.random.default_rng(seed).permutation(count) % folds
         return cls(scan, unit, parts, rows_of_units(scan, unit, count))
 
-    def scores(self, fold: int, method: str, progress: Progress | None = None) -> tuple[float, ...]:
-        """Revenue, share satisfied, seconds and chance of a method's tree on a part that it has not seen."""
-        held = self.parts == fold
+    def left_out(self) -> list[tuple[int, ...]]:
+        """What the trees do without: each part alone, as each tree takes a pass over the files."""
+        return [(fold,) for fold in range(int(self.parts.max()) + 1)]
+
+    def scores(
+        self, without: tuple[int, ...], method: str, progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], float, float]:
+        """Sums of a part, got and most, of satisfied and revenue; seconds; the share satisfied by chance."""
+        held = self.parts == without[0]
         seen, unseen = (
             Portion(self.scan, self.unit, which.astype(np.uint32), int(self.sizes[which].sum()))
             for which in (~held, held)
@@ -149,10 +157,25 @@ class ScannedFold:
         seconds = time.perf_counter() - start
         best = best_of(unseen)
         if not best:
-            folds = int(self.parts.max()) + 1
-            raise InputError(f"part {fold} of {folds} holds no answers of positive weight")
-        revenue = revenue_of(tree, unseen) / best
-        return revenue, share_of(satisfied_of(tree, unseen)), seconds, chance_of_scan(tree, unseen)
+            raise InputError(
+                f"part {without[0]} of {len(self.left_out())} holds no answers of positive weight"
+            )
+        satisfied = satisfied_of(tree, unseen)
+        sums = np.array([[satisfied[0], sum(satisfied)], [revenue_of(tree, unseen), best]], dtype=np.float64)
+        return sums, seconds, chance_of_scan(tree, unseen)
+
+    def result(
+        self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
+    ) -> Result:
+        """The sums of all trees of a method together; the parts are the units."""
+        sums = np.stack([of_part for of_part, _, _ in found])
+        nothing = np.full((len(left), len(left)), np.nan)
+        satisfied, revenue = (
+            Sums(np.arange(len(left)), sums[:, at, 1], sums[:, at, 0], nothing) for at in range(2)
+        )
+        seconds = float(np.mean([seconds for _, seconds, _ in found]))
+        chance = float(np.mean([chance for _, _, chance in found]))
+        return Result(satisfied, revenue, seconds, chance)
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:

@@ -1,7 +1,6 @@
 """Which method to use: trees made from part of the answers, scored by the others."""
 
 import os
-import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -10,22 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _html, _ordhc
+from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
-from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import MOVES_UP_TO, Plan
 from ordhc.clustering.sampling import seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
+from ordhc.comparison.units import questions_of
 from ordhc.errors import InputError
-from ordhc.evaluate.bootstrap import groups_to_draw
-from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.evaluate.ceiling import NoiseCeiling, noise_ceiling
+from ordhc.evaluate.folds import Result, Score, chosen_within, difference, score
 from ordhc.evaluate.scanned import ScannedFold, checked_plan
+from ordhc.evaluate.trials import Folds, split, together
 from ordhc.io.portions import unit_of
 from ordhc.io.scan import Scan, kind_of
 from ordhc.plugins import registry
-from ordhc.similarities.similarity import fitting
 from ordhc.similarities.spilled import Spill
 
 __all__ = [
@@ -65,23 +63,33 @@ class Candidate:
     ----------
     method
         Its name.
-    revenue, revenue_error
+    revenue, revenue_low, revenue_high
         The revenue on held-out answers as a share of the best conceivable (1 if every answer could be
-        satisfied by as much as n leaves allow), the mean over folds and its standard error. Chance gives 0.
-    satisfied, satisfied_error
-        The share of held-out answers that the tree agrees with, and its standard error. An answer counts
+        satisfied by as much as n leaves allow), and its 95% interval. Chance gives 0.
+    satisfied, satisfied_low, satisfied_high
+        The share of held-out answers that the tree agrees with, and its 95% interval. An answer counts
         once, whether it is one row or several; of several by the share of these.
+    behind, behind_low, behind_high
+        By how much the score that decides is below that of the best method, and its 95% interval, paired by
+        person (or question) on the same folds. 0 for the best method itself.
     seconds
         The mean time of a fit.
     chance
         What `satisfied` would be with the leaves of the trees in any order: 1/3 for triplets.
+
+    Ends of intervals are NaN where there are fewer than five people (or questions), or two folds.
     """
 
     method: str
     revenue: float
-    revenue_error: float
+    revenue_low: float
+    revenue_high: float
     satisfied: float
-    satisfied_error: float
+    satisfied_low: float
+    satisfied_high: float
+    behind: float
+    behind_low: float
+    behind_high: float
     seconds: float
     chance: float
 
@@ -103,10 +111,15 @@ class Selection:
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
     adaptive
-        True if a learner chose the questions. Then "posterior-al" is the best unless it is clearly worse on
-        held-out answers to random questions: answers to chosen questions do not show which tree is right.
+        True if a learner chose the questions: answers to them do not show which tree is right.
+    preferred
+        The method that is the best unless it is clearly worse, or None.
     on_random
         True if methods are scored on answers that were held out for that, to questions drawn at random.
+    nested
+        The share of answers satisfied by methods that are chosen in the same way without these answers, as a
+        `Score`: what to expect of `best`, whose own score is too high, as it was chosen by it. None with one
+        method, two folds or a scan.
     """
 
     candidates: tuple[Candidate, ...]
@@ -116,6 +129,8 @@ class Selection:
     ceiling: NoiseCeiling | None
     adaptive: bool = False
     on_random: bool = False
+    preferred: str | None = None
+    nested: Score | None = None
 
     @property
     def best(self) -> str:
@@ -124,9 +139,8 @@ class Selection:
 
     @property
     def clearly_worse(self) -> tuple[str, ...]:
-        """The methods more than two standard errors of both below the best one."""
-        first, *others = self.candidates
-        return tuple(other.method for other in others if _is_worse(other, first, self.by))
+        """The methods whose 95% interval of `behind` is above 0."""
+        return tuple(other.method for other in self.candidates[1:] if other.behind_low > 0)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -136,51 +150,72 @@ class Selection:
             "folds": self.folds,
             "unit": self.unit,
             "adaptive": self.adaptive,
+            "preferred": self.preferred,
             "on_random": self.on_random,
             "ceiling": None if self.ceiling is None else asdict(self.ceiling),
-            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "nested": None if self.nested is None else _finite(asdict(self.nested)),
+            "candidates": [_finite(asdict(candidate)) for candidate in self.candidates],
         }
 
     def __str__(self) -> str:
-        width = max(len("method"), *(len(candidate.method) for candidate in self.candidates))
-        lines = [f"{'method':{width}}  held-out revenue  held-out satisfied  seconds"]
-        for c in self.candidates:
-            revenue = f"{c.revenue:.4f} ± {c.revenue_error:.4f}"
-            satisfied = f"{c.satisfied:.4f} ± {c.satisfied_error:.4f}"
-            lines.append(f"{c.method:{width}}  {revenue:>16}  {satisfied:>18}  {c.seconds:7.3g}")
-        lines.append(f"{'chance':{width}}  {'0':>16}  {self._chance():>18}")
-        if self.ceiling is not None:
-            lines.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
-        lines.extend(self._notes())
-        return "\n".join(lines)
+        columns, rows = self._table()
+        widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if at == 0 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in (columns, *rows)
+        ]
+        return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
         """The table of `print`, in a notebook; methods that are clearly worse are marked."""
         worse = self.clearly_worse
-        rows = [
+        columns, rows = self._table()
+        marks = [
+            "best" if at == 0 else "clearly worse" if c.method in worse else ""
+            for at, c in enumerate(self.candidates)
+        ]
+        rows = [(*row, mark) for row, mark in zip(rows, [*marks, ""], strict=True)]
+        return _html.block(repr(self)[1:-1], _html.table((*columns, ""), rows, strong=0, notes=self._notes()))
+
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The columns, and a row for each method and for chance."""
+        columns = ("method", "held-out revenue", "held-out satisfied", f"{self.by} behind best", "seconds")
+        rows: list[tuple[str, ...]] = [
             (
                 c.method,
-                f"{c.revenue:.4f} ± {c.revenue_error:.4f}",
-                f"{c.satisfied:.4f} ± {c.satisfied_error:.4f}",
+                told_range(c.revenue, c.revenue_low, c.revenue_high),
+                told_range(c.satisfied, c.satisfied_low, c.satisfied_high),
+                "" if at == 0 else told_range(c.behind, c.behind_low, c.behind_high),
                 f"{c.seconds:.3g}",
-                "best" if at == 0 else "clearly worse" if c.method in worse else "",
             )
             for at, c in enumerate(self.candidates)
         ]
-        rows.append(("chance", "0", self._chance(), "", ""))
-        notes = [] if self.ceiling is None else [f"noise ceiling of held-out satisfied: {self.ceiling}"]
-        notes += self._notes()
-        columns = ("method", "held-out revenue", "held-out satisfied", "seconds", "")
-        return _html.block(repr(self)[1:-1], _html.table(columns, rows, strong=0, notes=notes))
+        return columns, [*rows, ("chance", "0", self._chance(), "", "")]
 
     def _notes(self) -> list[str]:
         found = []
+        if not np.isnan(self.candidates[0].satisfied_low):
+            over = {"group": "people", "answer": "questions"}.get(self.unit, "folds")
+            found.append(
+                f"in parentheses: 95% intervals over {over} and the trees of other data; "
+                f"differences from the best are paired by {over}"
+            )
+        if self.nested is not None:
+            told = told_range(self.nested.value, self.nested.low, self.nested.high)
+            found.append(
+                f"the best score is too high, as it was chosen by it: chosen without these answers, "
+                f"methods satisfy {told}"
+            )
+        if self.ceiling is not None:
+            found.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
         if self.on_random:
             found.append("scored on answers to random questions that were held out for this")
-        if self.adaptive:
-            found.append(
-                f"a learner chose the questions, so {_POSTERIOR} is preferred unless it is clearly worse"
-            )
+        if self.preferred is not None:
+            why = "a learner chose the questions, so " if self.adaptive else ""
+            found.append(f"{why}{self.preferred} is preferred unless it is clearly worse")
         return found
 
     def _chance(self) -> str:
@@ -192,22 +227,30 @@ class Selection:
         return f"<Selection: {self.best} of {len(self.candidates)} methods, by held-out {self.by}>"
 
 
-def _is_worse(other: Candidate, first: Candidate, by: str) -> bool:
-    """Whether a method is more than two standard errors of both below another one."""
-    errors = float(np.hypot(getattr(first, f"{by}_error"), getattr(other, f"{by}_error")))
-    gap = float(getattr(first, by)) - float(getattr(other, by))
-    return gap > 2 * errors
+def told_range(value: float, low: float, high: float) -> str:
+    """A score, with the ends of its interval where they are known."""
+    return f"{value:.4f}" if np.isnan(low) else f"{value:.4f} ({low:.4f} to {high:.4f})"
 
 
-def default_methods(data: Triplets | Quadruplets | Scan, by: str, folds: int) -> list[str]:
-    """Return the methods that are compared if none is named."""
+def _finite(numbers: dict[str, Any]) -> dict[str, Any]:
+    """None for what isn't known."""
+    return {
+        name: None if isinstance(value, float) and np.isnan(value) else value
+        for name, value in numbers.items()
+    }
+
+
+def default_methods(
+    data: Triplets | Quadruplets | Scan, by: str, folds: int, prefer: str | None = None
+) -> list[str]:
+    """Return the methods that are compared if none is named; one that is preferred may take longer."""
     kind = kind_of(data)
     assert kind is not None
     known = registry.names("method")
     methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
     if isinstance(data, Scan):
         return [name for name in methods if _is_sum(data, name)]
-    limit = _DRAWN_ADAPTIVE if data.adaptive else _DRAWN
+    limit = _DRAWN_ADAPTIVE if data.adaptive or prefer == _POSTERIOR else _DRAWN
     return [*methods, _POSTERIOR] if folds * seconds_of(data.n_leaves, len(data)) <= limit else methods
 
 
@@ -222,6 +265,7 @@ def select(
     group: ArrayLike | None = None,
     unit: str | None = None,
     heldout: Triplets | Quadruplets | None = None,
+    prefer: str | None = None,
     executor: Executor | None = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -257,6 +301,9 @@ def select(
         questions that no tree is made of (`Session.comparisons(heldout=True)`). Their parts are those of
         `data`: a person's answers are never in a tree that is scored on this person. Without effect if a
         part has none of them.
+    prefer
+        A method that is the best unless it is clearly worse: by more than two standard errors. By default
+        "posterior-al" if a learner chose the questions, which is then clearly worse only on `heldout`.
     executor, spill
         As in `bootstrap`: who makes the trees, and a folder that all workers see.
     progress
@@ -295,9 +342,13 @@ def select(
     by = _checks.choice("by", by, SCORES)
     folds = _checks.whole("folds", folds, at_least=2)
     seed = _checks.seed(seed)
-    methods = _checks.words("methods", default_methods(data, by, folds) if methods is None else methods)
+    if prefer is not None:
+        registry.get("method", _checks.text("prefer", prefer))
+    methods = _checks.words(
+        "methods", default_methods(data, by, folds, prefer) if methods is None else methods
+    )
     is_on_random = False
-    work: _Folds | ScannedFold
+    work: Folds | ScannedFold
     if isinstance(data, Scan):
         for name in methods:
             checked_plan(data, {"method": name})
@@ -306,104 +357,76 @@ def select(
     else:
         for name in methods:
             Plan.of(data, method=name)
-        parts, kept = parts_of(data, folds, seed, group, unit)
-        work = _Folds(data, parts, folds)
+        units, parts, kept = split(data, folds, seed, group, unit)
+        work = Folds(data, units, parts, folds)
         if heldout is not None and len(heldout) and group is None:
-            both, apart = _with(data, heldout)
-            their_parts, kept = parts_of(both, folds, seed, None, unit)
-            if len(np.unique(their_parts[apart])) == folds:
-                is_on_random, work = True, _Folds(both, their_parts, folds, apart)
+            both, apart = together(data, heldout)
+            units, parts, kept = split(both, folds, seed, None, unit)
+            if len(np.unique(parts[units[apart]])) == folds:
+                is_on_random, work = True, Folds(both, units, parts, folds, apart)
         ceiling = noise_ceiling(heldout if is_on_random and heldout is not None else data)
-    tasks = [(fold, name) for fold in range(folds) for name in methods]
+    tasks = [(without, name) for name in methods for without in work.left_out()]
     with Spill(spill) as folder:
         found = _fits(work, tasks, workers, folder, part(progress, 0, _FITS))
-    scores = np.array(found).reshape(folds, len(methods), 4).swapaxes(0, 1)
-    means = scores.mean(axis=1)
-    errors = scores.std(axis=1, ddof=1) / np.sqrt(folds)
-    candidates = [
-        Candidate(name, *map(float, (m[0], e[0], m[1], e[1], m[2], m[3])))
-        for name, m, e in zip(methods, means, errors, strict=True)
-    ]
-    ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
+    results: list[Result] = []
+    for at in range(len(methods)):
+        mine = range(at * len(tasks) // len(methods), (at + 1) * len(tasks) // len(methods))
+        results.append(work.result([tasks[task][0] for task in mine], [found[task] for task in mine]))
+    deciding = [getattr(result, by) for result in results]
+    scores = [score(tested, is_share=by == "satisfied") for tested in deciding]
+
+    def choose(values: Sequence[float]) -> int:
+        return int(np.argmax(values))
+
+    best = choose([each.value for each in scores])
     is_adaptive = not isinstance(data, Scan) and data.adaptive
-    for candidate in [each for each in ranked if is_adaptive and each.method == _POSTERIOR]:
-        if not (is_on_random and _is_worse(candidate, ranked[0], by)):
-            ranked.remove(candidate)
-            ranked.insert(0, candidate)
+    preferred = prefer or (_POSTERIOR if is_adaptive else None)
+    if preferred in methods:
+        drawn = methods.index(preferred)
+        can_tell = is_on_random or not is_adaptive
+        if not (can_tell and difference(deciding[best], deciding[drawn]).low > 0):
+            best = drawn
+    nested = None
+    if len(methods) > 1 and preferred is None:
+        inner = chosen_within(deciding, choose, [result.satisfied for result in results])
+        nested = None if inner is None else score(inner, is_share=True)
+    order = sorted(range(len(methods)), key=lambda at: (at != best, -scores[at].value))
+    candidates = [
+        _candidate(methods[at], results[at], difference(deciding[best], deciding[at])) for at in order
+    ]
     if progress is not None:
         progress(1.0)
-    return Selection(tuple(ranked), by, folds, kept, ceiling, is_adaptive, is_on_random)
-
-
-def _with(
-    data: Triplets | Quadruplets, heldout: Triplets | Quadruplets
-) -> tuple[Triplets | Quadruplets, NDArray[np.bool_]]:
-    """Both together, and which rows are held out."""
-    if type(heldout) is not type(data) or (heldout.n_leaves, heldout.names) != (data.n_leaves, data.names):
-        raise InputError(f"heldout is {_checks.quoted(heldout)}, with other leaves than the data, {data!r}")
-    some = (data, heldout)
-    numbers = [answers_of(part) for part in some]
-    groups = None
-    if data.groups is not None and heldout.groups is not None:
-        groups = np.concatenate([part._persons() for part in some])
-    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in some]
-    both = data._changed(
-        rows=np.concatenate([part.rows for part in some]),
-        weights=None if data.weights is None and heldout.weights is None else np.concatenate(weights),
-        answers=np.concatenate([numbers[0], numbers[1] + numbers[0].max(initial=-1) + 1]),
-        groups=groups,
-        group_names=None,
+    return Selection(
+        tuple(candidates), by, folds, kept, ceiling, is_adaptive, is_on_random, preferred, nested
     )
-    return both, np.arange(len(both)) >= len(data)
 
 
-@dataclass(frozen=True)
-class _Folds:
-    """What of comparisons in memory is held out in turn."""
-
-    data: Triplets | Quadruplets
-    parts: NDArray[np.int64]
-    folds: int
-    #: Rows that trees are scored on and never made of; None for all rows, by turns.
-    apart: NDArray[np.bool_] | None = None
-
-    def scores(self, fold: int, method: str, progress: Progress | None = None) -> tuple[float, ...]:
-        """Revenue, share satisfied, seconds and chance of a method's tree on a part that it has not seen."""
-        held = self.parts == fold
-        may_be_seen, may_score = (True, True) if self.apart is None else (~self.apart, self.apart)
-        seen, unseen = self.data[~held & may_be_seen], self.data[held & may_score]
-        plan = Plan.of(self.data, method=method)
-        start = time.perf_counter()
-        tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=progress)
-        seconds = time.perf_counter() - start
-        best = _ordhc.best_revenue(unseen.rows, unseen.weights, unseen.n_leaves)
-        if not best:
-            raise InputError(f"part {fold} of {self.folds} holds no answers of positive weight")
-        revenue = _ordhc.revenue(tree._tree, unseen.rows, unseen.weights) / best
-        satisfied = satisfied_share(tree, unseen, shares_of(unseen))
-        return revenue, satisfied, seconds, chance_of(tree, unseen)
+def _candidate(method: str, result: Result, behind: Score) -> Candidate:
+    """The scores of a method."""
+    revenue, satisfied = score(result.revenue, is_share=False), score(result.satisfied, is_share=True)
+    ends = [(each.value, each.low, each.high) for each in (revenue, satisfied, behind)]
+    return Candidate(method, *ends[0], *ends[1], *ends[2], result.seconds, result.chance)
 
 
 def _fits(
-    work: "_Folds | ScannedFold",
-    tasks: Sequence[tuple[int, str]],
+    work: "Folds | ScannedFold",
+    tasks: Sequence[tuple[tuple[int, ...], str]],
     executor: Executor | None,
     folder: Spill,
     progress: Progress | None,
-) -> list[tuple[float, ...]]:
-    """The scores of each fold and method, here or by an executor."""
+) -> list[Any]:
+    """The sums of each tree, made here or by an executor."""
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
         return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress=progress)
     return [
-        work.scores(fold, method, part(progress, at / len(tasks), (at + 1) / len(tasks)))
-        for at, (fold, method) in enumerate(tasks)
+        work.scores(without, method, part(progress, at / len(tasks), (at + 1) / len(tasks)))
+        for at, (without, method) in enumerate(tasks)
     ]
 
 
-def _scores(shared: Shared, fold: int, method: str) -> tuple[float, ...]:
-    found: tuple[float, ...] = shared.value().scores(fold, method)
-    return found
+def _scores(shared: Shared, without: tuple[int, ...], method: str) -> Any:
+    return shared.value().scores(without, method)
 
 
 def _is_sum(scan: Scan, method: str) -> bool:
@@ -413,32 +436,6 @@ def _is_sum(scan: Scan, method: str) -> bool:
     except InputError:
         return False
     return plan.refine is None or scan.n_leaves <= MOVES_UP_TO
-
-
-def parts_of(
-    data: Triplets | Quadruplets,
-    folds: int,
-    seed: int,
-    group: ArrayLike | None = None,
-    unit: str | None = None,
-) -> tuple[NDArray[np.int64], str]:
-    """The part of each row, and what was kept together."""
-    kept = "group"
-    units = groups_to_draw(group, len(data))
-    if units is not None and unit is not None:
-        raise InputError("give group or unit, not both")
-    if units is None:
-        units, kept = units_of(data, unit)
-    if kept == "answer":
-        units, _ = questions_of(data)
-    count = int(units.max()) + 1 if len(units) else 0
-    if count < folds:
-        what, advice = (
-            ("different questions", "") if kept == "answer" else ("groups", "; or say unit='answer'")
-        )
-        raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
-    parts = np.random.default_rng(seed).permutation(count) % folds
-    return parts[units], kept
 
 
 def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:

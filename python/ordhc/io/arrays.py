@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._checks import array as checked_array
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
 from ordhc._signals import interrupts_later
@@ -139,7 +140,7 @@ def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] 
                 f"{name} are {arrays[name].dtype} of shape {arrays[name].shape}, no text", path=source
             )
         try:
-            return tuple(checked_text(name, text) for text in arrays[name].tolist())
+            return tuple(checked_text(name, text) for text in checked_array(name, arrays[name]).tolist())
         except InputError as error:
             raise located(error, source) from None
     if f"{name}_utf8" not in arrays or f"{name}_ends" not in arrays:
@@ -236,7 +237,9 @@ class Table:
     def cells(self, column: str) -> list[Any]:
         """A column as Python's values, None where there is none."""
         found = self.column(column)
-        cells: list[Any] = objects_of(found).tolist() if _is_coded_text(found.type) else found.to_pylist()
+        cells: list[Any] = (
+            objects_of(found, self.source).tolist() if _is_coded_text(found.type) else found.to_pylist()
+        )
         return cells
 
     def column(self, name: str) -> Any:
@@ -267,7 +270,7 @@ class Table:
             found = self.column(column)
             kind = found.type
             if _is_coded_text(kind):
-                texts = objects_of(found)
+                texts = objects_of(found, self.source)
                 return texts, np.array([text is None for text in texts.tolist()], dtype=bool)
             if pyarrow.types.is_dictionary(kind):
                 found = found.cast(kind.value_type)
@@ -301,14 +304,32 @@ def _is_coded_text(kind: Any) -> bool:
     return bool(text)
 
 
-def objects_of(column: Any) -> NDArray[np.object_]:
+def objects_of(column: Any, source: str) -> NDArray[np.object_]:
     """Return coded text as an array of objects: rows of the same text share one object."""
     parts = [np.empty(0, dtype=object)]
     for chunk in column.chunks:
-        texts = chunk.dictionary.to_pylist()
-        places = chunk.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        texts, places = texts_and_places(chunk, source)
         parts.append(np.array([*texts, None], dtype=object)[places])
     return np.concatenate(parts)
+
+
+def texts_and_places(coded: Any, source: str) -> tuple[list[Any], NDArray[Any]]:
+    """Return the texts of a dictionary, and by row the place of its text, behind the last one if it has none.
+
+    Raises
+    ------
+    InputError
+        A code without a text, as in a damaged file.
+    """
+    from pyarrow.compute import min_max
+
+    texts = coded.dictionary.to_pylist()
+    codes = min_max(coded.indices).as_py()
+    for code in (codes["min"], codes["max"]):
+        if code is not None and not 0 <= code < len(texts):
+            reason = f"the file is damaged: its dictionary has {len(texts)} texts, and a row the code {code}"
+            raise InputError(reason, path=source)
+    return texts, coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
 
 
 def rows_of(

@@ -12,7 +12,7 @@ import numpy as np
 from ordhc import _ordhc
 from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
-from ordhc.io.arrays import Table, add_further, leaf_columns, pyarrow_parquet, rows_of
+from ordhc.io.arrays import Table, add_further, leaf_columns, pyarrow_parquet, rows_of, texts_and_places
 from ordhc.io.files import check_unpacked, name_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
@@ -190,13 +190,14 @@ def _named(table: _Batches, wanted: list[str], literal: bool, form: Form) -> Par
             else column.dictionary_encode()
         )
         coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
-        texts = coded.dictionary.to_pylist()
+        texts, places = texts_and_places(coded, table.source)
         numbers = [
-            -1 if _is_missing(text, literal, form.missing) else code.setdefault(text, len(code))
+            -1
+            if text is None or _is_missing(text, literal, form.missing)
+            else code.setdefault(text, len(code))
             for text in texts
         ]
         # The last place is that of rows without a value.
-        places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
         cells[:, at] = np.array([*numbers, -1], dtype=np.int64)[places]
     absent = (cells < 0).any(axis=1)
     if absent.any():

@@ -183,11 +183,14 @@ def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file or nothing of it; "-" is standard output, `.gz` is packed."""
+    """Write a whole file or nothing of it; "-" is standard output, `.gz` is packed.
+
+    A terminal gets control characters of names escaped, files and pipes get them as they are.
+    """
     check_writable(path)
     if os.fspath(path) == STDIO:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(_escaped(data) if sys.stdout.isatty() else data)
         sys.stdout.buffer.flush()
         return
     target = Path(path)
@@ -211,6 +214,15 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _escaped(data: bytes) -> bytes:
+    """Text in which no character acts on a terminal; what is no text stays."""
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError:
+        return data
+    return "\n".join("\t".join(map(_checks.on_one_line, line.split("\t"))) for line in lines).encode()
 
 
 def _umask() -> int:

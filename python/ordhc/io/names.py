@@ -9,6 +9,7 @@ from ordhc._checks import names as checked_names
 from ordhc._checks import path as checked_path
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
+from ordhc.comparison.ids import CodedNames
 from ordhc.comparison.suspects import alike
 from ordhc.errors import InputError, warn
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
@@ -25,8 +26,9 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     source
-        A text file with one name a line; or a csv or tsv file with a header, a column of names and, if its
-        rows aren't in order, `id` with the numbers 0..n-1. ``"items.csv:label"`` names file and column.
+        A text file with one name a line; or a csv or tsv file with a header, a column of names and perhaps a
+        column `id` of whole numbers, which the names are ordered by. ``"items.csv:label"`` names file and
+        column. As `names=` or `--names` of answers such a file says which id has which name, for any ids.
     column
         The column of names. By default `name`, or the only one that is called as such columns are (label,
         item, object, ...).
@@ -34,7 +36,8 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        A name twice (with both lines), a name that is missing, a column that isn't there or can't be told.
+        A name or an id twice (with both lines), a name that is missing, a column that isn't there or can't be
+        told.
 
     Examples
     --------
@@ -115,19 +118,18 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
         return names
     place: dict[int, int] = {}
     for row in range(1, len(sheet.rows)):
-        cell = sheet.rows[row][by].strip()
+        cell, line = sheet.rows[row][by].strip(), sheet.lines[row]
         if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
-            raise InputError(
-                f"ids must be whole numbers; here one is {quoted(cell)}",
-                path=sheet.source,
-                line=sheet.lines[row],
-            )
+            reason = f"ids must be whole numbers; here one is {quoted(cell)}"
+            raise InputError(reason, path=sheet.source, line=line)
+        if int(cell) in place:
+            before = sheet.lines[place[int(cell)] + 1]
+            reason = f"the id {int(cell)} occurs twice, first in line {before}"
+            raise InputError(reason, path=sheet.source, line=line)
         place[int(cell)] = row - 1
-    if sorted(place) != list(range(len(names))):
-        first = min(place, default=0)
-        hint = "; they begin with 1: subtract 1" if first == 1 == max(place) - len(names) + 1 else ""
-        raise InputError(f"ids must be 0..{len(names) - 1}, each once{hint}", path=sheet.source)
-    return tuple(names[place[leaf]] for leaf in range(len(names)))
+    ids = sorted(place)
+    ordered = tuple(names[place[leaf]] for leaf in ids)
+    return ordered if ids == list(range(len(names))) else CodedNames.of(ordered, ids)
 
 
 def usual_column(sheet: Sheet) -> int:
@@ -174,8 +176,8 @@ def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
     """Names given as a sequence or as a file."""
     if names is None:
         return None
-    if isinstance(names, str | os.PathLike):
-        return read_names(names)
+    if isinstance(names, str | os.PathLike | CodedNames):
+        return names if isinstance(names, CodedNames) else read_names(names)
     if isinstance(names, Sequence):
         return checked_names(names)
     return read_names(names) if hasattr(names, "read") else checked_names(names)

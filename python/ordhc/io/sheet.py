@@ -88,7 +88,7 @@ def unknown_column(source: str, name: str, there: Sequence[str], line: int | Non
 
 def refuse_quadruplets(header: Sequence[str], source: str) -> None:
     """Raise if columns i, j, k that are read as triplets are those of quadruplets."""
-    plain = {name.strip().lower() for name in header}
+    plain = {name.strip().lower().removesuffix("_name").removesuffix("_id") for name in header}
     triplets = [known for known in ROLES["triplets"] if known != ("i", "j", "k")]
     if plain >= {"i", "j", "k", "l"} and not any(plain >= set(known) for known in triplets):
         raise InputError(

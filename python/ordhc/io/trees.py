@@ -71,7 +71,7 @@ def read_tree(
     --------
     >>> import io, ordhc
     >>> ordhc.read_tree(io.StringIO("((a,b),c);"))
-    <Dendrogram: 3 leaves, dissimilarity 1 .. 2>
+    <Dendrogram: 3 leaves, shape>
     """
     return _read(path, format, preserve_underscores, progress, several=False)[0]
 

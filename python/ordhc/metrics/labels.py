@@ -35,7 +35,7 @@ def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
     Examples
     --------
     >>> import ordhc
-    >>> ordhc.metrics.ari("((0,1),(2,3));", ["a", "a", "b", "b"])
+    >>> ordhc.metrics.ari("((0:1,1:1):2,(2:2,3:2):1);", ["a", "a", "b", "b"])
     1.0
     """
     tree, table = prepared(tree, labels, ("labels",), "ari")
@@ -88,7 +88,7 @@ def aari(
     Examples
     --------
     >>> import ordhc
-    >>> tree = ordhc.as_dendrogram("(((0,1),(2,3)),((4,5),(6,7)));")
+    >>> tree = ordhc.as_dendrogram("(((0:1,1:1):1,(2:1,3:1):1):1,((4:1,5:1):1,(6:1,7:1):1):1);")
     >>> ordhc.metrics.aari(tree, [(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
     1.0
     >>> late = ordhc.Dendrogram([(0, 1), (2, 3), (8, 9), (4, 5), (6, 7), (11, 12), (10, 13)], range(1, 8))
@@ -103,6 +103,11 @@ def aari(
     if isinstance(levels, str):
         _checks.choice("levels", levels, ("depth",))
         return _by_depth(tree, other)
+    for each in (tree, other):
+        if isinstance(each, Dendrogram) and each.scale == "shape":
+            raise InputError(
+                'a tree without heights and lengths has no order of merging to cut by: give levels="depth"'
+            )
     if isinstance(other, Dendrogram):
         wanted = _levels_of(other) if levels is None else _levels(levels, 1)
         return _ordhc.aari_of_trees(tree._tree, other._tree, wanted, progress)[0]
@@ -142,21 +147,15 @@ def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> 
 
 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The leaves so ordered that nodes are ranges; the depths of the common ancestors of neighbours."""
-    n, merges, joined = tree.n_leaves, tree.merges.tolist(), tree.joined
-    first, depth = [0] * (2 * n - 1), [0] * (2 * n - 1)
-    sizes = [1] * n + tree.sizes.tolist()
-    gaps = np.zeros(n - 1, dtype=np.int64)
-    for node in range(2 * n - 2, n - 1, -1):
-        a, b = merges[node - n]
-        first[a], first[b] = first[node], first[node] + sizes[a]
-        gaps[first[b] - 1] = depth[node]
-        for child in (a, b):
-            is_part = child >= n and joined is not None and bool(joined[child - n])
-            depth[child] = depth[node] + (not is_part)
-    order = np.empty(n, dtype=np.int64)
-    order[first[:n]] = np.arange(n)
-    return order, gaps
+    """Return the leaves, those of each node together, and the depths of common ancestors of neighbours."""
+    shape, n = tree._shape, tree.n_leaves
+    depth, gaps = [0] * tree.n_nodes, np.zeros(n - 1, dtype=np.int64)
+    for node in range(tree.n_nodes - 1, n - 1, -1):
+        for at, child in enumerate(shape.children_of(node)):
+            depth[child] = depth[node] + 1
+            if at:
+                gaps[shape.starts[child] - 1] = depth[node]
+    return shape.order, gaps
 
 
 def _levels(given: Any, at_least: int) -> list[int]:
@@ -168,13 +167,11 @@ def _levels(given: Any, at_least: int) -> list[int]:
 
 
 def _levels_of(tree: Dendrogram) -> list[int]:
-    """The numbers of clusters at which a cut is no choice among merges of equal height."""
-    heights = tree.heights
-    # Cutting into k clusters keeps the first n - k merges.
-    kept = np.flatnonzero(heights[1:] != heights[:-1]) + 1
-    if not len(kept):
+    """Return the numbers of clusters at which a cut is no choice among nodes of equal height."""
+    found = tree._tree.levels()
+    if not found:
         raise InputError("all merges of the reference have the same height: it has no levels")
-    return (tree.n_leaves - kept).tolist()
+    return found
 
 
 def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = False) -> float:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate.linkage import INSTEAD
+from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
@@ -128,6 +130,8 @@ def cophenetic_correlation(
     """
     progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("similarity", "tree"), "cophenetic_correlation")
+    if _has_lengths(tree) or (isinstance(other, Dendrogram) and _has_lengths(other)):
+        return _of_paths(tree, other, dissimilarity)
     if isinstance(other, Dendrogram):
         value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
         return value if tree.kind == other.kind else -value
@@ -140,6 +144,26 @@ def cophenetic_correlation(
     )
     value = _ordhc.cophenetic(tree._tree, other, turned, progress)
     return value if turned == (tree.kind == "dissimilarity") else -value
+
+
+def _has_lengths(tree: Dendrogram) -> bool:
+    """Whether a tree has lengths and no heights that they give."""
+    return tree.scale == "lengths" and tree.root.height is None
+
+
+def _of_paths(tree: Dendrogram, other: Any, dissimilarity: bool | None) -> float:
+    """Correlate the n(n-1)/2 lengths of paths with heights, paths or values of a matrix."""
+    pairs, is_path = tree.cophenetic(), tree.kind == "dissimilarity"
+    if isinstance(other, Dendrogram):
+        values, is_far = other.cophenetic(), other.kind == "dissimilarity"
+    else:
+        values = _checks.square(other)[np.triu_indices(tree.n_leaves, 1)]
+        is_far = is_path if dissimilarity is None else _checks.flag("dissimilarity", dissimilarity)
+    for what, found in (("paths or heights of the tree", pairs), ("values of the reference", values)):
+        if not len(found) or (found == found[0]).all():
+            raise InputError(f"the {what} are all the same: there is no correlation")
+    value = float(np.corrcoef(pairs, values.astype(np.float64))[0, 1])
+    return value if is_far == is_path else -value
 
 
 def _check_direction(values: NDArray[Any], dissimilarity: bool | None) -> None:

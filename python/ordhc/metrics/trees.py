@@ -58,7 +58,8 @@ def kendall_tau_b(
     ----------
     tree, reference
         See `ordhc.as_dendrogram`. Closer merges rank first, whether heights are similarities or
-        dissimilarities; equal heights tie, inversions count as they stand.
+        dissimilarities; equal heights tie, inversions count as they stand. In a tree of shape alone a node
+        is closer than the nodes above it.
     include_self
         The leaf takes part in its own ranking, before all others in both trees.
     tie_self
@@ -76,7 +77,7 @@ def kendall_tau_b(
     Raises
     ------
     InputError
-        Another number of leaves; no leaf with a tau-b.
+        Another number of leaves; no leaf with a tau-b; a tree with lengths but without heights.
 
     Examples
     --------
@@ -108,13 +109,13 @@ def merge_distortion(tree: Any, reference: Any, *, progress: Progress | bool | N
     Raises
     ------
     InputError
-        Another number of leaves; similarities beside dissimilarities.
+        Another number of leaves; similarities beside dissimilarities; a tree without heights.
 
     Examples
     --------
     >>> import ordhc
     >>> ordhc.metrics.merge_distortion("((0:1,1:1):1,2:2);", "((0:1,1:1):3,2:4);")
-    2.0
+    4.0
     """
     progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("tree",), "merge_distortion")

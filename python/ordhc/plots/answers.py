@@ -15,7 +15,7 @@ from ordhc.comparison.units import shares_of
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 from ordhc.evaluate.intervals import wilson
-from ordhc.evaluate.select import parts_of
+from ordhc.evaluate.trials import parts_of
 from ordhc.plots.frames import ceiling_band, plain_axes, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.similarities.similarity import fitting

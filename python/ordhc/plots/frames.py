@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ceiling_band", "plain_axes", "reference_line"]
 
-#: A noise ceiling from fewer answers to repeated questions says too little to be drawn.
-FEWEST_REPEATED = 100
-
 
 def plain_axes(
     ax: "Axes | None", x: str, y: str, *, size: tuple[float, float] = (4.8, 3.4)
@@ -49,7 +46,7 @@ def reference_line(ax: "Axes", value: float, name: str, inks: Theme, *, upright:
 
 def ceiling_band(ax: "Axes", ceiling: NoiseCeiling | None, inks: Theme, *, upright: bool = False) -> None:
     """The noise ceiling, from its lower to its upper bound, unless too few answers tell it."""
-    if ceiling is None or ceiling.n_answers < FEWEST_REPEATED:
+    if ceiling is None or not ceiling.is_told:
         return
     span = ax.axvspan if upright else ax.axhspan
     span(ceiling.lower, ceiling.upper, color=inks.pale, zorder=0).set_gid("ordhc-ceiling")

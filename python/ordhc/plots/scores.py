@@ -124,8 +124,7 @@ def compare(
     Returns
     -------
     matplotlib.axes.Axes
-        With 95% intervals for a `Selection` (1.96 standard errors over folds), and with chance and the noise
-        ceiling as far as they are known.
+        With the 95% intervals of a `Selection`, and with chance and the noise ceiling where they are known.
 
     Examples
     --------
@@ -138,11 +137,10 @@ def compare(
     if isinstance(scores, Selection):
         by = scores.by if by is None else _checks.choice("by", by, SCORES)
         what = f"held-out {by}"
-        rows = [
-            (each.method, getattr(each, by), 1.96 * getattr(each, f"{by}_error"))
+        table = [
+            (each.method, *(getattr(each, f"{by}{end}") for end in ("", "_low", "_high")))
             for each in scores.candidates
         ]
-        table = [(name, value, value - error, value + error) for name, value, error in rows]
         chance = 0.0 if by == "revenue" else float(np.mean([each.chance for each in scores.candidates]))
         ceiling = scores.ceiling if by == "satisfied" else None
     else:
@@ -157,7 +155,8 @@ def compare(
     table.sort(key=lambda row: -row[1])
     ax, inks = plain_axes(ax, what, "", size=(5.2, 0.32 * len(table) + 1.0))
     values = np.array([row[1:] for row in table], dtype=np.float64)
-    errors = np.stack([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]])
+    # Intervals that aren't known are drawn as points.
+    errors = np.nan_to_num(np.stack([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]]))
     places = np.arange(len(table))
     ax.errorbar(
         values[:, 0],
@@ -194,15 +193,10 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Nodes below the root by their merges, each known by what its leaves are (sums of random numbers)."""
+    """Return the inner nodes below the root, each with what its leaves are (sums of random numbers)."""
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)
-    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((n - 1, 2), dtype=np.uint64)])
-    for at, (a, b) in enumerate(tree.merges.tolist()):
-        sums[n + at] = sums[a] + sums[b]
-    joined = tree.joined
-    return {
-        at: (int(sums[n + at, 0]), int(sums[n + at, 1]))
-        for at in range(n - 2)
-        if joined is None or not joined[at]
-    }
+    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((tree.n_nodes - n, 2), dtype=np.uint64)])
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        sums[above] += sums[node]
+    return {node - n: (int(sums[node, 0]), int(sums[node, 1])) for node in range(n, tree.n_nodes - 1)}

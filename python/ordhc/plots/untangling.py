@@ -74,7 +74,7 @@ def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
     # By node: places of its leaves, sorted; and its leaves in their order.
     sorted_places: dict[int, Numbers] = {leaf: places[leaf : leaf + 1] for leaf in range(n)}
     turned: dict[int, list[int]] = {}
-    for label in shape.postorder(2 * n - 2):
+    for label in shape.postorder(shape.root):
         if label < n:
             continue
         children = list(shape.children_of(label))
@@ -90,7 +90,7 @@ def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
         turned[label] = children
         parts = [sorted_places.pop(child) for child in children]
         sorted_places[label] = np.sort(np.concatenate(parts), kind="stable")
-    found, waiting = [], [2 * n - 2]
+    found, waiting = [], [shape.root]
     while waiting:
         label = waiting.pop()
         if label < n:

@@ -3,13 +3,14 @@
 import heapq
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.errors import InputError
+from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Crown", "Item"]
@@ -22,8 +23,9 @@ WHOLE, COLLAPSED = 299, 60
 class Item:
     """A leaf, a collapsed cluster or an open node.
 
-    `first` and `size` are its leaves in the order of the picture. `place`, `low` and `high` say where it
-    stands beside the others: leaf after leaf, 1 apart.
+    `first` and `size` are its leaves in the order of the picture. `height` is its position along the axis,
+    `near` and `far` are those of the leaf nearest to the root and of the leaf farthest from it. `place`,
+    `low` and `high` are positions across the axis: leaf after leaf, 1 apart.
     """
 
     label: int
@@ -36,6 +38,8 @@ class Item:
     place: float = 0.0
     low: float = 0.0
     high: float = 0.0
+    near: float = 0.0
+    far: float = 0.0
 
 
 class Crown:
@@ -44,29 +48,21 @@ class Crown:
     def __init__(self, tree: Dendrogram, truncate: int | bool | None = None, *, at_least: int = 1) -> None:
         self.tree = tree
         self.order: NDArray[np.int64] = tree.leaf_order()
-        n = tree.n_leaves
-        heights = tree._all_heights
-        rising = tree.kind == "dissimilarity"
-        inner = tree.heights
-        low, high = (float(inner.min()), float(inner.max())) if len(inner) else (0.0, 1.0)
-        self.margin = 0.03 * (high - low or abs(high) or 1.0)
-        own = tree.leaf_heights
-        #: Where leaves stand that have no height of their own, and where names begin.
-        if own is None:
-            self.leaf_end = min(0.0, low) if rising else high + 2 * self.margin
-        else:
-            self.leaf_end = float(min(own.min(), low) if rising else max(own.max(), high))
-        self.root_end = high + self.margin if rising else low - self.margin
-        self._leaf_heights = np.full(n, self.leaf_end) if own is None else own
-        self._heights = heights
-        self.root = self._item(2 * n - 2)
-        self._open(_tips_wanted(truncate, n, at_least))
+        #: Where nodes are along the axis.
+        self.positions = positions_of(tree)
+        self.root_end, self.leaf_end = self.positions.root_end, self.positions.leaf_end
+        self.root = self._item(tree.n_nodes - 1)
+        self._open(_tips_wanted(truncate, tree.n_leaves, at_least))
         self.tips = [item for item in self.items() if not item.children]
         cursor = -0.5
         for tip in self.tips:
             width = 1.0 if tip.size == 1 else 1.0 + min(2.0, 0.45 * math.log10(tip.size))
             tip.low, tip.high, tip.place = cursor, cursor + width, cursor + width / 2
             cursor += width
+            if tip.size > 1:
+                leaves = self.positions.at[self.order[tip.first : tip.first + tip.size]]
+                ends = float(leaves.min()), float(leaves.max())
+                tip.near, tip.far = ends if self.leaf_end > self.root_end else ends[::-1]
         #: The room of all tips, the first of which begins at -0.5.
         self.width = cursor + 0.5
         self.opened = [item for item in self.items() if item.children]
@@ -84,9 +80,8 @@ class Crown:
             waiting.extend(reversed(item.children))
 
     def _item(self, label: int) -> Item:
-        shape, n = self.tree._shape, self.tree.n_leaves
-        height = self._leaf_heights[label] if label < n else self._heights[label]
-        return Item(label, shape.starts[label], shape.sizes[label], float(height))
+        shape, height = self.tree._shape, float(self.positions.at[label])
+        return Item(label, shape.starts[label], shape.sizes[label], height, near=height, far=height)
 
     def _open(self, most: int) -> None:
         """Open nodes from the root down, the last merge first, until there are enough tips."""
@@ -101,7 +96,7 @@ class Crown:
             if len(shown) < len(labels):
                 start = shape.starts[labels[len(shown)]]
                 size = item.first + item.size - start
-                item.children.append(Item(item.label, start, size, item.height, is_rest=True))
+                item.children.append(replace(self._item(item.label), first=start, size=size, is_rest=True))
             count += len(item.children) - 1
             for child in item.children:
                 if child.size > 1 and not child.is_rest:

@@ -20,9 +20,10 @@ from ordhc.plotting.figures import (
     picture_bytes,
     points_of,
 )
-from ordhc.plotting.marks import draw_columns, draw_node_names, draw_support, legend, scale_bar, widths_of
+from ordhc.plotting.marks import draw_columns, draw_node_names, draw_support, legend, widths_of
 from ordhc.plotting.names import write_names
 from ordhc.plotting.palette import Theme
+from ordhc.plotting.scales import draw_scale
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
 from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name, longest_share
 from ordhc.tree.dendrogram import Dendrogram
@@ -42,6 +43,8 @@ MOST_NUMBERS = 150
 _WIDE = 1.04
 #: How much room a number takes, in points.
 _NUMBER = 11.0
+#: Closer leaders, in points, would be a grey area.
+_BETWEEN = 2.5
 
 
 def plot_dendrogram(
@@ -70,25 +73,32 @@ def plot_dendrogram(
     title: str | None = None,
     pyplot: bool = False,
 ) -> "Axes":
-    """Draw a dendrogram.
+    """Draw a dendrogram, a phylogram or a cladogram, as the tree is.
+
+    A tree with heights is a dendrogram: nodes are at their heights. A tree with lengths (`Dendrogram.scale`)
+    is a phylogram: each node is at its distance from the root, and each leaf ends where its path ends. A
+    dotted line leads from the end of a leaf to its name. An edge of negative length runs backwards. A tree of
+    shape alone is a cladogram by levels. A tree in which an edge has no length is drawn as a cladogram too.
 
     Parameters
     ----------
     tree
-        The dendrogram.
+        The tree.
     ax
         Where to draw; by default a new figure whose size grows with the number of leaves, and which pyplot
         does not know. `Dendrogram.plot` draws where pyplot does.
     layout
-        "rectangular", "circular", or "unrooted" (straight branches, with the root nowhere in particular).
+        "rectangular", "circular", or "unrooted" (straight branches as long as the edges; no root is marked).
     orientation
         The side on which the leaves of a rectangular tree stand: "right", "left", "top" or "bottom".
     truncate
         At most so many tips: the tree is opened from the root down, the last merge first, and what stays
-        closed is a triangle that is wider the more leaves it holds, named as "cat +11". By default trees of
-        300 leaves or more are truncated to 60; False never is.
+        closed is a triangle that is wider the more leaves it holds, named as "cat +11". In a phylogram the
+        triangle reaches from its farthest leaf to its nearest one. By default trees of 300 leaves or more are
+        truncated to 60; False draws all leaves.
     n_clusters
-        Colour this many clusters, each in a colour of its own.
+        Colour the clusters of `Dendrogram.cut`, each in a colour of its own. A tree with lengths is cut by
+        its longest paths; a tree of shape alone has no such cut.
     color_by
         Colour the branches by a category of each leaf: a mapping or series by name, or a list in the order of
         the leaves' numbers. Branches above leaves of different categories stay grey. With a legend.
@@ -111,7 +121,9 @@ def plot_dendrogram(
     support_threshold
         Show only support of at least this, from 0 to 1; lines below it are thin.
     scale
-        "axis", "bar" or "none"; by default an axis where the tree is rectangular, else a bar.
+        "axis" (heights, or distances from the root; rings in a circular tree), "bar" or "none". By default
+        "axis" for rectangular trees and for circular phylograms, "bar" for other circular and for unrooted
+        trees, "none" for cladograms. The bar of an unrooted tree is a length of edges.
     width, height
         Of a new figure, in millimetres: a column of a journal has about 85, a page 180.
     font, font_size
@@ -133,7 +145,12 @@ def plot_dendrogram(
     Raises
     ------
     InputError
-        A word that is none of those above, leaves that there are none of, what is no colour.
+        An unknown option or colour, an unknown leaf, an axis or a bar for a cladogram.
+
+    Warns
+    -----
+    OrdhcWarning
+        An edge has no length, so the tree is drawn as a cladogram.
 
     Examples
     --------
@@ -146,10 +163,10 @@ def plot_dendrogram(
     need_matplotlib()
     layout = _checks.choice("layout", layout, _LAYOUTS)
     orientation = _checks.choice("orientation", orientation, _SIDES)
-    scale = ("axis" if layout == "rectangular" else "bar") if scale is None else scale
-    scale = _checks.choice("scale", scale, _SCALES)
-    if scale == "axis" and layout != "rectangular":
-        raise InputError(f"scale 'axis' is for rectangular trees; a {layout} one has a 'bar' or 'none'")
+    if scale is not None:
+        scale = _checks.choice("scale", scale, _SCALES)
+    if scale == "axis" and layout == "unrooted":
+        raise InputError("scale 'axis' needs a root; an unrooted tree has scale 'bar' or 'none'")
     if theme is not None:
         theme = _checks.choice("theme", theme, ("light", "dark"))
     if hasattr(labels, "__len__"):
@@ -176,12 +193,14 @@ def plot_dendrogram(
     used = 0 if branches is None else len(branches.colours)
     strips = [] if columns is None else columns_of(tree, "columns", columns, palette, after=used)
     crown = Crown(tree, truncate, at_least=n_clusters or 1)
+    scale = _scale_for(scale, layout, crown)
     if not isinstance(support, str) and _checks.flag("support", support):
         shown = "numbers" if len(crown.tips) <= MOST_NUMBERS else "dots"
     shapes: Shapes
     shapes = Rectangle(crown, orientation)
     if layout != "rectangular":
-        shapes = Circle(crown) if layout == "circular" else Unrooted(crown)
+        circle = Circle(crown, opening=14.0 if scale == "axis" else 8.0)
+        shapes = circle if layout == "circular" else Unrooted(crown)
     names = crown.names() if labels else []
     with matplotlib_settings({} if font is None else {"font.family": _checks.text("font", font)}):
         ax = axes_for(ax, figure_size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
@@ -195,8 +214,9 @@ def plot_dendrogram(
         draw_columns(ax, crown, shapes, strips, inks)
         numbered = shown == "numbers" and tree.support is not None
         size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
+        _draw_leaders(ax, crown, shapes, inks)
         write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
-        _write_scale(ax, crown, shapes, scale, inks, size)
+        draw_scale(ax, crown, shapes, scale, inks, size)
         taken_boxes = None
         if shown in ("numbers", "dots"):
             taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
@@ -234,13 +254,6 @@ def _draw_lines(
     drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
     drawn.set_gid("ordhc-branches")
     ax.add_collection(drawn)
-    # Leaves that don't stand where names begin.
-    leads = [shapes.leader(tip) for tip in crown.tips]
-    leads = [lead for lead in leads if (lead[0] != lead[1]).any()]
-    if leads:
-        leaders = LineCollection(leads, colors=inks.pale, linewidths=0.5, zorder=1)
-        leaders.set_gid("ordhc-leaders")
-        ax.add_collection(leaders)
     closed = [tip for tip in crown.tips if tip.size > 1]
     if closed:
         tints = [colour(tip) for tip in closed]
@@ -250,6 +263,27 @@ def _draw_lines(
         )
         filled.set_gid("ordhc-collapsed")
         ax.add_collection(filled)
+
+
+def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None:
+    """Dotted lines from the ends of leaves to where names begin, where there is room between them."""
+    from matplotlib.collections import LineCollection
+
+    breadth, tallness = points_of(ax)
+    if isinstance(shapes, Rectangle):
+        room, depth = tallness if shapes.sideways else breadth, abs(shapes.depth)
+    else:
+        room, depth = 2 * min(breadth, tallness), 1.0
+    if room < _BETWEEN * crown.width:
+        return
+    leads = [shapes.leader(tip) for tip in crown.tips]
+    # Leaves of ultrametric trees differ by rounding errors.
+    leads = [lead for lead in leads if np.abs(lead[0] - lead[1]).max() > 2e-3 * depth]
+    if leads:
+        dotted = (0, (1, 2.5))
+        leaders = LineCollection(leads, colors=inks.line, linewidths=0.5, linestyles=dotted, zorder=1)
+        leaders.set_gid("ordhc-leaders")
+        ax.add_collection(leaders)
 
 
 def _set_up(
@@ -296,22 +330,20 @@ def _set_up(
     return size
 
 
-def _write_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
-    if scale == "bar":
-        scale_bar(ax, crown, shapes, inks, size or 7.0)
-    if not isinstance(shapes, Rectangle):
-        return
-    axis = ax.xaxis if shapes.sideways else ax.yaxis
-    if scale != "axis":
-        axis.set_ticks([])
-        return
-    from matplotlib.ticker import MaxNLocator
-
-    low, high = sorted((crown.root_end, crown.leaf_end))
-    ticks = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    axis.set_ticks([tick for tick in map(float, ticks) if low <= tick <= high])
-    axis.set_tick_params(colors=inks.line, labelsize=min(size or 7.0, 8.0), pad=2)
-    axis.set_label_text(crown.tree.kind, color=inks.line, fontsize=min(size or 7.0, 9.0))
+def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
+    """The scale of a picture: as asked for, or what fits the tree and the layout."""
+    if crown.positions.label is None:
+        if scale in ("axis", "bar"):
+            raise InputError(
+                f"scale {scale!r} needs heights, or a length of every edge; this tree has neither, "
+                "so it is drawn by levels: scale='none'"
+            )
+        return "none"
+    if scale is not None:
+        return scale
+    if layout == "circular":
+        return "axis" if crown.tree.scale == "lengths" else "bar"
+    return "axis" if layout == "rectangular" else "bar"
 
 
 #: What SciPy, seaborn and Matplotlib call options, and the way here.

@@ -1,4 +1,4 @@
-"""What stands beside and on a tree: support, columns of categories, legends, a scale bar."""
+"""What is drawn beside and on a tree: support, names of nodes, columns of categories, legends."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from ordhc.plotting.categories import Categories
 from ordhc.plotting.crown import Crown, Item
 from ordhc.plotting.figures import points_of
 from ordhc.plotting.palette import Theme
-from ordhc.plotting.shapes import Rectangle, Shapes, Unrooted
+from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.sizes import longest_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "scale_bar", "widths_of"]
+__all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "widths_of"]
 
 
 #: Shorter names of nodes are not cut further.
@@ -266,63 +266,3 @@ def legend(
     if title:
         lifted = 0.0 if below else rows * small * 1.45
         ax.set_title(title, loc="left", fontsize=max(small + 2, 9), color=inks.ink, pad=6 + lifted)
-
-
-def scale_bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> None:
-    """A bar as long as a round number of the heights' units."""
-    depth = abs(crown.leaf_end - crown.root_end)
-    if isinstance(shapes, Unrooted):
-        depth = 0.94 / shapes.unit
-    power = 10 ** math.floor(math.log10(0.2 * depth))
-    length = max(step * power for step in (1, 2, 5) if step * power <= 0.2 * depth)
-    text = f"{length:g}"
-    style = {"color": inks.line, "linewidth": 1.0, "clip_on": False, "gid": "ordhc-scale"}
-    if isinstance(shapes, Rectangle):
-        start, end = crown.root_end, crown.root_end + math.copysign(length, shapes.depth)
-        # Past the last leaf; the limits make room for it.
-        place = crown.width + 0.2
-        if shapes.sideways:
-            ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]
-            ax.set_ylim(place + 0.4, -0.6)
-            at = ((start + end) / 2, place)
-            ax.annotate(
-                text,
-                at,
-                (0, -2),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize=size,
-                color=inks.line,
-            )
-        else:
-            ax.plot([place, place], [start, end], **style)  # type: ignore[arg-type]
-            ax.set_xlim(-0.6, place + 0.4)
-            at = (place, (start + end) / 2)
-            ax.annotate(
-                text,
-                at,
-                (2, 0),
-                textcoords="offset points",
-                ha="left",
-                va="center",
-                fontsize=size,
-                color=inks.line,
-            )
-        return
-    drawn = length * 0.94 / depth
-    low, high = ax.get_ylim()
-    left = ax.get_xlim()[0]
-    place = high - 0.02 * (high - low)
-    ax.plot([left, left + drawn], [place, place], **style)  # type: ignore[arg-type]
-    ax.annotate(
-        text,
-        (left + drawn / 2, place),
-        (0, -2),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        fontsize=size,
-        color=inks.line,
-        annotation_clip=False,
-    )

@@ -15,8 +15,8 @@ import numpy as np
 from ordhc import _checks
 from ordhc._version import __version__
 from ordhc.errors import InputError
-from ordhc.plotting.crown import Crown
 from ordhc.plotting.palette import palette
+from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["inline", "page", "write_page"]
@@ -51,6 +51,8 @@ def page(
     clusters = 1
     if n_clusters is not None:
         clusters = _checks.whole("n_clusters", n_clusters, at_least=1, at_most=tree.n_leaves)
+        # Trees that can't be cut so say why.
+        tree.cut(clusters)
     least = _checks.number("support_threshold", support_threshold, at_least=0, at_most=1)
     shown = f"{tree.n_leaves:,} leaves" if title is None else _checks.text("title", title)
     data = _nodes(tree)
@@ -106,19 +108,19 @@ def _json(data: Any) -> str:
 def _nodes(tree: Dendrogram) -> dict[str, Any]:
     """All nodes, parents before their children, by column."""
     n, shape = tree.n_leaves, tree._shape
-    labels = np.fromiter(shape.preorder(2 * n - 2), dtype=np.int64)
-    at = np.full(2 * n - 1, -1)
+    labels = np.fromiter(shape.preorder(shape.root), dtype=np.int64)
+    at = np.full(tree.n_nodes, -1)
     at[labels] = np.arange(len(labels))
     above = np.array(shape.parents)[labels]
-    crown = Crown(tree, 2)
-    heights = tree._all_heights[labels].copy()
-    is_leaf = labels < n
-    if tree.leaf_heights is None:
-        heights[is_leaf] = crown.leaf_end
-    # The last merge is opened first.
+    positions = positions_of(tree)
+    # The last merge is opened first; without an order of merging, the node nearest to the root.
     rank = np.full(len(labels), -1)
-    inner = np.flatnonzero(~is_leaf)
-    rank[inner[np.argsort(-labels[inner])]] = np.arange(len(inner))
+    inner = np.flatnonzero(labels >= n)
+    depth = np.zeros(len(labels))
+    if positions.label is None:
+        for node, parent in enumerate(at[above[1:]].tolist(), start=1):
+            depth[node] = depth[parent] + 1
+    rank[inner[np.lexsort((-labels[inner], depth[inner]))]] = np.arange(len(inner))
     names, inside = tree.labels, tree.node_names
     support: list[float | None] | None = None
     if tree.support is not None:
@@ -126,11 +128,12 @@ def _nodes(tree: Dendrogram) -> dict[str, Any]:
         support = [None if share != share else round(share, 4) for share in shares]
     return {
         "leaves": n,
-        "kind": tree.kind,
-        "leaf_end": _short(crown.leaf_end),
-        "root_end": _short(crown.root_end),
+        "label": positions.label,
+        "word": "height" if tree.scale == "heights" else positions.label,
+        "leaf_end": _short(positions.leaf_end),
+        "root_end": _short(positions.root_end),
         "parent": np.where(above < 0, -1, at[above]).tolist(),
-        "height": [_short(height) for height in heights.tolist()],
+        "height": [_short(height) for height in positions.at[labels].tolist()],
         "support": support,
         "rank": rank.tolist(),
         "number": [label if label < n else None for label in labels.tolist()],

@@ -78,9 +78,8 @@ class Rectangle:
         return (item.height, item.place) if self.sideways else (item.place, item.height)
 
     def triangle(self, tip: Item) -> Points:
-        """With its base where leaves stand."""
-        low, high, end = tip.low + 0.12, tip.high - 0.12, self.crown.leaf_end
-        return self._at([(tip.height, tip.place), (end, low), (end, high)])
+        """From the node to the farthest and the nearest leaf."""
+        return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
         """A rectangle beyond the leaves."""
@@ -95,8 +94,7 @@ class Rectangle:
 
     def leader(self, tip: Item) -> Points:
         """Along the heights."""
-        start = tip.height if tip.size == 1 else self.crown.leaf_end
-        return self._at([(start, tip.place), (self.crown.leaf_end, tip.place)])
+        return self._at([((tip.near + tip.far) / 2, tip.place), (self.crown.leaf_end, tip.place)])
 
     @property
     def depth(self) -> float:
@@ -131,30 +129,33 @@ class Circle:
         sweep = 360.0 - self.opening
         return math.radians(90 - self.opening / 2 - sweep * (place + 0.5) / self.crown.width)
 
-    def _arc(self, radius: float, start: float, end: float) -> Points:
+    def arc(self, radius: float, start: float, end: float, last_radius: float | None = None) -> Points:
+        """From a radius and a place to another place, at the same radius or a spiral to another one."""
         first, last = self.angle(start), self.angle(end)
         steps = np.linspace(first, last, 2 + int(abs(last - first) / 0.03))
-        return radius * np.column_stack([np.cos(steps), np.sin(steps)])
+        radii = np.linspace(radius, radius if last_radius is None else last_radius, len(steps))
+        return np.column_stack([radii * np.cos(steps), radii * np.sin(steps)])
 
     def branch(self, parent: Item, child: Item) -> Points:
         """A ray and an arc."""
-        start = self._arc(self.radius(child.height), child.place, child.place)[:1]
-        return np.concatenate([start, self._arc(self.radius(parent.height), child.place, parent.place)])
+        start = self.arc(self.radius(child.height), child.place, child.place)[:1]
+        return np.concatenate([start, self.arc(self.radius(parent.height), child.place, parent.place)])
 
     def node(self, item: Item) -> tuple[float, float]:
         """The middle of the arc."""
-        x, y = self._arc(self.radius(item.height), item.place, item.place)[0].tolist()
+        x, y = self.arc(self.radius(item.height), item.place, item.place)[0].tolist()
         return x, y
 
     def triangle(self, tip: Item) -> Points:
-        """With an arc as its base."""
-        return np.concatenate([[self.node(tip)], self._arc(1.0, tip.low + 0.12, tip.high - 0.12)])
+        """From the node to the farthest and the nearest leaf."""
+        far, near = self.radius(tip.far), self.radius(tip.near)
+        return np.concatenate([[self.node(tip)], self.arc(far, tip.low + 0.12, tip.high - 0.12, near)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
         """A part of a ring around the leaves."""
         near = 1.0 + column * (COLUMN + GAP) + GAP
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
-        return np.concatenate([self._arc(near, low, high), self._arc(near + COLUMN, high, low)])
+        return np.concatenate([self.arc(near, low, high), self.arc(near + COLUMN, high, low)])
 
     def label(self, tip: Item, columns: int) -> Label:
         """Around the rings, along the rays."""
@@ -164,8 +165,8 @@ class Circle:
 
     def leader(self, tip: Item) -> Points:
         """Along a ray."""
-        start = self.radius(tip.height) if tip.size == 1 else 1.0
-        return np.concatenate([self._arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
+        start = self.radius((tip.near + tip.far) / 2)
+        return np.concatenate([self.arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
 
     def reach(self, columns: int) -> float:
         """How far out names begin."""
@@ -176,8 +177,8 @@ class Circle:
 class Unrooted(Circle):
     """Straight branches, as if there were no root: each cluster has an angle that follows its leaves.
 
-    Lengths are those of the branches, as read or as heights tell them (equal-angle layout, Felsenstein 2004),
-    the farthest tip at 1 from the root. Names stand on a circle around, so that they don't cover each other.
+    Lengths are those of the edges (equal-angle layout, Felsenstein 2004), the farthest tip at 1 from the
+    root. Names stand on a circle around, so that they don't cover each other.
     """
 
     unit: float = 1.0
@@ -186,21 +187,26 @@ class Unrooted(Circle):
     def __post_init__(self) -> None:
         self.opening = 0.0
         crown = self.crown
-        lengths = crown.tree.branch_lengths
         self._at[id(crown.root)] = (0.0, 0.0)
         for item in crown.items():
             x, y = self._at[id(item)]
             for child in item.children:
-                length = 0.0 if child.is_rest else abs(child.height - item.height)
-                if lengths is not None and not child.is_rest:
-                    length = max(float(np.nan_to_num(lengths[child.label])), 0.0)
+                if child.is_rest:
+                    length = 0.0
+                elif crown.positions.label is None:
+                    length = 1.0
+                else:
+                    length = self._away(child.height - item.height)
                 angle = self.angle(self._middle(child))
                 self._at[id(child)] = (x + length * math.cos(angle), y + length * math.sin(angle))
-        reach = [math.hypot(*self._at[id(tip)]) + self._depth(tip) for tip in crown.tips]
+        reach = [
+            math.hypot(*self._at[id(tip)]) + max(self._away(tip.far - tip.height), 0) for tip in crown.tips
+        ]
         self.unit = 1.0 / (max(reach) or 1.0)
 
-    def _depth(self, tip: Item) -> float:
-        return abs(self.crown.leaf_end - tip.height) if tip.size > 1 else 0.0
+    def _away(self, difference: float) -> float:
+        """A difference of positions, negative towards the root."""
+        return difference if self.crown.leaf_end > self.crown.root_end else -difference
 
     def _middle(self, item: Item) -> float:
         return (item.low + item.high) / 2
@@ -215,11 +221,10 @@ class Unrooted(Circle):
         return x * self.unit, y * self.unit
 
     def triangle(self, tip: Item) -> Points:
-        """A sector of the cluster's angle, as deep as its height."""
-        depth = max(self._depth(tip) * self.unit, 0.04)
-        angles = np.linspace(self.angle(tip.low + 0.1), self.angle(tip.high - 0.1), 6)
+        """A sector of the cluster's angle, from the farthest to the nearest leaf."""
+        far, near = (max(self._away(end - tip.height) * self.unit, 0.04) for end in (tip.far, tip.near))
         here = np.array([self.node(tip)])
-        return np.concatenate([here, here + depth * np.column_stack([np.cos(angles), np.sin(angles)])])
+        return np.concatenate([here, here + self.arc(far, tip.low + 0.1, tip.high - 0.1, near)])
 
     def leader(self, tip: Item) -> Points:
         """From a tip to where its name is."""

@@ -24,15 +24,21 @@ from ordhc.reporting.sections import (
     unexplained_section,
 )
 from ordhc.reporting.words import (
+    FEWEST_IN_PERCENT,
     NO_BETTER,
+    PAGE,
     forms,
     in_numbers,
     is_chance,
     methods,
     percent,
+    percent_range,
     references,
     summary,
+    three_digits,
     told_ceiling,
+    told_nested,
+    told_reach,
 )
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -63,7 +69,8 @@ def document(
         "'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="ordhc {text(numbers["versions"]["ordhc"])}">'
-        f"<title>{text(title)}</title><style>\n{style}</style></head><body>{''.join(parts)}</body></html>\n"
+        f"<title>{text(title)}</title><style>\n{style}</style></head>"
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
 
 
@@ -132,17 +139,25 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
     chance = "" if agreement["chance"] is None else f"; at random it would be {percent(agreement['chance'])}"
     if agreement["between"] is not None:
         whose = "other people's" if data["n_people"] is not None else "the other"
-        count = in_numbers(agreement["n_between"], "answer", "answers")
+        count = agreement["n_between"]
         said.append(
-            f"Of {whose} answers to the same question, {percent(agreement['between'])} say the same as an "
-            "answer "
-            f"does, on average over {count} to repeated questions{chance}."
+            f"Of {whose} answers to the same question, {percent(agreement['between'])} say the "
+            "same as an answer "
+            f"does, on average over {in_numbers(count, 'answer', 'answers')} to repeated questions{chance}."
+            if count >= FEWEST_IN_PERCENT
+            else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that others "
+            "answered, too: "
+            "too few to say how far people agree."
         )
     if agreement["within"] is not None:
-        count = in_numbers(agreement["n_within"], "answer", "answers")
+        count = agreement["n_within"]
         said.append(
             f"People who answer a question again say the same in {percent(agreement['within'])} of the cases "
-            f"({count})."
+            f"({in_numbers(count, 'answer', 'answers')})."
+            if count >= FEWEST_IN_PERCENT
+            else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that the same "
+            "person answered "
+            "again: too few to say how far people agree with themselves."
         )
     if not data["n_repeated_questions"]:
         said.append(
@@ -198,9 +213,11 @@ def _method(numbers: Numbers) -> Markup:
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
         between = (
-            f", 95% interval {percent(held['low'])} to {percent(held['high'])} over {over}"
+            f", 95% interval {percent(held['low'])} to {percent(held['high'])} over {over} and the "
+            "trees of other "
+            "data"
             if held["low"] is not None
-            else f" (too few {over} for an interval)"
+            else f" (too few {over} or folds for an interval)"
         )
         parts.append(
             paragraph(
@@ -212,6 +229,8 @@ def _method(numbers: Numbers) -> Markup:
         )
         if is_chance(held):
             parts.append(note(NO_BETTER))
+        if (reach := told_reach(numbers)) is not None:
+            parts.append(paragraph(reach))
         if ceiling is None and accuracy["ceiling"] is not None:
             few = in_numbers(accuracy["ceiling"]["n_answers"], "answer is", "answers are")
             parts.append(paragraph(f"{few} to repeated questions: too few for a noise ceiling.", "quiet"))
@@ -228,7 +247,8 @@ def _method(numbers: Numbers) -> Markup:
             )
     parts.append(
         paragraph(
-            f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers that it was made from."
+            f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers that it was made from, "
+            "which says little about other answers."
         )
     )
     if "most central" in numbers["data"]["forms"]:
@@ -238,50 +258,52 @@ def _method(numbers: Numbers) -> Markup:
             )
         )
     if selection is not None:
-        rows: list[tuple[str, ...]] = []
-        best = None
-        values = [c["satisfied"] for c in selection["candidates"]] + [selection["candidates"][0]["chance"]]
-        span = _span([*values, *(band or ())])
-        for at, each in enumerate(selection["candidates"]):
-            error = 1.96 * each["satisfied_error"]
-            ends = (each["satisfied"] - error, each["satisfied"] + error)
-            best = at if each["method"] == method["name"] else best
-            mark = (
-                "this report"
-                if best == at
-                else "clearly worse" * (each["method"] in selection["clearly_worse"])
-            )
-            rows.append(
-                (
-                    each["method"],
-                    f"{each['revenue']:.4f} ± {each['revenue_error']:.4f}",
-                    f"{each['satisfied']:.4f} ± {each['satisfied_error']:.4f}",
-                    interval(each["satisfied"], *ends, chance=each["chance"], ceiling=band, span=span),
-                    mark,
-                )
-            )
-        rows.append(("chance", "0", f"{selection['candidates'][0]['chance']:.4f}", "", ""))
-        together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
-        decided = (
-            f"The method {method['name']} was given."
-            if method["was_given"]
-            else f"The held-out {selection['by']} decides."
-        )
-        parts.append(
-            table(
-                ("method", "held-out revenue", "held-out satisfied", "", ""),
-                rows,
-                kinds="lnnll",
-                best=best,
-                caption=f"Means over {selection['folds']} folds, with standard errors; {together} are in one "
-                "fold. "
-                f"{decided} Pictured: satisfied with its 95% interval; chance is dashed"
-                + (", the noise ceiling grey." if band else "."),
-            )
-        )
+        parts += _compared(method, selection, band)
     for key in ("methods", "left_out", "biased", "folds", "held_out"):
         parts.append(note(numbers["notes"].get(key)))
     return section("method", "The method, and how well it tells answers", *parts)
+
+
+def _compared(method: Numbers, selection: Numbers, band: tuple[float, float] | None) -> list[Markup]:
+    """The table of methods, and what a method that was chosen by it is expected to satisfy."""
+    by, candidates = selection["by"], selection["candidates"]
+    known = [c[f"satisfied{end}"] for c in candidates for end in ("", "_low", "_high")]
+    span = _span([each for each in (*known, candidates[0]["chance"], *(band or ())) if each is not None])
+    rows: list[tuple[str, ...]] = []
+    best = None
+    for at, each in enumerate(candidates):
+        best = at if each["method"] == method["name"] else best
+        ends = (each["satisfied_low"], each["satisfied_high"])
+        behind = three_digits(each["behind"], each["behind_low"], each["behind_high"])
+        mark = " *" * (each["method"] in selection["clearly_worse"])
+        rows.append(
+            (
+                each["method"],
+                percent_range(each["satisfied"], *ends),
+                interval(each["satisfied"], *ends, chance=each["chance"], ceiling=band, span=span),
+                three_digits(each["revenue"], each["revenue_low"], each["revenue_high"]),
+                behind + mark if at else "",
+            )
+        )
+    rows.append(("chance", percent(candidates[0]["chance"]), "", "0", ""))
+    over = "people" if selection["unit"] == "group" else "questions"
+    together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
+    decided = (
+        f"The method {method['name']} was given." if method["was_given"] else f"The held-out {by} decides."
+    )
+    caption = (
+        f"Each answer is scored once, by a tree made without its fold ({selection['folds']} folds; "
+        f"{together} are "
+        f"in one). {decided} In parentheses: 95% intervals over {over} and the trees that other data would "
+        f"have given, one method at a time. “Behind” is the difference from the first method in {by}, paired "
+        f"by {over}; * is clearly worse (the interval is above 0). Bold is the method of this report. "
+        "Pictured: satisfied; chance is dashed"
+    ) + (", the noise ceiling grey." if band else ".")
+    columns = ("method", "held-out satisfied", "", "held-out revenue", f"{by} behind")
+    return [
+        *([] if method["was_given"] else [paragraph(told_nested(selection))]),
+        table(columns, rows, kinds="lnlnn", best=best, caption=caption),
+    ]
 
 
 def _methods(numbers: Numbers) -> Markup:
@@ -308,4 +330,8 @@ def _methods(numbers: Numbers) -> Markup:
         again,
         f"<h3>Exact settings and versions</h3><pre>{text(exact, 20_000)}</pre>",
         paragraph("The JSON of the same name, beside this page, holds every number and the tree.", "quiet"),
+        Markup(
+            f'<p class="quiet"><a href="{PAGE}">What each number assumes</a>, and how often its intervals '
+            "hold.</p>"
+        ),
     )

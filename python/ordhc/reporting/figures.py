@@ -76,23 +76,12 @@ def tree_figure(
 
 
 def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
-    """The tree without leaves that were merged last; None if there are none, or if they are elsewhere."""
+    """Return the tree without unanswered leaves; None if there are none or they were not merged last."""
     n, few = tree.n_leaves, tree.n_leaves - len(unanswered)
     kept = np.delete(np.arange(n), list(unanswered))
-    if not unanswered or few < 2 or not np.array_equal(np.sort(tree.node(n + few - 2).leaves), kept):
+    if not unanswered or few < 2 or tree.ancestor(kept).size > few:
         return None
-    numbers = np.full(2 * n - 1, -1)
-    numbers[kept] = np.arange(few)
-    numbers[n : n + few - 1] = np.arange(few, 2 * few - 1)
-    return Dendrogram(
-        numbers[tree.merges[: few - 1]],
-        tree.heights[: few - 1],
-        kind=tree.kind,
-        names=[tree.labels[leaf] for leaf in kept.tolist()],
-        node_names=None if tree.node_names is None else tree.node_names[: few - 1],
-        support=None if tree.support is None else tree.support[: few - 1],
-        joined=None if tree.joined is None else tree.joined[: few - 1],
-    )
+    return tree.keep(kept)
 
 
 def tanglegram_figure(a: Dendrogram, b: Dendrogram, titles: tuple[str, str], n_clusters: int) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
 from ordhc.clustering.posterior import posterior
@@ -67,8 +68,9 @@ class Findings:
     on_random: tuple[Predicted, float] | None
     people: list[Standing] | None
     resampled: Bootstrap | None
-    #: How many trees the posterior has drawn, if the support is theirs.
+    #: How many trees the posterior has drawn, if the support is theirs, and how well its chains have mixed.
     n_drawn: int | None
+    mixing: Mixing | None
     others: dict[str, Dendrogram]
     unit: str
     folds: int
@@ -81,16 +83,18 @@ def found_in(
     answers: Answers,
     asked: Asked,
     heldout: Comparisons | None,
+    prefer: str | None,
     progress: Progress | None,
 ) -> Findings:
     """Compare methods, make the tree, hold answers out, resample.
 
-    `heldout` are answers that no tree is made of; methods and the tree are scored on them.
+    `heldout` are answers that no tree is made of; methods and the tree are scored on them. `prefer` is as in
+    `select`.
     """
     notes: dict[str, str] = {}
     unit, folds = _split(answers, asked, notes)
     selection = None
-    methods = _methods(data, asked, notes)
+    methods = _methods(data, asked, prefer, notes)
     if folds and methods:
         try:
             selection = select(
@@ -101,29 +105,37 @@ def found_in(
                 by=asked.by,
                 unit=unit,
                 heldout=heldout,
+                prefer=prefer,
                 progress=part(progress, 0.0, 0.4),
             )
         except InputError as error:
             notes["methods"] = f"Methods could not be compared: {error}."
-    plan = Plan.of(data, method=asked.method or (None if selection is None else selection.best))
+    plan = Plan.of(data, method=asked.method or (prefer if selection is None else selection.best))
     method = asked.method or plan.method or plan.title
     tree, unanswered = fit(plan, data, progress=part(progress, 0.4, 0.45))
     apart = None
     if folds:
         told = part(progress, 0.45, 0.55)
         try:
-            apart = held_out(data, plan, answers, folds=folds, seed=asked.seed, unit=unit, progress=told)
+            known = None
+            if selection is not None and not selection.on_random:
+                known = next((each for each in selection.candidates if each.method == method), None)
+            apart = held_out(
+                data, plan, answers, folds=folds, seed=asked.seed, unit=unit, known=known, progress=told
+            )
         except InputError as error:
             notes["held_out"] = f"No answers could be held out: {error}."
     people = None
     if apart is not None and answers.person is not None:
-        people = standings(answers, apart, data.group_names, answers.person)
+        people = standings(data, answers, apart, seed=asked.seed)
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
-    resampled, n_drawn = None, None
+    resampled, n_drawn, mixing = None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
         drawn = posterior(data, **plan.linkage_settings, progress=part(progress, 0.55, 0.95))
-        tree, n_drawn = drawn.tree, len(drawn.trees)
+        tree, n_drawn, mixing = drawn.tree, len(drawn.trees), drawn.diagnostics
+        if mixing.trouble is not None:
+            notes["mixing"] = f"R-hat is {mixing.r_hat:.2f}: {mixing.trouble}."
     elif asked.n_resamples:
         try:
             resampled = bootstrap(
@@ -158,6 +170,7 @@ def found_in(
         people,
         resampled,
         n_drawn,
+        mixing,
         others,
         unit,
         folds,
@@ -190,12 +203,12 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
     return unit, min(asked.folds, count)
 
 
-def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str]:
+def _methods(data: Comparisons, asked: Asked, prefer: str | None, notes: dict[str, str]) -> list[str]:
     """What is compared: what was named, or what select would try, as far as it ends in time."""
     if asked.methods is not None:
         found = list(asked.methods)
     else:
-        found = default_methods(data, asked.by, asked.folds)
+        found = default_methods(data, asked.by, asked.folds, prefer)
         if "posterior-al" not in found:
             notes["left_out"] = "The method posterior-al was not tried, because it would take too long."
         if data.n_leaves > MOVES_UP_TO:
@@ -211,9 +224,9 @@ def _natural(tree: Dendrogram, n_unanswered: int) -> int:
     """In how many clusters to colour the tree: the largest step in height among the last merges."""
     n = tree.n_leaves
     most = min(12 + n_unanswered, n - 1)
-    if most < 2 or not tree.is_monotone:
+    if most < 2 or tree.scale != "heights" or not tree.is_monotone:
         return min(n, 2)
-    heights = np.sort(tree.heights)
+    heights = np.sort(np.repeat(tree.heights, np.bincount(tree.parents[:-1])[n:] - 1))
     heights = heights if tree.kind == "dissimilarity" else -heights[::-1]
     # With k clusters the next merge is n - k, the last one n - k - 1.
     steps = {k: float(heights[n - k] - heights[n - k - 1]) for k in range(2, most + 1) if n - k - 1 >= 0}
@@ -238,6 +251,7 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
             "unit": apart.unit,
             "folds": apart.folds,
             "chance": apart.chance,
+            "decided": apart.decided,
         }
     if found.on_random is not None:
         of_tree, chance = found.on_random
@@ -289,7 +303,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     support = tree.support
     nodes, known = [], []
     for node in tree.nodes():
-        if node.is_leaf or node.label == 2 * n - 2:
+        if node.is_leaf or node.parent is None:
             continue
         share = None if support is None else _number(float(support[node.label - n]))
         known += [] if share is None else [share]
@@ -298,7 +312,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
                 "label": node.label,
                 "name": node.name,
                 "size": node.size,
-                "height": float(node.height),
+                "height": node.height,
                 "support": share,
                 "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
             }
@@ -307,6 +321,9 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     return {
         "n_resamples": found.n_drawn if resampled is None else len(resampled.trees),
         "unit": ("posterior" if found.n_drawn else None) if resampled is None else resampled.unit,
+        "mixing": None
+        if found.mixing is None
+        else {"r_hat": found.mixing.r_hat, "effective_size": found.mixing.effective_size},
         "n_clusters": len(nodes),
         "n_known": len(known),
         "at_least": {f"{least:g}": sum(share >= least for share in known) for least in SUPPORT},

@@ -57,8 +57,9 @@ def table(
 ) -> Markup:
     """A table; `kinds` has a letter a column: l left, s short, n number, w long text."""
     classes = {"l": "", "s": ' class="s"', "n": ' class="n"', "w": ' class="wrap"'}
+    # A column of pictures has no name, and an empty header would be read aloud.
     head = "".join(
-        f'<th scope="col"{classes[kind]}>{text(name)}</th>'
+        f'<th scope="col"{classes[kind]}>{text(name)}</th>' if name else "<td></td>"
         for name, kind in zip(columns, kinds, strict=False)
     )
     head = f"<thead><tr>{head}</tr></thead>" if columns else ""

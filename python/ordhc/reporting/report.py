@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.describe import describe
+from ordhc.clustering.plan import method_of_session
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.held_out import Answers
@@ -261,6 +262,7 @@ def report(
     answers = Answers.of(comparisons)
     apart = None if analysed is None or not len(analysed.heldout) else analysed.heldout
     if analysed is not None:
+        n_scored = analysed.about["n_scored"]
         none = (
             "that none of three is the odd one out"
             if isinstance(given, Triplets)
@@ -269,10 +271,16 @@ def report(
         for reason, count in (
             (f"answers {none}", analysed.about["n_none"]),
             ("answers of people who are left out", analysed.about["n_excluded_answers"]),
-            ("held-out answers, which the tree is scored on", analysed.about["n_held_out"]),
+            ("held-out answers, which the tree is scored on", n_scored),
+            (
+                "held-out answers that score nothing, as their questions were also asked otherwise or they "
+                "name none",
+                analysed.about["n_held_out"] - n_scored,
+            ),
         ):
             counted |= {reason: count} if count else {}
-    found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
+    prefer = None if analysed is None else method_of_session(comparisons)
+    found = found_in(comparisons, answers, asked, apart, prefer, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
     sections = told(comparisons, found, tree)
     numbers: dict[str, Any] = {

@@ -6,7 +6,7 @@ from typing import Any
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.reporting.figures import agreement_figure, tanglegram_figure, tree_figure
 from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table, text
-from ordhc.reporting.words import ODD, in_numbers, percent
+from ordhc.reporting.words import ODD, in_numbers, percent, told_people
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
@@ -20,8 +20,24 @@ __all__ = [
 #: How many rows of long tables are shown; the rest is in the JSON.
 MOST = 40
 PEOPLE = 30
+UNLIKE = (
+    "Another view: trees of the others predict these answers no better than chance, but the "
+    "answers agree with each "
+    "other, or with those of others of another view. Unlike others: too few answers to tell a view "
+    "of their own from "
+    "answers at random. Looks random: answers enough, and they follow no tree. None of this says why."
+)
 #: Answers against the tree; those that nobody repeated only fill up.
 PUZZLES, FILLED = 15, 8
+#: What support is not, of resamples and of a posterior.
+_SUPPORT = (
+    "Support is how often a cluster comes back, not how likely it is: of clusters with a support "
+    "of 54% in simulations "
+    "22% were true.",
+    "Support is the probability of a cluster if answers are independent and wrong as the posterior "
+    "assumes. Where "
+    "a true cluster has no parts, the parts that it is drawn with have some support, too.",
+)
 Numbers = Mapping[str, Any]
 
 
@@ -55,7 +71,7 @@ def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Marku
 
 
 def people_section(numbers: Numbers) -> Markup:
-    """Who agrees with trees made without them, and who looks random."""
+    """Who agrees with trees made without them, and who has another view or looks random."""
     people = numbers["people"]
     if people is None:
         why = (
@@ -66,16 +82,7 @@ def people_section(numbers: Numbers) -> Markup:
         return section("people", "People", paragraph(why))
     odd = [person for person in people if person["verdict"] in ODD]
     unsure = sum(person["verdict"] == "too few answers" for person in people)
-    names = ", ".join(person["who"] for person in odd[:10]) + (", …" if len(odd) > 10 else "")
-    text_of = [
-        f"Of {in_numbers(len(people), 'person', 'people')} "
-        + (
-            f"{in_numbers(len(odd), 'looks', 'look')} as if answering at random, or the other way round: "
-            f"{names}."
-            if odd
-            else "nobody looks as if answering at random."
-        )
-    ]
+    text_of = [told_people(people)]
     if unsure:
         gave = "person" if unsure == 1 else "people"
         text_of.append(f"{unsure:,} {gave} gave too few answers to tell.")
@@ -111,10 +118,15 @@ def people_section(numbers: Numbers) -> Markup:
             columns,
             rows,
             kinds=kinds,
-            caption="Accuracy is the share of a person's answers that trees satisfy which were not made from "
-            "them; "
-            f"dashed is what answers at random would give.{rest}",
+            caption="Accuracy is the share of a person's answers that trees satisfy which were not "
+            "made from them; "
+            "dashed is what answers at random would give. Each interval is for one person alone, "
+            "not adjusted for "
+            f"their number: about {max(1, round(len(people) / 20)):,} of {len(people):,} would "
+            "miss what they are "
+            f"about.{rest}",
         ),
+        *([paragraph(UNLIKE, "quiet")] if odd else []),
     )
 
 
@@ -174,6 +186,18 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
             )
         )
     parts.append(note(numbers["notes"].get("support")))
+    if (mixing := found["mixing"]) is not None and mixing["r_hat"] is not None:
+        parts.append(
+            paragraph(
+                f"Of the log-likelihood of the chains, R-hat is {mixing['r_hat']:.2f} (chains that "
+                "have mixed are below "
+                f"1.1), and the effective size {mixing['effective_size']:.0f} trees.",
+                "quiet",
+            )
+        )
+    parts.append(note(numbers["notes"].get("mixing")))
+    if found["n_known"]:
+        parts.append(paragraph(_SUPPORT[found["unit"] == "posterior"], "quiet"))
     by_size = sorted(found["nodes"], key=lambda node: (-node["size"], node["label"]))
     if by_size:
         rows: list[tuple[str, ...]] = []

@@ -1,23 +1,35 @@
 """A report in sentences: what was found, the methods, the references."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordhc.plots.frames import FEWEST_REPEATED
+from ordhc.evaluate.ceiling import FEWEST_REPEATED
 from ordhc.reporting.counts import FORMS
 
 __all__ = [
+    "FEWEST_IN_PERCENT",
     "NO_BETTER",
     "ODD",
+    "PAGE",
     "forms",
+    "three_digits",
     "in_numbers",
     "is_chance",
     "methods",
     "percent",
+    "percent_range",
     "references",
     "summary",
     "told_ceiling",
+    "told_nested",
+    "told_people",
+    "told_reach",
 ]
+
+#: A share of fewer answers is no percentage.
+FEWEST_IN_PERCENT = 10
+#: What each number assumes.
+PAGE = "https://ordhc.github.io/ordhc/explanation/assumptions.html"
 
 Numbers = Mapping[str, Any]
 
@@ -110,6 +122,16 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None or share != share else f"{100 * share:.{digits}f}%"
 
 
+def percent_range(share: float, low: float | None, high: float | None) -> str:
+    """A share in percent, with its interval where that is known."""
+    return percent(share) if low is None else f"{percent(share)} ({percent(low)} to {percent(high)})"
+
+
+def three_digits(value: float, low: float | None, high: float | None) -> str:
+    """A score, with its interval where that is known."""
+    return f"{value:.3f}" if low is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
 def in_numbers(count: int, one: str, several: str) -> str:
     """A number and what is counted."""
     return f"{count:,} {one if count == 1 else several}"
@@ -124,6 +146,39 @@ def told_ceiling(accuracy: Numbers) -> Numbers | None:
     """The noise ceiling, unless too few answers tell it."""
     ceiling: Numbers | None = accuracy["ceiling"]
     return None if ceiling is None or ceiling["n_answers"] < FEWEST_REPEATED else ceiling
+
+
+def told_nested(selection: Numbers) -> str:
+    """What a method is expected to satisfy that is chosen as the one of the report was."""
+    nested = selection["nested"]
+    if nested is None:
+        return (
+            "The method was chosen by the scores in this table, which makes its own somewhat too high."
+            if len(selection["candidates"]) > 1
+            else ""
+        )
+    share = percent_range(nested["value"], nested["low"], nested["high"])
+    return (
+        "The method was chosen by the scores in this table, which makes its own somewhat too high. "
+        "Methods that are "
+        f"chosen in the same way, but without the answers that they are scored on, satisfy {share}."
+    )
+
+
+def told_reach(numbers: Numbers) -> str | None:
+    """What a perfect tree would reach, where each answer is a single comparison; else None."""
+    held, forms_given = numbers["accuracy"]["held_out"], set(numbers["data"]["forms"])
+    if held is None or not forms_given <= {"triplet", "quadruplet"} or not 0 < held["decided"] < 1:
+        return None
+    decided = held["decided"]
+    return (
+        f"The trees say something about {percent(decided)} of these comparisons. In the others "
+        "both pairs are equally "
+        "close in the tree, and no answer is satisfied. So a perfect tree would satisfy about "
+        f"{percent(decided)} of answers without any error. Of the answers that the trees say "
+        "something about, they "
+        f"satisfy {percent(min(held['estimate'] / decided, 1.0))}, where chance is 50%."
+    )
 
 
 def is_chance(held: Numbers) -> bool:
@@ -188,21 +243,35 @@ def summary(numbers: Numbers) -> list[str]:
         sure = clusters["at_least"]["0.95"]
         text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"
         verb = "is" if sure == 1 else "are"
-        told.append(f"{text} {verb} in at least 95% of the trees of resampled answers.")
-    odd = [] if numbers["people"] is None else [p for p in numbers["people"] if p["verdict"] in ODD]
+        of = "drawn trees" if clusters["unit"] == "posterior" else "trees of resampled answers"
+        told.append(f"{text} {verb} in at least 95% of the {of}.")
     if numbers["people"] is not None and len(numbers["people"]) > 1:
-        told.append(
-            f"{in_numbers(len(odd), 'person looks', 'people look')} as if answering at random or the other "
-            "way "
-            "round."
-            if odd
-            else "Nobody looks as if answering at random."
-        )
+        told.append(told_people(numbers["people"]))
     return told
 
 
 #: Standings that should be looked at.
-ODD = ("looks random", "below chance")
+ODD = ("looks random", "below chance", "unlike others", "another view")
+_SAID = (
+    ("looks random", "looks as if answering at random", "look as if answering at random"),
+    ("below chance", "answers as if the other way round", "answer as if the other way round"),
+    ("another view", "answers by another tree than the others", "answer by another tree than the others"),
+    (
+        "unlike others",
+        "is unlike the others, with too few answers to tell another view from chance",
+        "are unlike the others, with too few answers to tell another view from chance",
+    ),
+)
+
+
+def told_people(people: Sequence[Numbers]) -> str:
+    """How many people should be looked at, and why."""
+    found = []
+    for verdict, one, several in _SAID:
+        count = sum(person["verdict"] == verdict for person in people)
+        if count:
+            found.append(f"{in_numbers(count, 'person', 'people')} {one if count == 1 else several}")
+    return f"{'; '.join(found)}." if found else "Nobody answers unlike the others."
 
 
 def _cite(*keys: str) -> str:
@@ -299,6 +368,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         said += _collected(numbers["session"]["analysis"])
     selection = method["selection"]
     if selection is not None and not method["was_given"]:
+        preferred = selection["preferred"]
         names = ", ".join(candidate["method"] for candidate in selection["candidates"])
         together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
         cited.append("revenue")
@@ -307,7 +377,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
             f"{'' if selection['by'] == 'satisfied' else '(' + CITED['revenue'] + ') '}in "
             f"{selection['folds']}-fold cross-validation, with {together} in one fold"
             + (", scored on held-out answers to random questions" if selection["on_random"] else "")
-            + (", preferring posterior-al unless it is clearly worse" if selection["adaptive"] else "")
+            + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
             + f": {method['name']}."
         )
     else:
@@ -321,9 +391,11 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         interval = ""
         if held["low"] is not None:
             interval = (
-                f" (95% interval {percent(held['low'])} to {percent(held['high'])}, Wilson's for the "
-                "number of "
-                f"independent answers that {over} are worth; {CITED['wilson']}; {CITED['cochran']})"
+                f" (95% interval {percent(held['low'])} to {percent(held['high'])}: Wilson's for "
+                "the number of "
+                f"independent answers that have the standard error over {over}, "
+                f"{CITED['cochran']}, and over the "
+                f"trees of other data, by a jackknife over pairs of folds; {CITED['wilson']})"
             )
             cited.extend(["wilson", "cochran"])
         of = _asked_for(numbers)
@@ -357,8 +429,15 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
                 if held and held["unit"] == "group"
                 else "trees not made of them"
             )
-            + ", with Wilson's 95% interval; somebody looks random whose interval holds what answers at "
-            "random give but not what the others reach, and who is nearer to the former."
+            + ", with Wilson's 95% interval for each person alone. A person is unlike the others "
+            "whose interval "
+            "holds what answers at random give but not what the others reach, and who is nearer to "
+            "the former. "
+            "Such a person has another view if their answers agree with each other, or with those "
+            "of other such "
+            "people, more than answers at random to the same questions (5% level), and looks "
+            "random if they do not "
+            "and a tree of their own would have shown."
         )
         if any(person.get("reliability") is not None for person in numbers["people"]):
             cited.append("people")

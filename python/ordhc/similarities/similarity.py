@@ -242,12 +242,15 @@ def factored(
     return rows, scale
 
 
-def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
-    """The data in a form that is accepted: triplets serve as quadruplets, vectors are arrays."""
+def fitting(data: Any, accepted: tuple[str, ...], what: str, *, copy: bool = True) -> Any:
+    """Return the data in an accepted form: triplets serve as quadruplets, vectors become arrays.
+
+    Vectors are copied, unless `copy` is False: another thread may write to the caller's array.
+    """
     if isinstance(data, Triplets | Quadruplets):
         return fitting_comparisons(data, accepted, what)
     if "vectors" in accepted:
-        rows = as_vectors(data)
+        rows = as_vectors(data, copy=copy)
         if _are_distances(rows):
             warn(
                 f"the vectors, {rows.shape}, look like distances (symmetric, 0 on the diagonal, none below), "

@@ -35,11 +35,12 @@ _BLOCK = 512
 _DIRECT = 128
 
 
-def as_vectors(data: Any) -> Any:
-    """Rows of finite numbers: an (n, p) array of float32 or float64, or SciPy's CSR.
+def as_vectors(data: Any, *, copy: bool = False) -> Any:
+    """Return rows of finite numbers: an (n, p) array of float32 or float64, or SciPy's CSR.
 
-    Arrays of these types are used without a copy; other numbers become float64, data frames arrays
-    without a first column of names.
+    Other numbers become float64, data frames arrays without a first column of names. With `copy` the rows
+    are copied before they are checked, so that a thread that writes to `data` cannot change checked values.
+    Without `copy` arrays of float32 and float64 are used as they are.
 
     Raises
     ------
@@ -52,6 +53,8 @@ def as_vectors(data: Any) -> Any:
         rows = data.tocsr()
         if rows.dtype not in (np.float32, np.float64):
             rows = rows.astype(np.float64)
+        elif copy:
+            rows = rows.copy()
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
@@ -66,6 +69,8 @@ def as_vectors(data: Any) -> Any:
         rows = _checks.array("the vectors", without_names(data)[0])
         if rows.dtype not in (np.float32, np.float64):
             rows = _checks.numbers_of("the vectors", rows)
+        elif copy:
+            rows = rows.copy()
     if rows.ndim != 2 or not rows.shape[0]:
         raise InputError(f"vectors have shape {rows.shape}; (n, p) with at least one row is needed")
     if isinstance(rows, np.ndarray):
@@ -176,7 +181,9 @@ def products(
             out = rows @ rows.T
         for block in blocks(n):
             out[block] *= rows.dtype.type(scale)
-            if not math.isfinite(out[block].sum(dtype=np.float64)):
+            with np.errstate(invalid="ignore"):
+                total = out[block].sum(dtype=np.float64)
+            if not math.isfinite(total):
                 raise _overflow(out[block], block.start, 0)
         return out.astype(dtype, copy=False)
     out = np.empty(pairs, dtype=dtype)
@@ -219,7 +226,9 @@ class NegativeShare:
     def add(self, values: NDArray[Any]) -> bool:
         """Count values; whether they are finite."""
         least = values.min(initial=0)
-        total = float(values.sum(dtype=np.float64))
+        # Infinities of both signs add up to NaN.
+        with np.errstate(invalid="ignore"):
+            total = float(values.sum(dtype=np.float64))
         self.count += values.size
         if least >= 0 or not math.isfinite(total):
             self.sum += total

@@ -53,11 +53,8 @@ def _reference(kind: str, truth: Dendrogram, m: int, seed: int) -> Any:
     n = truth.n_leaves
     if kind == "labels":
         return truth.cut(n_clusters=max(n // 3, 1)).reshape(n, 1)
-    S = np.zeros((n, n))
-    clusters = [[leaf] for leaf in range(n)]
-    for (a, b), height in zip(truth.merges.tolist(), truth.heights.tolist(), strict=True):
-        S[np.ix_(clusters[a], clusters[b])] = S[np.ix_(clusters[b], clusters[a])] = height
-        clusters.append(clusters[a] + clusters[b])
+    S = truth.cophenetic(square=True)
+    np.fill_diagonal(S, 0.0)
     return S
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.plugins.specs import LinkageSpec
@@ -107,9 +106,9 @@ def _repeats(linkage: ComparisonLinkage) -> None:
 def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
     """The clusters of a tree as sets of leaves."""
     members: list[frozenset[int]] = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    merges: NDArray[np.int64] = tree.merges
-    for a, b in merges.tolist():
-        members.append(members[a] | members[b])
+    members += [frozenset()] * (tree.n_nodes - tree.n_leaves)
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        members[above] |= members[node]
     return set(members)
 
 

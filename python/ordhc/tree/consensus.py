@@ -11,7 +11,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import aligned
-from ordhc.tree.shape import some_leaves
+from ordhc.tree.shape import Shape
 
 __all__ = ["consensus"]
 
@@ -46,10 +46,10 @@ def consensus(
     Returns
     -------
     Dendrogram
-        `support` is the share of the trees that have each cluster. A node's height is the mean over these
-        trees, but it stands no lower than what is within it. Where the branch lengths of a tree are those of
-        no heights, lengths are means instead and heights are ranks, as `Dendrogram.from_newick` has it. Nodes
-        of more than two children are joined merges. Leaves are numbered as in the first tree.
+        `support` is the share of the trees that have each cluster. If all trees have heights, a node's height
+        is the mean over the trees that have its cluster, but at least as far from the leaves as the nodes
+        below it. Else, if all trees have lengths, each edge is as long as it is in the mean of these trees.
+        Else the tree is shape alone. Leaves are numbered as in the first tree.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def consensus(
     >>> import ordhc
     >>> trees = ["(((a,b),c),d);", "(((b,a),c),d);", "((a,b),(c,d));", "((a,c),(b,d));"]
     >>> ordhc.consensus(trees).to_newick(branch_lengths=False)
-    '(d,c,(a,b)75)100;'
+    '(c,d,(a,b)75)100;'
     >>> ordhc.consensus(trees, extended=True).to_newick(branch_lengths=False)
     '(d,(c,(a,b)75)50)100;'
     """
@@ -102,41 +102,43 @@ def _weights(given: ArrayLike | None, n_trees: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Clusters:
-    """The different clusters of some trees, each known by the tree and the merge where it occurs first."""
+    """The different clusters of some trees, whose inner nodes are numbered tree after tree."""
 
     trees: Sequence[Dendrogram]
     weights: NDArray[np.float64]
-    #: By tree and merge the number of the cluster, -1 for a merge that is only part of a node.
+    #: The number of the first inner node of each tree, and behind them the number of all.
+    begins: NDArray[np.int64]
+    #: The cluster of each inner node.
     numbers: NDArray[np.int64]
-    #: By cluster: the place in `numbers` where it is first, its number of leaves, the share of the trees.
+    #: Of each cluster the inner node where it is first, its number of leaves, the share of the trees.
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     shares: NDArray[np.float64]
 
     @classmethod
     def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> "_Clusters":
-        m = trees[0].n_leaves - 1
+        n = trees[0].n_leaves
+        counts = [tree.n_nodes - n for tree in trees]
         # A cluster's code is the exclusive or of random numbers of its leaves: different ones have the same
         # with a probability of 2^-128.
-        of_leaves = np.random.default_rng(0).integers(0, 2**64, (m + 1, 2), dtype=np.uint64)
+        of_leaves = np.random.default_rng(0).integers(0, 2**64, (n, 2), dtype=np.uint64)
         codes = np.concatenate([_codes(tree, of_leaves) for tree in trees])
-        is_node = np.concatenate([np.ones(m, bool) if t.joined is None else ~t.joined for t in trees])
-        places = np.flatnonzero(is_node)
-        order = places[np.lexsort(codes[places].T)]
+        order = np.lexsort(codes.T)
         is_new = np.ones(len(order), dtype=bool)
         is_new[1:] = (codes[order[1:]] != codes[order[:-1]]).any(axis=1)
-        numbers = np.full(len(is_node), -1)
+        numbers = np.empty(len(order), dtype=np.int64)
         numbers[order] = np.cumsum(is_new) - 1
         first = order[is_new]
         sizes = np.concatenate([tree.sizes for tree in trees])[first]
-        times = np.bincount(numbers[places], np.repeat(weights, m)[places], minlength=len(first))
-        return cls(trees, weights, numbers, first, sizes, times / weights.sum())
+        times = np.bincount(numbers, np.repeat(weights, counts), minlength=len(first))
+        begins = np.concatenate([[0], np.cumsum(counts)])
+        return cls(trees, weights, begins, numbers, first, sizes, times / weights.sum())
 
     def mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """By cluster the mean over the trees that have it, without NaN; of equal values it is that value."""
+        """Return each cluster's mean over the trees that have it, without NaN; of equal values that value."""
         table = np.concatenate(values)
-        weights = np.repeat(self.weights, self.trees[0].n_leaves - 1)
-        there = (self.numbers >= 0) & ~np.isnan(table)
+        weights = np.repeat(self.weights, np.diff(self.begins))
+        there = ~np.isnan(table)
         numbers, count = self.numbers[there], len(self.first)
         base = np.full(count, np.nan)
         base[numbers[::-1]] = table[there][::-1]
@@ -147,19 +149,19 @@ class _Clusters:
 
 
 def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The code of each merge's cluster, (n - 1, 2)."""
-    n, order = tree.n_leaves, tree._tree.leaf_order()
+    """Return the code of each inner node's leaves, (n_nodes - n, 2)."""
+    n, shape = tree.n_leaves, tree._shape
     before = np.zeros((n + 1, 2), dtype=np.uint64)
-    np.bitwise_xor.accumulate(of_leaves[order], axis=0, out=before[1:])
-    start = np.argsort(order)[some_leaves(tree.merges)[n:]]
+    np.bitwise_xor.accumulate(of_leaves[shape.order], axis=0, out=before[1:])
+    start = np.array(shape.starts[n:], dtype=np.int64)
     codes: NDArray[np.uint64] = before[start + tree.sizes] ^ before[start]
     return codes
 
 
 class _Nest:
-    """Clusters that contradict each other nowhere, as a tree.
+    """Clusters of which none contradicts another, as a tree.
 
-    Its nodes are numbers: a leaf its own, cluster c is n + c.
+    Its nodes are numbers: a leaf has its own, cluster c is n + c.
     """
 
     def __init__(self, clusters: _Clusters, common: NDArray[np.int64]) -> None:
@@ -167,35 +169,33 @@ class _Nest:
         self.parents: dict[int, int] = {}
         self.children: dict[int, dict[int, None]] = {}
         self._tops: dict[int, int] = {}
-        self._merges: dict[int, list[list[int]]] = {}
         is_common = np.zeros(len(clusters.first), dtype=bool)
         is_common[common] = True
-        numbers = clusters.numbers
-        of = np.where((numbers >= 0) & is_common[np.maximum(numbers, 0)], numbers, -1).tolist()
+        of = np.where(is_common[clusters.numbers], clusters.numbers, -1).tolist()
         # Children before parents.
         for cluster in common[np.argsort(clusters.sizes[common], kind="stable")].tolist():
             self._complete(cluster, of)
 
-    def _place(self, cluster: int) -> tuple[int, int, list[list[int]]]:
-        """Where a cluster is: the place of its tree's first merge, its own merge, the tree's merges."""
-        tree, merge = divmod(int(self.clusters.first[cluster]), self.n - 1)
-        if tree not in self._merges:
-            self._merges[tree] = self.clusters.trees[tree].merges.tolist()
-        return tree * (self.n - 1), merge, self._merges[tree]
+    def _place(self, cluster: int) -> tuple[int, int, Shape]:
+        """Return where a cluster is first: the number of its tree's first inner node, its node, the tree."""
+        first = int(self.clusters.first[cluster])
+        tree = int(np.searchsorted(self.clusters.begins, first, side="right")) - 1
+        begin = int(self.clusters.begins[tree])
+        return begin, self.n + first - begin, self.clusters.trees[tree]._shape
 
     def _complete(self, cluster: int, of: list[int]) -> None:
-        """Put what is there already, of all smaller clusters, under a cluster."""
+        """Put all smaller clusters that are there already below a cluster."""
         n, own = self.n, self.n + cluster
-        start, merge, merges = self._place(cluster)
-        waiting, children = list(merges[merge]), self.children.setdefault(own, {})
+        begin, node, shape = self._place(cluster)
+        waiting, children = list(shape.children_of(node)), self.children.setdefault(own, {})
         while waiting:
             part = waiting.pop()
             if part < n:
                 children[self._top(part)] = None
-            elif (smaller := of[start + part - n]) >= 0:
+            elif (smaller := of[begin + part - n]) >= 0:
                 children[self._top(n + smaller)] = None
             else:
-                waiting += merges[part - n]
+                waiting += shape.children_of(part)
         for child in children:
             self.parents[child] = own
 
@@ -209,15 +209,9 @@ class _Nest:
         return node
 
     def _members(self, cluster: int) -> list[int]:
-        """The leaves of a cluster."""
-        _, merge, merges = self._place(cluster)
-        waiting, leaves = list(merges[merge]), []
-        while waiting:
-            part = waiting.pop()
-            if part < self.n:
-                leaves.append(part)
-            else:
-                waiting += merges[part - self.n]
+        """Return the leaves of a cluster."""
+        _, node, shape = self._place(cluster)
+        leaves: list[int] = shape.leaves_of(node).tolist()
         return leaves
 
     @property
@@ -253,63 +247,44 @@ class _Nest:
 
 def _assembled(clusters: _Clusters, nest: _Nest) -> Dendrogram:
     trees, n = clusters.trees, nest.n
-    first, m = trees[0], nest.n - 1
-    rises = 1.0 if first.kind == "dissimilarity" else -1.0
-    with_lengths = not all(map(_are_of_heights, trees))
-    means = clusters.mean([tree.heights for tree in trees]) * rises
+    first = trees[0]
     nodes = sorted(nest.children, key=nest.size)
-    height: dict[int, float] = {}
-    smallest = dict(zip(range(n), range(n), strict=True))
+    number = {node: n + at for at, node in enumerate(nodes)}
+    parents = [-1] * (n + len(nodes))
     for node in nodes:
-        within = [height[child] for child in nest.children[node] if child in height]
-        height[node] = (
-            1.0 + max(within, default=0.0) if with_lengths else max([float(means[node - n]), *within])
+        for child in nest.children[node]:
+            parents[number.get(child, child)] = number[node]
+    order = np.array(nodes, dtype=np.int64) - n
+    heights = lengths = own = None
+    if all(tree.root.height is not None for tree in trees):
+        rises = 1.0 if first.kind == "dissimilarity" else -1.0
+        means = (clusters.mean([tree.heights for tree in trees])[order] * rises).tolist()
+        for at, parent in enumerate(parents[n:-1]):
+            means[parent - n] = max(means[parent - n], means[at])
+        heights = np.array(means) * rises
+        own_heights = [tree.leaf_heights for tree in trees if tree.leaf_heights is not None]
+        if len(own_heights) == len(trees):
+            own = _mean_of(own_heights, clusters.weights)
+    elif all(tree.scale != "shape" for tree in trees):
+        lengths = np.concatenate(
+            [
+                _mean_of([tree.lengths[:n] for tree in trees], clusters.weights),
+                clusters.mean([tree.lengths[n:] for tree in trees])[order],
+            ]
         )
-        smallest[node] = min(smallest[child] for child in nest.children[node])
-    merges: list[tuple[int, int]] = []
-    heights, joined, support = np.empty(m), np.ones(m, dtype=bool), np.full(m, np.nan)
-    label = dict(zip(range(n), range(n), strict=True))
-    for node in sorted(nodes, key=lambda node: (height[node], nest.size(node), smallest[node])):
-        whole, *others = [label[child] for child in sorted(nest.children[node], key=smallest.__getitem__)]
-        for other in others:
-            heights[len(merges)] = height[node]
-            merges.append((whole, other))
-            whole = n + len(merges) - 1
-        label[node] = whole
-        joined[whole - n], support[whole - n] = False, min(1.0, clusters.shares[node - n])
-    lengths = None
-    if with_lengths:
-        own = clusters.mean([tree._lengths[n:] for tree in trees])
-        lengths = np.full(2 * n - 1, np.nan)
-        lengths[:n] = _mean_of([tree._lengths[:n] for tree in trees], clusters.weights)
-        lengths[[label[node] for node in nodes]] = own[np.array(nodes, dtype=np.int64) - n]
-    own_heights = [tree.leaf_heights for tree in trees if tree.leaf_heights is not None]
-    return Dendrogram(
-        merges,
-        heights * (1.0 if with_lengths else rises),
-        kind="dissimilarity" if with_lengths else first.kind,
+    return Dendrogram.from_parents(
+        parents,
+        heights=heights,
+        lengths=lengths,
+        kind=first.kind,
         names=first.names,
-        joined=joined,
-        support=support,
-        branch_lengths=lengths,
-        leaf_heights=_mean_of(own_heights, clusters.weights)
-        if len(own_heights) == len(trees) and not with_lengths
-        else None,
+        support=np.minimum(1.0, clusters.shares[order]),
+        leaf_heights=own,
     )
 
 
-def _are_of_heights(tree: Dendrogram) -> bool:
-    """Whether branch lengths are differences of heights, but for rounding."""
-    if tree.branch_lengths is None:
-        return True
-    far = np.abs(tree.branch_lengths - tree.with_branch_lengths(None)._lengths)[:-1]
-    if tree.joined is not None:
-        far = np.delete(far, tree.n_leaves + np.flatnonzero(tree.joined))
-    return bool((far <= 1e-4 * np.abs(tree.heights).max()).all())
-
-
 def _mean_of(values: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean by leaf; of equal values it is that value. NaN counts not."""
+    """Return the mean by leaf, without NaN; of equal values it is that value."""
     table = np.array(values)
     there = ~np.isnan(table)
     base = np.take_along_axis(table, there.argmax(axis=0)[None], axis=0)[0]

@@ -10,7 +10,7 @@ from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
-from ordhc.tree.beside import shown
+from ordhc.tree.annotations import shown
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.foreign import newick_of
 
@@ -230,23 +230,23 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
         if at and len(np.unique(own)) < len(np.unique(columns[at - 1])):
             _check_not_coarser(columns[at - 1], own, at)
         levels.append(np.unique(np.column_stack([before, own]), axis=0, return_inverse=True)[1].ravel())
-    # Leaves of the same finest cluster merge at 1, up to the root at L + 1.
+    # Leaves of the same finest cluster join at 1, those below the root at L + 1.
+    parents: list[int] = [-1] * n
     top = np.arange(n)
-    merges: list[tuple[int, int]] = []
     heights: list[float] = []
-    joined: list[bool] = []
     for height, level in enumerate(reversed(levels), start=1):
         order = np.argsort(level, kind="stable")
         for members in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
-            clusters = list(dict.fromkeys(top[members].tolist()))
-            whole = clusters[0]
-            for other in clusters[1:]:
-                merges.append((whole, other))
-                heights.append(float(height))
-                joined.append(other != clusters[-1])
-                whole = n + len(merges) - 1
-            top[members] = whole
-    return Dendrogram(merges, heights, names=names, joined=joined)
+            clusters = np.unique(top[members])
+            if len(clusters) == 1:
+                continue
+            node = len(parents)
+            for cluster in clusters.tolist():
+                parents[cluster] = node
+            parents.append(-1)
+            heights.append(float(height))
+            top[members] = node
+    return Dendrogram.from_parents(parents, heights=heights, names=names)
 
 
 def _check_not_coarser(before: NDArray[np.int64], column: NDArray[np.int64], at: int) -> None:

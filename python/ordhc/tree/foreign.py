@@ -21,6 +21,8 @@ class _Node:
     number: int | None = None
     #: What else its comment says.
     comment: str | None = None
+    #: True if a leaf's `name` is its name even where it is a number; otherwise a number numbers the leaf.
+    is_named: bool = False
 
 
 #: A root, the children of a node, what is known of a node.
@@ -61,36 +63,33 @@ def _of_networkx(tree: Any) -> _Walk | None:
         )
     kind = tree.graph.get("kind", "dissimilarity")
     own = tree.graph.get("leaf_heights", False)
-    merges = _merges(tree)
+    by_height = tree.graph.get("scale", "heights") == "heights"
+    numbers = _numbers(tree)
 
     def about(node: Any) -> _Node:
         known, above = tree.nodes[node], next(iter(tree.pred[node]), None)
-        edge = {} if above is None else tree.edges[above, node]
+        edge = {"length": tree.graph.get("root_length")} if above is None else tree.edges[above, node]
         is_leaf = not tree.adj[node]
-        height = known.get("height") if not is_leaf or own else None
+        height = known.get("height") if by_height and (not is_leaf or own) else None
         return _Node(
             known.get("name", str(node) if is_leaf else None),
             edge.get("length", edge.get("weight")),
             known.get("support"),
             None if height is None else (kind, float(height)),
             node if is_leaf and "name" in known and isinstance(node, int) else None,
-            kind if is_leaf and above is None else merges.get(node),
+            kind if is_leaf and above is None else numbers.get(node),
+            is_named="name" in known,
         )
 
     return roots[0], lambda node: list(tree.adj[node]), about
 
 
-def _merges(tree: Any) -> dict[Any, str]:
-    """The numbers of the merges of each node, for a graph that a dendrogram made."""
+def _numbers(tree: Any) -> dict[Any, str]:
+    """The comments that number the inner nodes, for a graph that a dendrogram made."""
     inner = [node for node in tree.nodes if tree.adj[node]]
-    if not all(isinstance(node, int) and "height" in tree.nodes[node] for node in inner):
+    if "scale" not in tree.graph or not all(isinstance(node, int) for node in inner):
         return {}
-    found, number = {}, 0
-    for node in sorted(inner):
-        end = number + len(tree.adj[node]) - 1
-        found[node] = "merge=" + "/".join(map(str, range(number, end)))
-        number = end
-    return found
+    return {node: f"node={node}" for node in inner}
 
 
 def _of_dendropy(tree: Any) -> _Walk | None:
@@ -180,7 +179,8 @@ def _labelled(node: _Node, is_leaf: bool) -> str:
     if node.comment is not None:
         items.append(node.comment)
     name = "" if node.name is None else str(node.name)
-    # A number that names a leaf is written plainly, which says that it is its number.
-    label = name if is_leaf and name.isdecimal() else "'" + name.replace("'", "''") + "'" if name else ""
+    # A number without quotes is read as the number of the leaf.
+    is_number = is_leaf and name.isdecimal() and not node.is_named
+    label = name if node.name is None or is_number else "'" + name.replace("'", "''") + "'"
     comment = f"[&{','.join(items)}]" if items else ""
     return label + comment + ("" if node.length is None else f":{float(node.length)!r}")

@@ -10,7 +10,7 @@ from ordhc import _checks, _ordhc
 from ordhc._checks.matrices import leaves_of_condensed, matrix
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError
-from ordhc.tree.beside import shown
+from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram, index_names, label_columns
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -169,9 +169,13 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
         raise InputError("there are no trees")
     found = [as_dendrogram(tree) for tree in given]
     first = found[0]
+    # A tree of shape alone agrees with either kind.
+    kinds = [(at, tree.kind) for at, tree in enumerate(found) if tree.scale != "shape"]
+    for at, kind in kinds:
+        if kind != kinds[0][1]:
+            before, known = kinds[0]
+            raise InputError(f"tree {before} has {known[:-1]}ies as heights, tree {at} {kind[:-1]}ies")
     for at, tree in enumerate(found):
-        if tree.kind != first.kind:
-            raise InputError(f"tree 0 has {first.kind[:-1]}ies as heights, tree {at} {tree.kind[:-1]}ies")
         if (tree.names is None) != (first.names is None):
             named, bare = (0, at) if tree.names is None else (at, 0)
             raise InputError(f"the leaves of tree {named} have names, those of tree {bare} have none")
@@ -192,9 +196,9 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     return found
 
 
-def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Dendrogram:
+def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
     """The tree as the crate has it, merges of equal height as one node if `join_ties`."""
-    return tree._tree.join_ties() if _checks.flag("join_ties", join_ties) else tree._tree
+    return (tree.join_ties() if _checks.flag("join_ties", join_ties) else tree)._tree
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError, warn
-from ordhc.tree.beside import Beside, shown
+from ordhc.tree.annotations import Annotations, shown
 
 
 def read(
@@ -19,10 +18,10 @@ def read(
     *,
     preserve_underscores: bool = False,
     progress: Progress | bool | None = None,
-) -> tuple[_ordhc.Dendrogram, Beside]:
-    """A tree and what stands beside it; warns of what it can't show as it was written."""
-    tree, found, numbers, is_numbered, node_names, support, shares, lengths, own, note = (
-        _ordhc.Dendrogram.from_newick(
+) -> tuple[_ordhc.Tree, Annotations]:
+    """Read a tree and its annotations; warn about parts of the text that the tree does not have."""
+    tree, found, is_numbered, has_node_numbers, standing, node_names, support, shares, note = (
+        _ordhc.Tree.from_newick(
             _checks.text("the Newick text", text),
             _checks.flag("preserve_underscores", preserve_underscores),
             _checks.callback("progress", progress),
@@ -30,24 +29,24 @@ def read(
     )
     if note is not None:
         warn(note)
-    beside = Beside.of(
+    annotations = Annotations.of(
         tree,
-        names=found,
+        names=None if is_numbered and names is None else found,
         node_names=node_names,
         support=support,
-        branch_lengths=lengths,
-        leaf_heights=own,
         shares=shares,
-        standing=np.arange(len(found)),
+        standing=standing,
     )
-    order = numbers
-    if names is not None:
-        order = _order(found, _checks.names(names) or ())
-    if order is not None and not np.array_equal(order, np.arange(len(order))):
-        tree, beside = tree.relabel(order), beside.relabelled(order)
-    if names is None and is_numbered:
-        beside = replace(beside, names=None)
-    return tree, beside
+    if names is None:
+        return tree, annotations
+    order = _order(found, _checks.names(names) or ())
+    if np.array_equal(order, np.arange(len(order))):
+        return tree, annotations
+    tree, annotations = tree.relabel(order), annotations.relabelled(order)
+    if has_node_numbers:
+        return tree, annotations
+    tree, kept = tree.sorted()
+    return tree, annotations.of_nodes(kept, len(order), len(order))
 
 
 def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
@@ -98,17 +97,20 @@ def statements(text: str, *, escapes: bool = True) -> list[tuple[int, str]]:
 
 
 def write(
-    tree: _ordhc.Dendrogram, beside: Beside, *, lengths: bool, heights: bool, progress: Progress | None = None
+    tree: _ordhc.Tree,
+    annotations: Annotations,
+    *,
+    lengths: bool,
+    heights: bool,
+    progress: Progress | None = None,
 ) -> str:
-    """Newick text; see `Dendrogram.to_newick`."""
+    """Return Newick text; see `Dendrogram.to_newick`."""
     return tree.to_newick(
-        None if beside.names is None else list(beside.names),
-        None if beside.node_names is None else list(beside.node_names),
-        beside.support,
-        beside.shares,
-        beside.standing,
-        beside.branch_lengths,
-        beside.leaf_heights,
+        None if annotations.names is None else list(annotations.names),
+        None if annotations.node_names is None else list(annotations.node_names),
+        annotations.support,
+        annotations.shares,
+        annotations.standing,
         lengths=lengths,
         heights=heights,
         progress=progress,

@@ -1,11 +1,12 @@
 """A node of a dendrogram, to walk from."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.tree.merges import Merges
+from ordhc.errors import InputError
 
 __all__ = ["Node"]
 
@@ -13,40 +14,39 @@ __all__ = ["Node"]
 class Node:
     """A node of a tree: `Dendrogram.root`, `Dendrogram.node` and `Dendrogram.nodes` give them.
 
-    A node is only its tree and its label, and made anew wherever it is asked for: compare by ``==``. Joined
-    merges are one node, of more than two children, labelled as the last of them.
+    A node is only its tree and its number, and made anew wherever it is asked for: compare by ``==``.
 
     Examples
     --------
     >>> import ordhc
     >>> root = ordhc.Dendrogram.from_newick("((cat:1,dog:1)pets:2,car:3);").root
     >>> root.children
-    (<Node 3 'pets': 2 leaves, height 1>, <Node 2 'car': a leaf>)
+    (<Node 3 'pets': 2 leaves, height 2>, <Node 2 'car': a leaf>)
     >>> pets = root.children[0]
     >>> pets.leaf_names, pets.height, pets.branch_length, pets.parent == root
-    (('cat', 'dog'), 1.0, 2.0, True)
+    (('cat', 'dog'), 2.0, 2.0, True)
     """
 
     __slots__ = ("_label", "_tree")
 
-    def __init__(self, tree: Merges, label: int) -> None:
+    def __init__(self, tree: Any, label: int) -> None:
         self._tree = tree
         self._label = label
 
     @property
-    def tree(self) -> Merges:
-        """The dendrogram."""
+    def tree(self) -> Any:
+        """The `Dendrogram` that the node is in."""
         return self._tree
 
     @property
     def label(self) -> int:
-        """The number of the cluster: of a leaf 0 to n - 1, of merge k n + k."""
+        """The number of the node: leaves are 0 to n - 1; in a binary tree node n + k is merge k."""
         return self._label
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is one."""
-        return self._label < self._tree.n_leaves
+        """Whether the node is a leaf."""
+        return bool(self._label < self._tree.n_leaves)
 
     @property
     def children(self) -> "tuple[Node, ...]":
@@ -63,7 +63,8 @@ class Node:
     @property
     def leaves(self) -> NDArray[np.int64]:
         """The leaves below, (size,), read-only; of a leaf itself."""
-        return self._tree._shape.leaves_of(self._label)
+        found: NDArray[np.int64] = self._tree._shape.leaves_of(self._label)
+        return found
 
     @property
     def leaf_names(self) -> tuple[str, ...]:
@@ -74,20 +75,23 @@ class Node:
     @property
     def size(self) -> int:
         """The number of leaves below; 1 for a leaf."""
-        return self._tree._shape.sizes[self._label]
+        return int(self._tree._shape.sizes[self._label])
 
     @property
-    def height(self) -> float:
-        """The height of the merge.
+    def height(self) -> float | None:
+        """The height of the node; None if the tree has no heights, see `Dendrogram.heights`.
 
-        Leaves stand at `Dendrogram.leaf_heights`, else at 0 with dissimilarities, at the closest merge with
+        Leaves are at `Dendrogram.leaf_heights`, else at 0 with dissimilarities, at the closest merge with
         similarities.
         """
-        return float(self._tree._all_heights[self._label])
+        try:
+            return float(self._tree._all_heights[self._label])
+        except InputError:
+            return None
 
     @property
     def depth(self) -> int:
-        """How many nodes are above it: 0 for the root."""
+        """The number of edges between the root and the node: 0 for the root."""
         above, found, label = self._tree._shape.parents, 0, self._label
         while (label := above[label]) >= 0:
             found += 1
@@ -95,8 +99,8 @@ class Node:
 
     @property
     def branch_length(self) -> float | None:
-        """The length of the branch above, read or the difference of heights; None if there is none."""
-        return _known(float(self._tree._lengths[self._label]))
+        """The length of the edge above the node, as in `Dendrogram.lengths`; None if it is not known."""
+        return None if self._tree.scale == "shape" else _known(float(self._tree.lengths[self._label]))
 
     @property
     def support(self) -> float | None:
@@ -125,7 +129,10 @@ class Node:
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
-        what = "a leaf" if self.is_leaf else f"{self.size:,} leaves, height {self.height:.6g}"
+        height = self.height
+        what = "a leaf" if self.is_leaf else f"{self.size:,} leaves"
+        if height is not None and not self.is_leaf:
+            what += f", height {height:.6g}"
         return f"<Node {self._label}{name}: {what}>"
 
 

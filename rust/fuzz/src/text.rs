@@ -1,10 +1,10 @@
 //! Text that somebody else has written.
 
+use ordhc::Triplets;
 use ordhc::comparison::{Columns, Delimiter, TableOptions, parse_table};
 use ordhc::preference::preference_linkage;
 use ordhc::similarity::{condensed_len, sparse_adds};
-use ordhc::tree::build;
-use ordhc::{Dendrogram, Triplets};
+use ordhc::tree::{NewickTree, Underscores, build};
 
 use crate::bytes::Bytes;
 
@@ -64,23 +64,15 @@ pub fn triplets(data: &[u8]) {
 /// Trees from Newick text: what is read is written so that it is read again, unchanged.
 pub fn newick(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok((tree, names)) = Dendrogram::from_newick(text) else { return };
-    assert_eq!(tree.n_leaves(), names.len(), "a name a leaf");
-    let Ok(newick) = tree.newick().names(&names) else { panic!("a tree that was read is not written") };
+    let Ok(read) = NewickTree::read(text, Underscores::Blanks, None) else { return };
+    let Ok(newick) = read.tree.newick().annotations(&read.annotations) else {
+        panic!("a tree that was read is not written")
+    };
     let written = newick.lengths().heights().to_string();
-    let (again, its_names) = match Dendrogram::from_newick(&written) {
+    let again = match NewickTree::read(&written, Underscores::Blanks, None) {
         Ok(read) => read,
         Err(error) => panic!("{written:?} is not read: {error}"),
     };
-    let sorted = |mut names: Vec<String>| {
-        names.sort();
-        names
-    };
-    let heights = |tree: &Dendrogram| {
-        let mut heights = tree.heights().to_vec();
-        heights.sort_by(f64::total_cmp);
-        heights
-    };
-    assert_eq!(sorted(names), sorted(its_names), "the same names");
-    assert_eq!(heights(&tree), heights(&again), "the same heights");
+    assert_eq!(again.tree, read.tree, "the same nodes, heights and lengths: {written:?}");
+    assert_eq!(again.annotations.names, read.annotations.names, "the same names: {written:?}");
 }

@@ -12,7 +12,7 @@ use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 use crate::linkage::Linkage;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 fn draws(m: usize, groups: Option<PyReadonlyArray1<'_, i64>>, seed: u64) -> PyResult<Draws> {
     let number = |&group: &i64| u32::try_from(group).unwrap_or(u32::MAX);
@@ -44,18 +44,18 @@ pub(crate) fn bootstrap_adds<'py>(
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     linkage: &Bound<'py, Linkage>,
-    tree: &Bound<'py, Dendrogram>,
+    tree: &Bound<'py, Tree>,
     groups: Option<PyReadonlyArray1<'py, i64>>,
     shares: Option<PyReadonlyArray1<'py, f64>>,
     seed: u64,
     first: u64,
     n_resamples: u64,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<(Vec<Dendrogram>, Bound<'py, PyArray2<f64>>)> {
+) -> PyResult<(Vec<Tree>, Bound<'py, PyArray2<f64>>)> {
     let Some(rule) = linkage.get().rule() else {
         return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
     };
-    let tree = tree.get().inner();
+    let tree = tree.get().dendrogram()?;
     let n = tree.n_leaves();
     let draws = draws(rows.shape()[0], groups, seed)?;
     let shares = shares.as_ref().map(|shares| shares.as_slice()).transpose()?;
@@ -71,18 +71,14 @@ pub(crate) fn bootstrap_adds<'py>(
     Ok((resamples.into_iter().map(|found| found.tree.into()).collect(), scores))
 }
 
-fn inner(trees: &[Bound<'_, Dendrogram>]) -> Vec<ordhc::Dendrogram> {
-    trees.iter().map(|tree| tree.get().inner().clone()).collect()
-}
-
 #[pyfunction]
 pub(crate) fn support<'py>(
     py: Python<'py>,
-    tree: &Bound<'py, Dendrogram>,
-    others: Vec<Bound<'py, Dendrogram>>,
+    tree: &Bound<'py, Tree>,
+    others: Vec<Bound<'py, Tree>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let others = inner(&others);
-    let tree = tree.get().inner();
+    let others: Vec<_> = others.iter().map(|tree| tree.get().topology()).collect();
+    let tree = tree.get().topology();
     let found = py.detach(|| ordhc::bootstrap::support(tree, &others)).map_err(to_py)?;
     Ok(PyArray1::from_vec(py, found))
 }
@@ -126,11 +122,11 @@ impl Tallies {
         rows: Rows<'py>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
         groups: PyReadonlyArray1<'py, u32>,
-        first: &Bound<'py, Dendrogram>,
+        first: &Bound<'py, Tree>,
     ) -> PyResult<()> {
         let answers = Answers::of(&rows, weights.as_ref(), self.n_leaves)?;
         let groups = groups_of(&groups, answers.len(), self.n_groups)?;
-        let first = first.get().inner();
+        let first = first.get().dendrogram()?;
         callbacks::run(py, true, None, |monitor| {
             let mut inner = self.inner.lock().expect(GONE);
             let tallies = inner.as_mut().ok_or_else(|| Error::Argument(GONE.into()))?;
@@ -152,7 +148,7 @@ impl Tallies {
         py: Python<'py>,
         linkage: &Bound<'py, Linkage>,
         progress: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Dendrogram>> {
+    ) -> PyResult<Vec<Tree>> {
         let Some(rule) = linkage.get().rule() else {
             return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
         };
@@ -160,7 +156,7 @@ impl Tallies {
             let taken = self.inner.lock().expect(GONE).take();
             taken.ok_or_else(|| Error::Argument(GONE.into()))?.trees(rule, Some(monitor))
         })?;
-        Ok(trees.into_iter().map(Dendrogram::from).collect())
+        Ok(trees.into_iter().map(Tree::from).collect())
     }
 }
 
@@ -174,12 +170,14 @@ pub(crate) fn add_rest<'py>(
     n_leaves: usize,
     groups: PyReadonlyArray1<'py, u32>,
     times: PyReadonlyArray2<'py, u32>,
-    trees: Vec<Bound<'py, Dendrogram>>,
+    trees: Vec<Bound<'py, Tree>>,
     sums: &Bound<'py, PyArray2<f64>>,
 ) -> PyResult<()> {
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
     let groups = groups_of(&groups, answers.len(), times.shape()[1])?;
-    let (times, trees) = (times_of(&times)?, inner(&trees));
+    let times = times_of(&times)?;
+    let trees: Vec<ordhc::Dendrogram> =
+        trees.iter().map(|tree| tree.get().dendrogram().cloned()).collect::<PyResult<_>>()?;
     let mut sums = sums.try_readwrite()?;
     let sums = sums.as_slice_mut()?;
     let mut found: Vec<Satisfied> =

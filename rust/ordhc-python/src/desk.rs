@@ -12,7 +12,7 @@ use crate::arrays::rows;
 use crate::callbacks;
 use crate::error::to_py;
 use crate::learn::{Asked, Either, Learner, Questions, told};
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 /// A learner at work with people. One call at a time: others wait.
 #[pyclass(frozen, module = "ordhc._ordhc")]
@@ -215,14 +215,14 @@ impl Desk {
         }
     }
 
-    fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
+    fn tree(&self, py: Python<'_>) -> PyResult<Tree> {
         let work = |monitor: &Monitor| with!(self.lock(), desk => desk.learner().tree_watched(Some(monitor)));
-        callbacks::run(py, false, None, work).map(Dendrogram::from)
+        callbacks::run(py, false, None, work).map(Tree::from)
     }
 
     /// As the learner's.
-    fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
-        let tree = tree.get().inner();
+    fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
+        let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), desk => desk.learner().support(tree)))
     }
 

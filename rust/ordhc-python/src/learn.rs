@@ -12,7 +12,7 @@ use pyo3::sync::MutexExt;
 use crate::arrays::rows;
 use crate::callbacks;
 use crate::error::to_py;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 /// Question numbers and their (m, 3) or (m, 4) leaves.
 pub(crate) type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
@@ -112,7 +112,7 @@ impl Learner {
         schedule: &str,
         questions: Option<u64>,
         repeat: u64,
-        prior: Option<&Bound<'_, Dendrogram>>,
+        prior: Option<&Bound<'_, Tree>>,
         prior_strength: f64,
     ) -> PyResult<Self> {
         let assume = assume.parse().map_err(to_py)?;
@@ -127,7 +127,7 @@ impl Learner {
             Method::Revise { .. } => Method::Revise { p, delta, noise, parallel, schedule },
             other => other,
         };
-        let prior = prior.map(|prior| prior.get().inner());
+        let prior = prior.map(|prior| prior.get().topology());
         let learner = py.detach(|| match prior {
             None => method.learner(n_leaves, seed),
             Some(prior) => method.from_prior(prior, prior_strength, seed),
@@ -227,14 +227,14 @@ impl Learner {
         }))
     }
 
-    fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
+    fn tree(&self, py: Python<'_>) -> PyResult<Tree> {
         callbacks::run(py, false, None, |monitor| with!(self.lock(), learner => learner.tree_watched(Some(monitor))))
-            .map(Dendrogram::from)
+            .map(Tree::from)
     }
 
     /// By merge of the tree: the share of answers that agree with it, of a learner that revises one.
-    fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
-        let tree = tree.get().inner();
+    fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
+        let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
@@ -290,8 +290,8 @@ pub(crate) struct TreeOracle(Mutex<Oracle>);
 #[pymethods]
 impl TreeOracle {
     #[new]
-    fn new(py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Self {
-        let tree = tree.get().inner();
+    fn new(py: Python<'_>, tree: &Bound<'_, Tree>) -> Self {
+        let tree = tree.get().topology();
         Self(Mutex::new(py.detach(|| Oracle::new(tree))))
     }
 
@@ -332,7 +332,7 @@ pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f
 
 /// A random tree of a shape: "uniform", "yule", "balanced", "caterpillar".
 #[pyfunction]
-pub(crate) fn random_tree(py: Python<'_>, shape: &str, n_leaves: usize, seed: u64) -> PyResult<Dendrogram> {
+pub(crate) fn random_tree(py: Python<'_>, shape: &str, n_leaves: usize, seed: u64) -> PyResult<Tree> {
     let shape = shape.parse().map_err(to_py)?;
     Ok(py.detach(|| ordhc::generate::random_tree(shape, n_leaves, seed)).map_err(to_py)?.into())
 }

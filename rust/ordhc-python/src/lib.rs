@@ -66,7 +66,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::table::{end_of_first_row, parse_table, split_table, start_of_last_row};
     #[pymodule_export]
-    use crate::tree::Dendrogram;
+    use crate::tree::Tree;
     #[pymodule_export]
     use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage};
 

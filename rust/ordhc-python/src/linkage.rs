@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::arrays::{AnyMatrix, Overwritten, kind, read};
 use crate::callbacks;
 use crate::error::to_py;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Linkage(Form);
@@ -90,7 +90,7 @@ pub(crate) fn agglomerate_few(
     values: &Bound<'_, PyAny>,
     linkage: &Bound<'_, Linkage>,
     dissimilarity: Option<bool>,
-) -> PyResult<Option<Dendrogram>> {
+) -> PyResult<Option<Tree>> {
     let (Some(rule), Some(Ok(array))) = (linkage.get().rule(), read::<f64, IxDyn>(values)) else { return Ok(None) };
     let layout = match array.shape() {
         [_] => Layout::Condensed,
@@ -113,7 +113,7 @@ pub(crate) fn agglomerate_few(
         monitor.warning().is_none().then_some(tree)
     };
     let tree = if slice.len() <= QUICK { work() } else { py.detach(work) };
-    Ok(tree.map(Dendrogram::from))
+    Ok(tree.map(Tree::from))
 }
 
 /// From this many values on, the work (some tenths of a second) runs on a thread of its own, which costs some
@@ -135,7 +135,7 @@ pub(crate) fn agglomerate(
     overwrite: bool,
     look: Option<Bound<'_, PyAny>>,
     precision: &str,
-) -> PyResult<Dendrogram> {
+) -> PyResult<Tree> {
     let engine = engine.parse::<Engine>().map_err(to_py)?;
     let precision = precision.parse::<Precision>().map_err(to_py)?;
     let initial = partition(initial)?;
@@ -149,7 +149,7 @@ pub(crate) fn agglomerate(
         let tree = callbacks::run(py, long, progress.as_ref(), |monitor| {
             by(rule).monitor(monitor).run_in_place(values, layout, kind(dissimilarity))
         })?;
-        return Ok(Dendrogram::from(tree));
+        return Ok(Tree::from(tree));
     }
     let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
@@ -190,5 +190,5 @@ pub(crate) fn agglomerate(
             }
         }
     };
-    Ok(Dendrogram::from(tree))
+    Ok(Tree::from(tree))
 }

@@ -4,16 +4,15 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntyped
 use ordhc::Monitor;
 use ordhc::agglomerate::Matrix;
 use ordhc::metric::{self, Dasgupta, Revenue};
-use ordhc::tree::Topology;
 use pyo3::prelude::*;
 
 use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
-use crate::tree::Dendrogram;
+use crate::tree;
 
-type Tree<'py> = Bound<'py, Dendrogram>;
+type Tree<'py> = Bound<'py, tree::Tree>;
 type Progress<'py> = Option<Bound<'py, PyAny>>;
 
 /// Above so many leaves, scores that take more than linear time run on a thread of their own.
@@ -35,7 +34,7 @@ pub(crate) fn revenue<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let tree = tree.get().inner();
+    let tree = tree.get().topology();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
@@ -73,7 +72,7 @@ pub(crate) fn satisfied(
 ) -> PyResult<(f64, f64, f64)> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
-    let n = tree.n_leaves();
+    let n = tree.topology().n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
     let found = callbacks::run(
@@ -96,7 +95,7 @@ pub(crate) fn verdicts<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i8>>> {
     let tree = tree.get().inner();
     let long = rows.shape()[0] > 1 << 20;
-    let answers = Answers::of(&rows, None, tree.n_leaves())?;
+    let answers = Answers::of(&rows, None, tree.topology().n_leaves())?;
     let found = callbacks::run(
         py,
         long,
@@ -130,7 +129,7 @@ pub(crate) fn dasgupta<'py>(
     revenue: bool,
     progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let tree = tree.get().inner();
+    let tree = tree.get().topology();
     let score = if revenue { metric::dasgupta_revenue_of } else { metric::dasgupta_cost_of };
     let array = values.extract::<AnyMatrix<'_>>()?;
     let (layout, values) = (array.layout()?, array.values()?);
@@ -151,7 +150,7 @@ pub(crate) fn cophenetic(
     dissimilarity: bool,
     progress: Progress<'_>,
 ) -> PyResult<f64> {
-    let tree = tree.get().inner();
+    let tree = tree.get().dendrogram()?;
     with_matrix(py, values, dissimilarity, &progress, |matrix, monitor| {
         metric::cophenetic_correlation(tree, matrix, Some(monitor))
     })
@@ -164,7 +163,7 @@ fn with_trees<R: Send>(
     progress: &Progress<'_>,
     work: impl FnOnce(&ordhc::Dendrogram, &ordhc::Dendrogram, Option<&Monitor>) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
-    let (a, b) = (a.get().inner(), b.get().inner());
+    let (a, b) = (a.get().dendrogram()?, b.get().dendrogram()?);
     callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| work(a, b, Some(monitor)))
 }
 
@@ -192,32 +191,33 @@ pub(crate) fn kendall_tau<'py>(
         (true, false) => metric::Itself::First,
         (true, true) => metric::Itself::InFinestClass,
     };
-    let tau = with_trees(py, [truth, tree], &progress, |truth, tree, monitor| {
-        metric::kendall_tau(truth, tree, itself, monitor)
+    let (truth, tree) = (truth.get().ranked()?, tree.get().ranked()?);
+    let tau = callbacks::run(py, truth.n_leaves() > LONG, progress.as_ref(), |monitor| {
+        metric::kendall_tau(truth, tree, itself, Some(monitor))
     })?;
     Ok((tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values)))
 }
 
 #[pyfunction]
 pub(crate) fn triplet_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, progress: Progress<'_>) -> PyResult<[u64; 5]> {
-    with_trees(py, [a, b], &progress, |a, b, monitor| {
-        let counts = metric::triplet_distance(&Topology::try_of(a)?, &Topology::try_of(b)?, monitor)?;
-        Ok([counts.same, counts.different, counts.only_a, counts.only_b, counts.unresolved])
-    })
+    let (a, b) = (a.get().topology(), b.get().topology());
+    let counts = callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| {
+        metric::triplet_distance(a, b, Some(monitor))
+    })?;
+    Ok([counts.same, counts.different, counts.only_a, counts.only_b, counts.unresolved])
 }
 
 #[pyfunction]
 pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>) -> PyResult<[u64; 3]> {
-    with_trees(py, [a, b], &None, |a, b, _| {
-        let counts = metric::robinson_foulds(&Topology::try_of(a)?, &Topology::try_of(b)?)?;
-        Ok([counts.shared, counts.only_a, counts.only_b])
-    })
+    let (a, b) = (a.get().topology(), b.get().topology());
+    let counts = callbacks::run(py, a.n_leaves() > LONG, None, |_| metric::robinson_foulds(a, b))?;
+    Ok([counts.shared, counts.only_a, counts.only_b])
 }
 
 #[pyfunction]
 pub(crate) fn dendrogram_purity(py: Python<'_>, tree: &Tree<'_>, labels: PyReadonlyArray1<'_, i64>) -> PyResult<f64> {
-    let (tree, labels) = (tree.get().inner(), labels.as_slice()?);
-    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(&Topology::try_of(tree)?, labels))
+    let (tree, labels) = (tree.get().topology(), labels.as_slice()?);
+    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(tree, labels))
 }
 
 #[pyfunction]
@@ -234,7 +234,7 @@ pub(crate) fn aari(
     progress: Progress<'_>,
 ) -> PyResult<(f64, Vec<f64>)> {
     let n = levels.shape()[1];
-    let tree = tree.get().inner();
+    let tree = tree.get().in_order()?;
     let columns: Vec<&[i64]> = levels.as_slice()?.chunks(n.max(1)).collect();
     let long = columns.len() * n > 1 << 18;
     let scores = callbacks::run(py, long, progress.as_ref(), |monitor| metric::aari(tree, &columns, Some(monitor)))?;
@@ -249,6 +249,9 @@ pub(crate) fn aari_of_trees(
     n_clusters: Vec<usize>,
     progress: Progress<'_>,
 ) -> PyResult<(f64, Vec<f64>)> {
-    let scores = with_trees(py, [a, b], &progress, |a, b, monitor| metric::aari_of_trees(a, b, &n_clusters, monitor))?;
+    let (a, b) = (a.get().in_order()?, b.get().in_order()?);
+    let scores = callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| {
+        metric::aari_of_trees(a, b, &n_clusters, Some(monitor))
+    })?;
     Ok((scores.mean, scores.levels))
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
@@ -25,13 +25,13 @@ pub(crate) fn sample<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     answers: Option<PyReadonlyArray1<'py, u32>>,
     people: Option<PyReadonlyArray1<'py, u32>>,
-    start: &Bound<'py, Dendrogram>,
+    start: &Bound<'py, Tree>,
     how: How,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Samples> {
     let (chains, sweeps, burn_in, kept, seed, lengths) = how;
     let sampling = Sampling { chains, sweeps, burn_in, kept, seed, lengths };
-    let start = start.get().inner();
+    let start = &start.get().of_shape();
     let comparisons = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
     let answers = answers.as_ref().map(|answers| answers.as_slice()).transpose()?;
     let people = people.as_ref().map(|people| people.as_slice()).transpose()?;
@@ -72,7 +72,7 @@ impl Samples {
         PyArray1::from_slice(py, self.0.noise_by_person())
     }
 
-    fn tree(&self, at: usize) -> PyResult<Dendrogram> {
+    fn tree(&self, at: usize) -> PyResult<Tree> {
         Ok(self.0.tree(at).map_err(to_py)?.into())
     }
 
@@ -119,12 +119,12 @@ impl Samples {
     }
 
     /// One tree for all.
-    fn summary(&self, py: Python<'_>) -> PyResult<Dendrogram> {
-        callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Dendrogram::from)
+    fn summary(&self, py: Python<'_>) -> PyResult<Tree> {
+        callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Tree::from)
     }
 
-    fn support<'py>(&self, py: Python<'py>, tree: &Bound<'py, Dendrogram>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let tree = tree.get().inner();
+    fn support<'py>(&self, py: Python<'py>, tree: &Bound<'py, Tree>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let tree = tree.get().topology();
         let found = py.detach(|| self.0.support(tree)).map_err(to_py)?;
         Ok(PyArray1::from_vec(py, found))
     }

@@ -8,7 +8,7 @@ use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::error::to_py_named;
 use crate::linkage::partition;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 #[pyfunction]
 pub(crate) fn preference_linkage(
@@ -18,7 +18,7 @@ pub(crate) fn preference_linkage(
     n_leaves: usize,
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Dendrogram> {
+) -> PyResult<Tree> {
     let weights = weights.as_ref();
     let initial = partition(initial)?;
     let (initial, progress) = (initial.as_ref(), progress.as_ref());
@@ -56,7 +56,7 @@ pub(crate) fn build(
     n_leaves: usize,
     progress: Option<Bound<'_, PyAny>>,
     names: Option<Bound<'_, PyTuple>>,
-) -> PyResult<Dendrogram> {
+) -> PyResult<Tree> {
     let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
     // The error is a result, so that it can be told with names.
     let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));

@@ -10,12 +10,12 @@ use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
-use crate::tree::{Dendrogram, widened};
+use crate::tree::{Tree, widened};
 
 /// The most moves, restarts, the seed, labels of clusters to keep.
 type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
 /// The tree, by how much it is better, how many moves it took, and whether none more would help.
-type Found = (Dendrogram, f64, u64, bool);
+type Found = (Tree, f64, u64, bool);
 
 /// Above so many leaves, times restarts, the search runs on a thread of its own.
 const LONG: usize = 1000;
@@ -36,14 +36,14 @@ fn to_py(refined: Refined) -> Found {
 #[pyfunction]
 pub(crate) fn refine_similarity<'py>(
     py: Python<'py>,
-    tree: &Bound<'py, Dendrogram>,
+    tree: &Bound<'py, Tree>,
     values: &Bound<'py, PyAny>,
     dissimilarity: bool,
     average_heights: bool,
     how: How<'py>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Found> {
-    let tree = tree.get().inner();
+    let tree = tree.get().topology();
     let search = search(how)?;
     let heights = if average_heights { Heights::Average } else { Heights::Sizes };
     let array = values.extract::<AnyMatrix<'_>>()?;
@@ -60,12 +60,12 @@ pub(crate) fn refine_similarity<'py>(
 #[pyfunction]
 pub(crate) fn optimal_leaf_order<'py>(
     py: Python<'py>,
-    tree: &Bound<'py, Dendrogram>,
+    tree: &Bound<'py, Tree>,
     values: &Bound<'py, PyAny>,
     dissimilarity: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let tree = tree.get().inner();
+    let tree = tree.get().topology();
     let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
     let values = array.values()?;
@@ -80,17 +80,17 @@ pub(crate) fn optimal_leaf_order<'py>(
 #[pyfunction]
 pub(crate) fn refine_satisfied<'py>(
     py: Python<'py>,
-    tree: &Bound<'py, Dendrogram>,
+    tree: &Bound<'py, Tree>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     how: How<'py>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Found> {
-    let tree = tree.get().inner();
+    let (tree, kind) = (tree.get().topology(), kind(tree.get().is_dissimilarity()));
     let search = search(how)?;
     let n = tree.n_leaves();
     let triplets = comparisons(&rows, weights.as_ref(), n)?;
-    let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, Some(monitor));
+    let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, kind, &triplets, &search, Some(monitor));
     let long = is_long(n, &search) || triplets.len() > 1 << 14;
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }

@@ -12,7 +12,7 @@ use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 use crate::linkage::{Linkage, partition};
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 array_of! {
     /// Row pointers or columns, as SciPy has them.
@@ -39,7 +39,7 @@ pub(crate) fn agglomerate_sparse(
     missing: &str,
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<(Dendrogram, usize)> {
+) -> PyResult<(Tree, usize)> {
     let missing = missing.parse::<Missing>().map_err(to_py)?;
     let (rule, initial, values) = (rule(linkage)?, partition(initial)?, values.as_slice()?);
     macro_rules! run {
@@ -71,7 +71,7 @@ pub(crate) fn adds_linkage<'py>(
     linkage: &Bound<'py, Linkage>,
     initial: Option<PyReadonlyArray1<'py, i64>>,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Dendrogram> {
+) -> PyResult<Tree> {
     let (rule, initial) = (rule(linkage)?, partition(initial)?);
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
     let (tree, _) = callbacks::run(py, answers.len() > LONG || n_leaves > LONG, progress.as_ref(), |monitor| {

@@ -1,8 +1,10 @@
-//! The dendrogram.
+//! Trees.
+
+use std::sync::OnceLock;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::tree::{Annotations, LcaSizes, NewickTree, Underscores};
-use ordhc::{Error, Kind};
+use ordhc::tree::{AdditiveTree, Annotations, LcaSizes, NewickTree, Topology, Underscores};
+use ordhc::{Dendrogram, Error, Kind};
 use pyo3::prelude::*;
 
 use crate::arrays::{kind, rows};
@@ -12,43 +14,105 @@ use crate::error::to_py;
 /// Texts of more bytes are read on a thread of their own, which can be stopped.
 const LONG_TEXT: usize = 1 << 20;
 
-/// The tree, names, numbers and whether these are all, names of nodes, support and whether it is written as shares,
-/// branch lengths, heights of leaves, the note.
+type Floats<'py> = Bound<'py, PyArray1<f64>>;
+type Integers<'py> = Bound<'py, PyArray1<i64>>;
+
+/// The tree, names and whether they are the leaves' numbers, whether inner nodes were numbered, the leaves as written,
+/// names of nodes, support and whether it is written as shares, the note.
 type Read<'py> = (
-    Dendrogram,
+    Tree,
     Vec<String>,
-    Option<Bound<'py, PyArray1<i64>>>,
     bool,
+    bool,
+    Integers<'py>,
     Option<Vec<Option<String>>>,
-    Option<Bound<'py, PyArray1<f64>>>,
+    Option<Floats<'py>>,
     bool,
-    Option<Bound<'py, PyArray1<f64>>>,
-    Option<Bound<'py, PyArray1<f64>>>,
     Option<String>,
 );
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
-pub(crate) struct Dendrogram {
-    tree: ordhc::Dendrogram,
-    lca: std::sync::OnceLock<LcaSizes>,
+pub(crate) struct Tree {
+    tree: ordhc::tree::Tree,
+    /// The tree by heights, where lengths give them.
+    by_height: OnceLock<Dendrogram>,
+    /// The tree by levels, where it is shape alone.
+    by_level: OnceLock<Dendrogram>,
+    /// The tree by the longest paths.
+    by_diameter: OnceLock<Dendrogram>,
+    lca: OnceLock<LcaSizes>,
 }
 
-impl From<ordhc::Dendrogram> for Dendrogram {
-    fn from(tree: ordhc::Dendrogram) -> Self {
-        Self { tree, lca: std::sync::OnceLock::new() }
+impl<T: Into<ordhc::tree::Tree>> From<T> for Tree {
+    fn from(tree: T) -> Self {
+        Self {
+            tree: tree.into(),
+            by_height: OnceLock::new(),
+            by_level: OnceLock::new(),
+            by_diameter: OnceLock::new(),
+            lca: OnceLock::new(),
+        }
     }
 }
 
-impl Dendrogram {
-    pub(crate) fn inner(&self) -> &ordhc::Dendrogram {
+impl Tree {
+    pub(crate) fn inner(&self) -> &ordhc::tree::Tree {
         &self.tree
     }
 
+    pub(crate) fn topology(&self) -> &Topology {
+        self.tree.topology()
+    }
+
+    /// The tree by its heights, or those that its lengths give.
+    pub(crate) fn dendrogram(&self) -> PyResult<&Dendrogram> {
+        match &self.tree {
+            ordhc::tree::Tree::Heights(tree) => Ok(tree),
+            tree => made_once(&self.by_height, || Ok(tree.dendrogram()?.into_owned())),
+        }
+    }
+
+    /// The tree in an order of merging: by its heights or, if it has lengths, by the longest paths.
+    pub(crate) fn in_order(&self) -> PyResult<&Dendrogram> {
+        match &self.tree {
+            ordhc::tree::Tree::Lengths(tree) => made_once(&self.by_diameter, || tree.diameters()),
+            _ => self.dendrogram(),
+        }
+    }
+
+    /// The tree by its heights or, if it is shape alone, by levels, where only the order of the nodes above a leaf counts.
+    pub(crate) fn ranked(&self) -> PyResult<&Dendrogram> {
+        match &self.tree {
+            ordhc::tree::Tree::Shape(tree) => made_once(&self.by_level, || Ok(Dendrogram::of_levels(tree.clone()))),
+            _ => self.dendrogram(),
+        }
+    }
+
+    /// The tree by its heights or else by levels, where only the shape counts.
+    pub(crate) fn of_shape(&self) -> Dendrogram {
+        self.dendrogram().cloned().unwrap_or_else(|_| Dendrogram::of_levels(self.topology().clone()))
+    }
+
+    /// Whether heights are dissimilarities, as those are that lengths give.
+    pub(crate) fn is_dissimilarity(&self) -> bool {
+        !matches!(&self.tree, ordhc::tree::Tree::Heights(tree) if tree.kind() == Kind::Similarity)
+    }
+
     fn leaf(&self, id: i64) -> PyResult<usize> {
-        let n = self.tree.n_leaves();
+        let n = self.topology().n_leaves();
         match usize::try_from(id) {
             Ok(leaf) if leaf < n => Ok(leaf),
             _ => Err(to_py(Error::Argument(format!("leaf {id} is outside 0..={} (n_leaves = {n})", n - 1)))),
+        }
+    }
+}
+
+fn made_once<T>(place: &OnceLock<T>, make: impl FnOnce() -> ordhc::Result<T>) -> PyResult<&T> {
+    match place.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make().map_err(to_py)?;
+            Ok(place.get_or_init(|| made))
         }
     }
 }
@@ -58,19 +122,22 @@ fn label(id: i64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
 
-pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32>) -> Bound<'py, PyArray1<i64>> {
+fn labels(ids: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<u32>> {
+    Ok(ids.as_slice()?.iter().map(|&id| label(id)).collect())
+}
+
+pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32>) -> Integers<'py> {
     PyArray1::from_iter(py, values.into_iter().map(i64::from))
 }
 
 #[pymethods]
-impl Dendrogram {
+impl Tree {
+    /// The binary tree of merges with heights.
     #[new]
-    #[pyo3(signature = (merges, heights, dissimilarity, joined=None))]
     fn new(
         merges: PyReadonlyArray2<'_, i64>,
         heights: PyReadonlyArray1<'_, f64>,
         dissimilarity: bool,
-        joined: Option<PyReadonlyArray1<'_, bool>>,
     ) -> PyResult<Self> {
         let pairs = rows::<i64, 2>(merges.as_slice()?, merges.shape())?;
         let negative = pairs.iter().flatten().find(|&&id| id < 0);
@@ -78,12 +145,36 @@ impl Dendrogram {
             return Err(to_py(Error::Argument(format!("cluster {id} is below 0"))));
         }
         let pairs = pairs.iter().map(|pair| pair.map(label)).collect();
-        let tree = ordhc::Dendrogram::new(pairs, heights.as_slice()?.to_vec(), kind(dissimilarity)).map_err(to_py)?;
-        Ok(match joined {
-            None => tree,
-            Some(marks) => tree.with_joined(marks.as_slice()?.to_vec()).map_err(to_py)?,
-        }
-        .into())
+        let tree = Dendrogram::new(pairs, heights.as_slice()?.to_vec(), kind(dissimilarity)).map_err(to_py)?;
+        Ok(tree.into())
+    }
+
+    /// The tree of nodes with heights, with lengths, or without either, and the former number of each node.
+    #[staticmethod]
+    #[pyo3(signature = (n_leaves, parents, heights, lengths, *, dissimilarity, sort))]
+    fn of_nodes<'py>(
+        py: Python<'py>,
+        n_leaves: usize,
+        parents: PyReadonlyArray1<'py, i64>,
+        heights: Option<PyReadonlyArray1<'py, f64>>,
+        lengths: Option<PyReadonlyArray1<'py, f64>>,
+        dissimilarity: bool,
+        sort: bool,
+    ) -> PyResult<(Self, Integers<'py>)> {
+        let shape = Topology::from_parents(n_leaves, labels(&parents)?).map_err(to_py)?;
+        let tree = match (heights, lengths) {
+            (Some(heights), _) => {
+                Dendrogram::of_nodes(shape, heights.as_slice()?.to_vec(), kind(dissimilarity)).map(Into::into)
+            }
+            (None, Some(lengths)) => {
+                AdditiveTree::new(shape, lengths.as_slice()?.to_vec()).map(ordhc::tree::Tree::Lengths)
+            }
+            (None, None) => Ok(ordhc::tree::Tree::Shape(shape)),
+        };
+        let tree = tree.map_err(to_py)?;
+        let n_nodes = tree.topology().n_nodes() as u32;
+        let (tree, order) = if sort { tree.sorted() } else { (tree, (0..n_nodes).collect()) };
+        Ok((tree.into(), widened(py, order)))
     }
 
     #[staticmethod]
@@ -98,22 +189,20 @@ impl Dendrogram {
             NewickTree::read(text, underscores, Some(monitor))
         })?;
         let beside = read.annotations;
-        let array = |values: Option<Vec<f64>>| values.map(|values| PyArray1::from_vec(py, values));
         Ok((
             read.tree.into(),
             beside.names.unwrap_or_default(),
-            read.numbers.map(|numbers| widened(py, numbers)),
             read.is_numbered,
+            read.has_node_numbers,
+            widened(py, beside.standing.unwrap_or_default()),
             beside.node_names,
-            array(beside.support),
+            beside.support.map(|values| PyArray1::from_vec(py, values)),
             beside.shares,
-            array(beside.branch_lengths),
-            array(beside.leaf_heights),
             read.note,
         ))
     }
 
-    #[pyo3(signature = (names, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights, progress))]
+    #[pyo3(signature = (names, node_names, support, shares, standing, *, lengths, heights, progress))]
     #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
@@ -123,81 +212,136 @@ impl Dendrogram {
         support: Option<PyReadonlyArray1<'_, f64>>,
         shares: bool,
         standing: Option<PyReadonlyArray1<'_, i64>>,
-        branch_lengths: Option<PyReadonlyArray1<'_, f64>>,
-        leaf_heights: Option<PyReadonlyArray1<'_, f64>>,
         lengths: bool,
         heights: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let values =
-            |array: Option<PyReadonlyArray1<'_, f64>>| array.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec()));
         let annotations = Annotations {
             names,
             node_names,
-            support: values(support).transpose()?,
+            support: support.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec())).transpose()?,
             shares,
-            standing: standing
-                .map(|leaves| Ok::<_, PyErr>(leaves.as_slice()?.iter().map(|&id| label(id)).collect()))
-                .transpose()?,
-            branch_lengths: values(branch_lengths).transpose()?,
-            leaf_heights: values(leaf_heights).transpose()?,
+            standing: standing.as_ref().map(labels).transpose()?,
         };
         let mut newick = self.tree.newick().annotations(&annotations).map_err(to_py)?;
         newick = if lengths { newick.lengths() } else { newick };
         newick = if heights { newick.heights() } else { newick };
-        let long = self.tree.n_leaves() > LONG_TEXT / 16;
+        let long = self.topology().n_leaves() > LONG_TEXT / 16;
         callbacks::run(py, long, progress.as_ref(), |monitor| newick.text(Some(monitor)))
-    }
-
-    /// Whether each merge is only a part of the node of the merge above; None if none is.
-    fn joined<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
-        let joined = self.tree.joined();
-        (!joined.is_empty()).then(|| PyArray1::from_slice(py, joined))
-    }
-
-    fn join_ties(&self) -> Self {
-        self.tree.join_ties().into()
-    }
-
-    fn in_order_of_children(&self) -> Self {
-        self.tree.in_order_of_children().into()
     }
 
     #[getter]
     fn n_leaves(&self) -> usize {
-        self.tree.n_leaves()
+        self.topology().n_leaves()
+    }
+
+    #[getter]
+    fn n_nodes(&self) -> usize {
+        self.topology().n_nodes()
+    }
+
+    /// What the tree has: "shape", "heights" or "lengths".
+    #[getter]
+    fn scale(&self) -> &'static str {
+        match self.tree {
+            ordhc::tree::Tree::Shape(_) => "shape",
+            ordhc::tree::Tree::Heights(_) => "heights",
+            ordhc::tree::Tree::Lengths(_) => "lengths",
+        }
     }
 
     #[getter]
     fn dissimilarity(&self) -> bool {
-        self.tree.kind() == Kind::Dissimilarity
+        self.is_dissimilarity()
+    }
+
+    /// The parent of each node; that of the root is the root.
+    fn parents<'py>(&self, py: Python<'py>) -> Integers<'py> {
+        widened(py, self.topology().parents().iter().copied())
     }
 
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let flat = self.tree.merges().iter().flatten().copied();
-        widened(py, flat).reshape([self.tree.merges().len(), 2])
+        let merges = self.topology().merges();
+        widened(py, merges.iter().flatten().copied()).reshape([merges.len(), 2])
     }
 
-    fn heights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, self.tree.heights())
+    /// The heights of the inner nodes.
+    fn heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
+        Ok(PyArray1::from_slice(py, self.dendrogram()?.heights()))
     }
 
-    fn sizes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        widened(py, self.tree.sizes().iter().copied())
+    /// The heights of the merges.
+    fn merge_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
+        Ok(PyArray1::from_slice(py, &self.dendrogram()?.merge_heights()))
     }
 
-    fn cut_clusters<'py>(&self, py: Python<'py>, n_clusters: i64) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    /// The heights of all nodes.
+    fn all_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
+        Ok(PyArray1::from_vec(py, self.dendrogram()?.all_heights()))
+    }
+
+    fn leaf_heights<'py>(&self, py: Python<'py>) -> Option<Floats<'py>> {
+        match &self.tree {
+            ordhc::tree::Tree::Heights(tree) => tree.leaf_heights().map(|heights| PyArray1::from_slice(py, heights)),
+            _ => None,
+        }
+    }
+
+    /// The length of the edge above each node, NaN where there is none.
+    fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
+        Ok(PyArray1::from_slice(py, &self.tree.edge_lengths().map_err(to_py)?))
+    }
+
+    fn with_leaf_heights(&self, heights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+        let heights = heights.map(|heights| Ok::<_, PyErr>(heights.as_slice()?.to_vec())).transpose()?;
+        Ok(self.dendrogram()?.clone().with_leaf_heights(heights).map_err(to_py)?.into())
+    }
+
+    /// The number of leaves below each inner node.
+    fn sizes<'py>(&self, py: Python<'py>) -> Integers<'py> {
+        widened(py, self.topology().sizes().iter().copied())
+    }
+
+    fn cut_clusters<'py>(&self, py: Python<'py>, n_clusters: i64) -> PyResult<Integers<'py>> {
         let wanted = usize::try_from(n_clusters).unwrap_or(0);
-        let n = self.tree.n_leaves();
+        let n = self.topology().n_leaves();
         if wanted != n_clusters.max(0) as usize || wanted == 0 {
             let range = format!("1..={n} (n_leaves = {n})");
             return Err(to_py(Error::OutOfRange { what: "n_clusters", value: n_clusters as f64, range }));
         }
-        Ok(widened(py, self.tree.cut_clusters(wanted).map_err(to_py)?))
+        Ok(widened(py, self.in_order()?.cut_clusters(wanted).map_err(to_py)?))
     }
 
-    fn cut_height<'py>(&self, py: Python<'py>, height: f64) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        Ok(widened(py, self.tree.cut_height(height).map_err(to_py)?))
+    /// The numbers of clusters, from 2 to n - 1, into which the tree can be cut between different heights.
+    fn levels(&self) -> PyResult<Vec<usize>> {
+        let tree = self.in_order()?;
+        let (n, shape, heights) = (tree.n_leaves(), tree.topology(), tree.heights());
+        let (mut count, mut found) = (1, Vec::new());
+        for at in (1..heights.len()).rev() {
+            count += shape.children(n + at).len() - 1;
+            if heights[at - 1] != heights[at] {
+                found.push(count);
+            }
+        }
+        Ok(found)
+    }
+
+    fn cut_height<'py>(&self, py: Python<'py>, height: f64) -> PyResult<Integers<'py>> {
+        Ok(widened(py, self.dendrogram()?.cut_height(height).map_err(to_py)?))
+    }
+
+    /// Clusters in which leaves are at most so far apart along the tree.
+    fn cut_path<'py>(&self, py: Python<'py>, length: f64) -> PyResult<Integers<'py>> {
+        let labels = match &self.tree {
+            ordhc::tree::Tree::Lengths(_) => self.in_order()?.cut_height(length),
+            tree => {
+                let lengths = tree.edge_lengths().map_err(to_py)?.into_owned();
+                AdditiveTree::new(self.topology().clone(), lengths)
+                    .and_then(|tree| tree.diameters())
+                    .and_then(|tree| tree.cut_height(length))
+            }
+        };
+        Ok(widened(py, labels.map_err(to_py)?))
     }
 
     fn lca_sizes<'py>(
@@ -205,8 +349,8 @@ impl Dendrogram {
         py: Python<'py>,
         i: PyReadonlyArray1<'py, i64>,
         j: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let lca = self.lca.get_or_init(|| LcaSizes::new(&self.tree));
+    ) -> PyResult<Integers<'py>> {
+        let lca = self.lca.get_or_init(|| LcaSizes::new(self.topology()));
         let (i, j) = (i.as_slice()?, j.as_slice()?);
         if i.len() != j.len() {
             return Err(to_py(Error::Length {
@@ -221,16 +365,39 @@ impl Dendrogram {
         Ok(PyArray1::from_vec(py, sizes?))
     }
 
-    fn leaf_order<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        widened(py, self.tree.leaf_order())
+    fn leaf_order<'py>(&self, py: Python<'py>) -> Integers<'py> {
+        widened(py, self.topology().leaf_order())
     }
 
     fn relabel(&self, leaves: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
-        let leaves: Vec<u32> = leaves.as_slice()?.iter().map(|&id| label(id)).collect();
-        Ok(self.tree.relabel(&leaves).map_err(to_py)?.into())
+        Ok(self.tree.relabel(&labels(&leaves)?).map_err(to_py)?.into())
     }
 
-    fn is_monotone(&self) -> bool {
-        self.tree.is_monotone()
+    /// The tree with its nodes in the order of their heights, and the former number of each node.
+    fn sorted<'py>(&self, py: Python<'py>) -> (Self, Integers<'py>) {
+        let (tree, order) = self.tree.clone().sorted();
+        (tree.into(), widened(py, order))
+    }
+
+    /// The tree without the inner nodes that are marked, and the former number of each node.
+    fn without<'py>(&self, py: Python<'py>, goes: PyReadonlyArray1<'py, bool>) -> PyResult<(Self, Integers<'py>)> {
+        let (goes, n) = (goes.as_slice()?, self.topology().n_leaves());
+        let (tree, kept) = self.tree.without(|node| goes.get(node - n).copied().unwrap_or(false));
+        Ok((tree.into(), widened(py, kept)))
+    }
+
+    /// The tree of some leaves, and the former number of each node.
+    fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
+        let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
+        Ok((tree.into(), widened(py, kept)))
+    }
+
+    fn is_monotone(&self) -> PyResult<bool> {
+        Ok(self.dendrogram()?.is_monotone())
+    }
+
+    /// Whether two trees have the same nodes in the same order, at the same heights or with the same lengths.
+    fn equals(&self, other: &Self) -> bool {
+        self.tree == other.tree
     }
 }

@@ -12,7 +12,7 @@ use crate::arrays::{array_of, zeros};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::linkage::partition;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 array_of! {
     /// Rows of numbers of a type that is used as it is.
@@ -53,7 +53,7 @@ pub(crate) fn mean_dot_linkage(
     scale: f64,
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Dendrogram> {
+) -> PyResult<Tree> {
     let initial = partition(initial)?;
     let initial = initial.as_ref();
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
@@ -72,7 +72,7 @@ pub(crate) fn vector_linkage(
     measure: &str,
     scale: f64,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Dendrogram> {
+) -> PyResult<Tree> {
     let measure = measure.parse::<Measure>().map_err(to_py)?;
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
     let tree = callbacks::run(py, is_long(n, p), progress.as_ref(), |monitor| {
@@ -149,10 +149,10 @@ pub(crate) fn sparse_gram<'py>(
 #[pyfunction]
 pub(crate) fn leaf_heights<'py>(
     py: Python<'py>,
-    tree: &Bound<'py, Dendrogram>,
+    tree: &Bound<'py, Tree>,
     own: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let own = own.as_slice()?;
-    let heights = ordhc::vectors::leaf_heights(tree.get().inner(), own).map_err(to_py)?;
+    let heights = ordhc::vectors::leaf_heights(tree.get().dendrogram()?, own).map_err(to_py)?;
     Ok(PyArray1::from_vec(py, heights))
 }

@@ -8,7 +8,6 @@ use std::time::Instant;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Topology;
 
 fn main() -> ordhc::Result<()> {
     let argument = |at, default: &str| std::env::args().nth(at).unwrap_or_else(|| default.to_string());
@@ -59,7 +58,7 @@ fn main() -> ordhc::Result<()> {
             let (mut missed, mut seconds) = (0.0, 0.0);
             for seed in 0..runs {
                 let tree = random_tree(shape, n, seed)?;
-                let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 1000 + seed)?;
+                let mut oracle = TreeOracle::new(tree.topology()).with_noise(p, wrong, 1000 + seed)?;
                 let mut told = HashMap::new();
                 let is_persistent = name == "persistent";
                 let answers = |questions: &[Question]| {
@@ -81,7 +80,7 @@ fn main() -> ordhc::Result<()> {
                 seconds += start.elapsed().as_secs_f64();
                 questions += learner.n_answered();
                 rounds += learner.n_rounds();
-                let counts = robinson_foulds(&Topology::of(&tree.join_ties()), &Topology::of(&learner.tree()?))?;
+                let counts = robinson_foulds(&tree.join_ties().into_topology(), &learner.tree()?.into_topology())?;
                 failures += u64::from(counts.distance() > 0);
                 missed += counts.normalized();
             }

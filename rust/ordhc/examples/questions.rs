@@ -29,7 +29,7 @@ fn main() -> ordhc::Result<()> {
     for n in [100, 1_000, 10_000, 100_000, 1_000_000].into_iter().filter(|&n| n <= largest) {
         for (shape_name, shape) in shapes {
             let tree = random_tree(shape, n, 1)?;
-            let mut oracle = TreeOracle::new(&tree);
+            let mut oracle = TreeOracle::new(tree.topology());
             for (name, method) in methods {
                 let slow = match method {
                     Method::Exact => n > 10_000,

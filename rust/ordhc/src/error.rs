@@ -235,6 +235,11 @@ impl Error {
         format!("{before}{}{after}", shown.join(between))
     }
 
+    /// The error where values that were checked have changed since: NaN, or no NaN where one was found.
+    pub(crate) fn changed_meanwhile() -> Self {
+        Self::Argument("the values changed while they were read: another thread writes to them".into())
+    }
+
     /// [`Error::OutOfRange`] for numbers of any type.
     pub(crate) fn out_of_range(what: &'static str, value: impl Number, range: impl Into<String>) -> Self {
         Self::OutOfRange { what, value: value.number(), range: range.into() }

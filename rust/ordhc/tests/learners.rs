@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use ordhc::Dendrogram;
 use ordhc::generate::{TreeOracle, TreeShape, random_tree};
 use ordhc::learn::{Learner, Limits, Method, Question, learn_with};
-use ordhc::tree::Topology;
 use proptest::prelude::*;
 
 const METHODS: [Method; 7] = [
@@ -20,7 +19,7 @@ const METHODS: [Method; 7] = [
 
 /// The clusters of a tree, ties joined.
 fn clusters(tree: &Dendrogram) -> BTreeSet<Vec<u32>> {
-    let topology = Topology::of(tree);
+    let topology = tree.topology().clone();
     let mut members: Vec<Vec<u32>> = (0..topology.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
     for node in topology.n_leaves()..topology.n_nodes() {
         let mut all: Vec<u32> =
@@ -74,7 +73,7 @@ fn all_trees(n: u32, binary: bool) -> Vec<Dendrogram> {
 
 /// Runs a learner with a truthful oracle and returns it.
 fn learned(method: Method, tree: &Dendrogram, seed: u64, batch: usize) -> Box<dyn Learner> {
-    let mut oracle = TreeOracle::new(tree);
+    let mut oracle = TreeOracle::new(tree.topology());
     let mut learner = method.learner(tree.n_leaves(), seed).unwrap();
     let limits = Limits { batch, budget: None };
     learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None).unwrap();
@@ -116,7 +115,7 @@ fn the_exact_rule_keeps_its_bound() {
     for n in [3, 10, 200, 1000] {
         for which in 0..4 {
             let tree = random_tree(shape(which), n, 11).unwrap();
-            let mut oracle = TreeOracle::new(&tree);
+            let mut oracle = TreeOracle::new(tree.topology());
             let mut learner = Method::Exact.learner(n, 5).unwrap();
             let (mut placed, mut asked) = (2, 0);
             while let [question] = learner.ask(9).unwrap()[..] {
@@ -184,7 +183,7 @@ fn settings_and_answers_are_checked() {
     let prior = random_tree(TreeShape::Yule, 5, 1).unwrap();
     for name in Method::NAMES {
         let method = name.parse::<Method>().unwrap();
-        let begun = if *name == "revise" { method.from_prior(&prior, 20.0, 1) } else { method.learner(5, 1) };
+        let begun = if *name == "revise" { method.from_prior(prior.topology(), 20.0, 1) } else { method.learner(5, 1) };
         let mut learner = begun.unwrap();
         let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
@@ -199,7 +198,7 @@ fn settings_and_answers_are_checked() {
 fn an_oracle_that_fails_can_be_called_again() {
     let tree = random_tree(TreeShape::Yule, 60, 1).unwrap();
     for method in METHODS {
-        let mut oracle = TreeOracle::new(&tree);
+        let mut oracle = TreeOracle::new(tree.topology());
         let mut learner = method.learner(60, 3).unwrap();
         let mut calls = 0;
         let mut unreliable = |questions: &[Question]| {
@@ -263,7 +262,7 @@ proptest! {
     fn random_trees_are_found(n in 1usize..200, which in 0usize..8, seed in 0u64..1000, method in 0usize..7) {
         let n = if shape(which) == TreeShape::Star { n.min(60) } else { n };
         let tree = random_tree(shape(which), n, seed).unwrap();
-        let oracle = TreeOracle::new(&tree);
+        let oracle = TreeOracle::new(tree.topology());
         let found = check_run(METHODS[method], n, seed, |question| oracle.truth(question.leaves), lcg(seed));
         prop_assert!(clusters(&found) == clusters(&tree));
     }
@@ -284,7 +283,7 @@ proptest! {
             let mut learners = [method.learner(n, seed).unwrap(), method.learner(n, seed).unwrap()];
             let mut random = lcg(seed);
             let mut pending: [Vec<Question>; 2] = Default::default();
-            let oracle = TreeOracle::new(&tree);
+            let oracle = TreeOracle::new(tree.topology());
             let answer = |question: &Question| {
                 if lies && question.id.is_multiple_of(5) { (question.id % 4) as i8 - 1 } else { oracle.truth(question.leaves) }
             };

@@ -3,7 +3,6 @@
 use ordhc::Dendrogram;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Schedule, learn_with};
-use ordhc::tree::Topology;
 
 #[path = "support/noisy.rs"]
 mod noisy;
@@ -16,7 +15,7 @@ fn small_trees_of_any_degree_are_found_by_right_answers() {
         for (n, seed) in (1..9).flat_map(|n| (0..8).map(move |seed| (n, seed))) {
             let tree = random_tree(shape, n, seed).unwrap();
             for (method, batch) in methods(0.9).into_iter().flat_map(|method| [(method, 1), (method, usize::MAX)]) {
-                let learner = learned(method, &mut TreeOracle::new(&tree), seed, batch);
+                let learner = learned(method, &mut TreeOracle::new(tree.topology()), seed, batch);
                 assert!(is_same(&learner.tree().unwrap(), &tree), "{method:?}: {}", tree.newick());
             }
         }
@@ -58,7 +57,8 @@ fn trees_of_any_degree_are_wrong_as_rarely_as_promised() {
             for shape in shapes {
                 let failures = (0..runs).filter(|&seed| {
                     let tree = random_tree(shape, n, u64::from(seed)).unwrap();
-                    let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 5 + u64::from(seed)).unwrap();
+                    let mut oracle =
+                        TreeOracle::new(tree.topology()).with_noise(p, wrong, 5 + u64::from(seed)).unwrap();
                     !is_same(&learned(method, &mut oracle, u64::from(seed), batch).tree().unwrap(), &tree)
                 });
                 let failures = failures.count() as u32;
@@ -75,7 +75,7 @@ fn without_a_promise_few_trees_of_any_degree_are_wrong() {
         let method = methods(0.8)[4];
         let failures = (0..30).filter(|&seed| {
             let tree = random_tree(shape, 15, seed).unwrap();
-            let mut oracle = TreeOracle::new(&tree).with_noise(0.8, Wrong::Any, seed).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.8, Wrong::Any, seed).unwrap();
             !is_same(&learned(method, &mut oracle, seed, usize::MAX).tree().unwrap(), &tree)
         });
         let failures = failures.count();
@@ -88,7 +88,7 @@ fn any_degree_takes_few_questions() {
     let n = 100;
     for (shape, most) in [(TreeShape::Joined(3), 28.0), (TreeShape::Degree(5), 32.0), (TreeShape::Star, 400.0)] {
         let tree = random_tree(shape, n, 4).unwrap();
-        let mut oracle = TreeOracle::new(&tree).with_noise(0.8, Wrong::Random, 5).unwrap();
+        let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.8, Wrong::Random, 5).unwrap();
         let learner = learned(Method::robust(0.8, 0.05), &mut oracle, 6, 1);
         let each = learner.n_asked() as f64 / n as f64;
         assert!(each < most, "{shape:?}: {each}");
@@ -100,7 +100,7 @@ fn the_paper_learns_binary_trees_or_none() {
     for shape in [TreeShape::Star, TreeShape::Joined(3), TreeShape::Degree(4)] {
         for seed in 0..6 {
             let tree = random_tree(shape, 9, seed).unwrap();
-            let mut oracle = TreeOracle::new(&tree).with_noise(0.9, Wrong::Random, seed).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.9, Wrong::Random, seed).unwrap();
             let mut learner = Method::RobustPaper { p: 0.9, delta: 0.05 }.learner(9, seed).unwrap();
             let batch = if seed % 2 == 0 { 1 } else { usize::MAX };
             let limits = Limits { batch, budget: None };
@@ -118,5 +118,5 @@ fn the_paper_learns_binary_trees_or_none() {
 }
 
 fn is_binary(tree: &Dendrogram) -> bool {
-    Topology::of(tree).n_nodes() == 2 * tree.n_leaves() - 1
+    tree.topology().clone().n_nodes() == 2 * tree.n_leaves() - 1
 }

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Topology;
 use proptest::prelude::*;
 
 #[path = "support/noisy.rs"]
@@ -27,7 +26,7 @@ fn every_small_tree_is_found_by_right_answers() {
                 }
                 for method in all {
                     for batch in [1, usize::MAX] {
-                        let learner = learned(method, &mut TreeOracle::new(tree), at as u64, batch);
+                        let learner = learned(method, &mut TreeOracle::new(tree.topology()), at as u64, batch);
                         assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.newick());
                     }
                 }
@@ -66,7 +65,7 @@ fn trees_are_wrong_as_rarely_as_promised() {
             let failures = (0..runs).filter(|&seed| {
                 let shape = [TreeShape::Uniform, TreeShape::Caterpillar][usize::from(seed % 4 == 3 && which < 4)];
                 let tree = random_tree(shape, n, seed).unwrap();
-                let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 99 + seed).unwrap();
+                let mut oracle = TreeOracle::new(tree.topology()).with_noise(p, wrong, 99 + seed).unwrap();
                 !is_same(&learned(method, &mut oracle, seed, batch).tree().unwrap(), &tree)
             });
             let failures = failures.count() as f64;
@@ -81,7 +80,7 @@ fn the_paper_keeps_its_promise() {
     for (p, wrong) in [(0.9, Wrong::Random), (0.8, Wrong::Adversarial)] {
         let failures = (0..runs).filter(|&seed| {
             let tree = random_tree(TreeShape::Uniform, n, seed).unwrap();
-            let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 7 + seed).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(p, wrong, 7 + seed).unwrap();
             let learner = learned(Method::RobustPaper { p, delta }, &mut oracle, seed, usize::MAX);
             assert!(learner.n_rounds() < learner.n_asked());
             !is_same(&learner.tree().unwrap(), &tree)
@@ -97,7 +96,7 @@ fn few_questions_and_few_rounds() {
     for (p, most) in [(0.9, 18.0), (0.8, 32.0), (0.7, 66.0)] {
         let tree = random_tree(TreeShape::Uniform, n, 4).unwrap();
         let run = |method, wrong, batch| {
-            let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 5).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(p, wrong, 5).unwrap();
             let learner = learned(method, &mut oracle, 6, batch);
             (learner.n_asked() as f64 / n as f64, learner.n_rounds())
         };
@@ -120,7 +119,7 @@ fn persistent_answers_are_never_asked_again() {
     let (mut distance, runs) = (0, 10);
     for seed in 0..runs {
         let tree = random_tree(TreeShape::Uniform, n, seed).unwrap();
-        let mut oracle = TreeOracle::new(&tree).with_noise(0.9, Wrong::Random, seed).unwrap();
+        let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.9, Wrong::Random, seed).unwrap();
         let method = robust(0.9, Assume::Adversarial, Noise::Persistent, 1 + 4 * seed as usize, Schedule::Questions);
         let mut learner = method.learner(n, seed).unwrap();
         let mut seen = HashSet::new();
@@ -134,8 +133,8 @@ fn persistent_answers_are_never_asked_again() {
         };
         learn_with(&mut *learner, ask, Limits::default(), None).unwrap();
         assert!(learner.n_asked() < 20 * n as u64);
-        let found = Topology::of(&learner.tree().unwrap());
-        distance += robinson_foulds(&Topology::of(&tree.join_ties()), &found).unwrap().distance();
+        let found = learner.tree().unwrap().into_topology();
+        distance += robinson_foulds(&tree.join_ties().into_topology(), &found).unwrap().distance();
     }
     // Where three leaves alone can tell, one answer in ten is wrong.
     assert!(distance < runs * 2 * n as u64 / 5, "{distance}");
@@ -170,7 +169,7 @@ fn budgets_failures_and_estimates() {
     let n = 60;
     let tree = random_tree(TreeShape::Yule, n, 1).unwrap();
     for method in methods(0.8) {
-        let mut oracle = TreeOracle::new(&tree).with_noise(0.8, Wrong::Random, 2).unwrap();
+        let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.8, Wrong::Random, 2).unwrap();
         let mut learner = method.learner(n, 3).unwrap();
         let mut calls = 0;
         let mut unreliable = |questions: &[Question]| {
@@ -241,7 +240,7 @@ proptest! {
         for method in methods(p).into_iter().chain((n < 6 && seed % 3 > 0).then_some(paper)) {
             let mut learners = [method.learner(n, seed).unwrap(), method.learner(n, seed).unwrap()];
             let mut random = lcg(seed);
-            let mut oracle = TreeOracle::new(&tree).with_noise(p, Wrong::Random, seed).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(p, Wrong::Random, seed).unwrap();
             let mut pending: Vec<Question> = Vec::new();
             for _ in 0..300 {
                 let asked = learners[0].ask(limit);

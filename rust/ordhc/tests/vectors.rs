@@ -98,7 +98,7 @@ proptest! {
             moved[to as usize] = row.clone();
         }
         let (a, b) = (ours(&rows, None).relabel(&order).unwrap(), ours(&moved, None));
-        let (a, b) = (LcaSizes::new(&a), LcaSizes::new(&b));
+        let (a, b) = (LcaSizes::new(a.topology()), LcaSizes::new(b.topology()));
         for i in 0..40 {
             for j in 0..40 {
                 prop_assert_eq!(a.size(i, j), b.size(i, j));

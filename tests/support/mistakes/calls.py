@@ -125,7 +125,7 @@ REFUSED = {
     "more clusters than leaves": (lambda: TREE.cut(9), r"n_clusters = 9 is outside 1..=4"),
     "two and a half clusters": (lambda: TREE.cut(2.5), r"n_clusters = 2\.5 is not a whole number"),
     "a number as text": (lambda: TREE.cut("2"), r"n_clusters = '2' is not a whole number"),
-    "neither clusters nor height": (lambda: TREE.cut(), r"give either n_clusters or height"),
+    "neither clusters nor height": (lambda: TREE.cut(), r"give one of n_clusters, height, depth and path, not none"),
     "a height in words": (lambda: TREE.cut(height="high"), r"height must be numbers, not text such as 'high'"),
     "a leaf that there is not": (lambda: TREE.lca_size(0, 7), r"7"),
     "comparisons for a tree": (lambda: ordhc.as_dendrogram(T), r"Triplets are no tree: ordhc\.cluster makes one of them"),
@@ -203,5 +203,5 @@ WARNED = {
     "groups that are alike": (lambda: Triplets(ROWS, groups=["ann", "Ann", "bob", "bob"]), r"the groups 'ann' and 'Ann' differ only in case"),
     "dates for names": (lambda: Triplets([("2024-01-01", "2024-01-02", "2024-01-03")]), r"the leaves are dates, as '2024-01-01'"),
     "leaves without answers": (lambda: ordhc.cluster(Triplets(ROWS, 6)), r"2 leaves have no answers and are merged last: 4, 5"),
-    "branch lengths of no heights": (lambda: Dendrogram.from_newick("((a:1,b:2):1,c:9);"), r"lengths"),
+    "a branch without a length": (lambda: Dendrogram.from_newick("((a:1,b):1,c:9);"), r"length"),
 }  # fmt: skip

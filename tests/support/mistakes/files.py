@@ -136,7 +136,7 @@ def contents():
         "few.txt": "cat\ndog\ncar\n",
         "double.txt": "cat\ndog\ncat\nbus\n",
         "nothing.txt": "\n",
-        "numbered.csv": "id,name\n1,cat\n2,dog\n3,car\n4,bus\n",
+        "numbered.csv": "id,name\n1,cat\n2,dog\n2,car\n4,bus\n",
         "nameless.csv": "number,title\n0,cat\n1,dog\n",
         "short_labels.csv": "leaf,class\ncat,pet\ndog,pet\n",
         "other_labels.csv": "leaf,class\ncow,pet\ndog,pet\ncar,thing\nbus,thing\n",

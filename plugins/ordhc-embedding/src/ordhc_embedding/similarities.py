@@ -18,6 +18,8 @@ __all__ = ["MEASURES", "specs"]
 
 #: What is made of the points.
 MEASURES = ("cosine", "dot", "sqeuclidean")
+#: The digits of relative weights that count: rounding to them is much coarser than that of products.
+_BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
 
 
@@ -64,7 +66,7 @@ def embedded(
     if measure not in MEASURES:
         raise InputError(f"measure is {measure!r}, not one of {', '.join(MEASURES)}")
     _check(dtype, name)
-    points = embed(data, name, progress=part(progress, 0.0, 0.9), **settings).points
+    points = embed(without_scale(data), name, progress=part(progress, 0.0, 0.9), **settings).points
     found: NDArray[Any] = ordhc.similarity(
         points, measure, layout=layout, dtype=dtype, progress=part(progress, 0.9, 1.0)
     )
@@ -78,10 +80,27 @@ def build_completed(
     from scipy.spatial.distance import squareform
 
     _check(dtype, "completion")
-    pairs = completed(data, progress=progress, **settings).astype(dtype, copy=False)
+    pairs = completed(without_scale(data), progress=progress, **settings).astype(dtype, copy=False)
     if layout == "condensed":
         return pairs
     return squareform(pairs) if data.n_leaves > 1 else np.zeros((1, 1), dtype=dtype)
+
+
+def without_scale(data: Triplets) -> Triplets:
+    """Return each comparison once, weighted relative to the largest weight, to 30 bits.
+
+    Minimising a loss amplifies rounding: without this, each answer twice or all weights tripled gave other
+    points, and another tree for one in eight small sets of answers.
+    """
+    if not len(data):
+        return data
+    data = data.deduplicate(counts=True)
+    largest = data.weights.max()
+    if not largest > 0:
+        return data
+    mantissas, exponents = np.frexp(data.weights / largest)
+    weights = np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)
+    return Triplets(data.rows, data.n_leaves, data.names, weights)
 
 
 def _check(dtype: str, name: str) -> None:

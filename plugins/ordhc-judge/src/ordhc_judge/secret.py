@@ -2,12 +2,18 @@
 
 import re
 from collections.abc import Iterable
+from html.entities import html5
 
 from ordhc.errors import InputError
 
 __all__ = ["Secret", "scrubbed"]
 
 _SHOWN = "***"
+#: By character: the names that HTML has for it.
+_ENTITIES: dict[str, list[str]] = {}
+for _name, _char in html5.items():
+    if _name.endswith(";") and _char.isascii() and len(_char) == 1:
+        _ENTITIES.setdefault(_char, []).append(_name[:-1])
 
 
 class Secret:
@@ -36,7 +42,7 @@ class Secret:
 
 
 def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
-    """Replace secrets that a server repeats by stars, in any case and however JSON or a URL escapes them."""
+    """Replace secrets that a server repeats by stars, in any case and as JSON, URLs or HTML escape them."""
     for secret in secrets:
         whole = secret.reveal()
         # Of "Bearer abc" the second word alone as well.
@@ -46,6 +52,10 @@ def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
 
 
 def _forms(char: str) -> str:
-    r"""The pattern of a character: itself, `\/`, `\u002f`, `%2f`; with a few backslashes."""
+    r"""The pattern of a character: itself, `\/`, `\u002f`, `%2f`, `&#47;` or `&sol;`; some backslashes."""
     code = ord(char)
-    return rf"(?:\\{{0,8}}{re.escape(char)}|\\{{1,8}}u{code:04x}|%{code:02x})"
+    forms = [rf"\\{{0,8}}{re.escape(char)}", rf"\\{{1,8}}u{code:04x}", f"%{code:02x}"]
+    # A page of an error, in which `&` may be escaped once more.
+    entities = [f"#0{{0,6}}{code}", f"#x0{{0,6}}{code:x}", *_ENTITIES.get(char, ())]
+    forms.append(f"&(?:amp;)?(?:{'|'.join(entities)});")
+    return f"(?:{'|'.join(forms)})"

@@ -7,6 +7,8 @@ class Tree {
     this.leaves = data.leaves;
     this.name = data.name;
     this.height = Float64Array.from(data.height);
+    // What heights are called: "height", "distance from the root", or null if they are only levels.
+    this.word = data.word;
     this.support = data.support;
     this.number = data.number;
     this.rank = Int32Array.from(data.rank);
@@ -29,6 +31,16 @@ class Tree {
         this.size[above] += this.size[i];
         if (this.end[i] > this.end[above]) this.end[above] = this.end[i];
       }
+    }
+    // The heights of the leaf nearest to the root and of the leaf farthest from it.
+    this.near = this.height.slice();
+    this.far = this.height.slice();
+    const away = data.leaf_end > data.root_end ? 1 : -1;
+    for (let i = 0; i < count; i++) if (this.end[i] > i + 1) [this.near[i], this.far[i]] = [away * Infinity, -away * Infinity];
+    for (let i = count - 1; i > 0; i--) {
+      const above = this.parent[i];
+      if (away * this.near[i] < away * this.near[above]) this.near[above] = this.near[i];
+      if (away * this.far[i] > away * this.far[above]) this.far[above] = this.far[i];
     }
     // By rank: the node that is opened next as a cut goes down.
     this.opening = [];
@@ -102,13 +114,13 @@ class Tree {
     }
   }
 
-  // How many nodes to open for at least so many clusters.
+  // How many nodes to open for at most this many clusters, as `Dendrogram.cut` does.
   openedFor(clusters) {
     let count = 1;
     let opened = 0;
-    while (count < clusters && opened < this.opening.length) {
+    for (; opened < this.opening.length; opened++) {
       count += this.children(this.opening[opened]).length - 1;
-      opened++;
+      if (count > clusters) break;
     }
     return opened;
   }
@@ -134,8 +146,9 @@ class Tree {
   // In words, as a tooltip and a screen reader say it.
   words(i) {
     const parts = [this.isLeaf(i) ? this.name[i] : `${this.title(i)}: ${this.size[i].toLocaleString("en")} leaves`];
+    const isDistance = this.word !== null && this.word !== "height";
+    if (isDistance || (this.word !== null && !this.isLeaf(i))) parts.push(`${this.word} ${Number(this.height[i].toPrecision(5))}`);
     if (!this.isLeaf(i)) {
-      parts.push(`height ${Number(this.height[i].toPrecision(5))}`);
       if (this.support && this.support[i] !== null) parts.push(`support ${Math.round(100 * this.support[i])}%`);
       if (this.collapsed[i]) parts.push("collapsed");
     }

@@ -7,6 +7,7 @@ function svgText() {
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
       .replace(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
   const lines = [];
+  const leads = [];
   const fills = [];
   const texts = [];
   // All rows, as far as they are not collapsed, large enough to be read.
@@ -19,8 +20,11 @@ function svgText() {
     {
       branch: (x, y, below, end, colour, weak) =>
         lines.push(`<path d="M${number(x)} ${number(y)}V${number(below)}H${number(end)}" stroke="${colour}"${weak ? ' stroke-dasharray="3 3"' : ""}/>`),
-      triangle: (i, x, y, end, upper, lower, colour) =>
-        fills.push(`<path d="M${number(x)} ${number(y)}L${number(end)} ${number(upper + 1)}V${number(lower - 1)}Z" fill="${colour}"/>`),
+      leader: (x, end, y) => leads.push(`<path d="M${number(x)} ${number(y)}H${number(end)}"/>`),
+      triangle: (x, y, far, near, upper, lower, colour) =>
+        fills.push(
+          `<path d="M${number(x)} ${number(y)}L${number(far)} ${number(upper + 1)}L${number(near)} ${number(lower - 1)}Z" fill="${colour}"/>`,
+        ),
       tip: (i, x, y, colour) =>
         texts.push(`<text x="${number(x + 6)}" y="${number(y + 4)}" fill="${tree.opened ? colour : "#1f2428"}">${escape(tree.title(i))}</text>`),
       node: (i, x, y) => {
@@ -33,14 +37,20 @@ function svgText() {
     tall + 1,
     0,
   );
-  const ticks = niceTicks(Math.min(view.rootEnd, view.leafEnd), Math.max(view.rootEnd, view.leafEnd), 6);
+  const ticks = view.ticks(6);
   for (const tick of ticks) texts.push(`<text x="${number(view.x(tick))}" y="${tall - 12}" font-size="10" text-anchor="middle" fill="#5f6a72">${tick}</text>`);
+  if (view.label !== null) {
+    const [from, to] = [view.rootEnd, view.leafEnd].map((end) => view.x(end));
+    const style = `y="${tall - 1}" font-size="10" text-anchor="middle" fill="#5f6a72"`;
+    texts.push(`<text x="${number((from + to) / 2)}" ${style}>${escape(view.label)}</text>`);
+  }
   Object.assign(view, frame);
   const wide = Math.ceil(view.w + 200);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${tall}" viewBox="0 0 ${wide} ${tall}" font-family="sans-serif" font-size="12">`,
     `<title>${escape(document.title)}</title>`,
     `<g fill-opacity="0.55">${fills.join("")}</g>`,
+    `<g fill="none" stroke="#5f6a72" stroke-width="0.6" stroke-dasharray="1 3">${leads.join("")}</g>`,
     `<g fill="none" stroke-width="1.2">${lines.join("")}</g>`,
     `<g>${texts.join("")}</g>`,
     "</svg>\n",

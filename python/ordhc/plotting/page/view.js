@@ -7,7 +7,7 @@ class View {
     this.palette = data.palette;
     this.leafEnd = data.leaf_end;
     this.rootEnd = data.root_end;
-    this.kind = data.kind;
+    this.label = data.label;
     this.threshold = 0;
     this.matches = new Set();
     this.focus = 0;
@@ -109,7 +109,7 @@ class View {
     if (this.slot < 9) this.zoom(12 / this.slot, 0, this.y(this.tree.place[i]), false);
     const y = this.y(this.tree.place[i]);
     if (y < 20 || y > this.h - 40) this.panY += this.h / 2 - y;
-    const x = this.x(this.tree.isLeaf(i) ? this.leafEnd : this.tree.height[i]);
+    const x = this.x(this.tree.height[i]);
     if (x < 10 || x > this.w - 40) this.panX += this.w / 2 - x;
     this.bound();
   }
@@ -142,8 +142,14 @@ class View {
       const x = this.x(tree.height[i]);
       if (tree.isTip(i) || lower - upper < finest) {
         const y = this.y(tree.place[i]);
-        if (!tree.isLeaf(i)) painter.triangle(i, x, y, this.x(this.leafEnd), upper, lower, this.colour(i));
-        if (tree.isTip(i)) painter.tip(i, this.x(this.leafEnd), y, this.colour(i));
+        const [far, near] = [this.x(tree.far[i]), this.x(tree.near[i])];
+        if (!tree.isLeaf(i)) painter.triangle(x, y, far, near, upper, lower, this.colour(i));
+        if (tree.isTip(i)) {
+          const end = this.x(this.leafEnd);
+          // From the end of a leaf to its name.
+          if (lower - upper > 4 && end - (far + near) / 2 > 3) painter.leader((far + near) / 2, end, y);
+          painter.tip(i, end, y, this.colour(i));
+        }
         if (tree.collapsed[i]) painter.node(i, x, y);
         continue;
       }
@@ -165,6 +171,7 @@ class View {
     const { context, tree, inks } = this;
     context.clearRect(0, 0, this.w, this.h);
     const lines = new Map();
+    const leads = new Path2D();
     const fills = new Map();
     const path = (map, key) => {
       if (!map.has(key)) map.set(key, new Path2D());
@@ -182,12 +189,16 @@ class View {
           line.lineTo(x, below);
           line.lineTo(end, below);
         },
-        triangle: (i, x, y, end, upper, lower, colour) => {
+        leader: (x, end, y) => {
+          leads.moveTo(x, y);
+          leads.lineTo(end, y);
+        },
+        triangle: (x, y, far, near, upper, lower, colour) => {
           const fill = path(fills, colour);
           const inset = lower - upper > 4 ? 1 : 0;
           fill.moveTo(x, y);
-          fill.lineTo(end, upper + inset);
-          fill.lineTo(end, Math.max(lower - inset, upper + 1));
+          fill.lineTo(far, upper + inset);
+          fill.lineTo(near, Math.max(lower - inset, upper + 1));
           fill.closePath();
         },
         tip: (i, x, y, colour) => tips.push([i, x, y, colour]),
@@ -205,6 +216,10 @@ class View {
       context.fillStyle = colour;
       context.fill(fill);
     }
+    context.strokeStyle = inks.line;
+    context.lineWidth = 0.7;
+    context.setLineDash([1, 3]);
+    context.stroke(leads);
     context.globalAlpha = 1;
     for (const [key, line] of lines) {
       const [colour, weak] = key.endsWith(" weak") ? [key.slice(0, -5), true] : [key, false];
@@ -285,7 +300,7 @@ class View {
     }
     if (!this.isFocused) return;
     const i = this.focus;
-    const x = this.x(tree.isLeaf(i) ? this.leafEnd : tree.height[i]);
+    const x = this.x(tree.height[i]);
     context.strokeStyle = inks.mark;
     context.lineWidth = 2;
     context.beginPath();
@@ -293,11 +308,18 @@ class View {
     context.stroke();
   }
 
+  // The numbers below; a tree that is drawn by levels has none.
+  ticks(most) {
+    if (this.label === null) return [];
+    return niceTicks(Math.min(this.rootEnd, this.leafEnd), Math.max(this.rootEnd, this.leafEnd), most);
+  }
+
   axis() {
+    if (this.label === null) return;
     const { context, inks } = this;
     const first = this.x(this.rootEnd);
     const last = this.x(this.leafEnd);
-    const ticks = niceTicks(Math.min(this.rootEnd, this.leafEnd), Math.max(this.rootEnd, this.leafEnd), Math.max(2, Math.abs(last - first) / 90));
+    const ticks = this.ticks(Math.max(2, Math.abs(last - first) / 90));
     context.fillStyle = inks.back;
     context.globalAlpha = 0.85;
     context.fillRect(0, this.h - 26, this.w, 26);
@@ -311,7 +333,8 @@ class View {
       context.fillText(String(tick), x, this.h - 13);
     }
     context.textAlign = "left";
-    context.fillText(this.kind, Math.min(last + 10, this.w - 70), this.h - 13);
+    const wide = context.measureText(this.label).width;
+    context.fillText(this.label, Math.min(last + 16, this.w - wide - 6), this.h - 13);
   }
 
   // The node under the pointer, or else the tip on its line; -1 for none.
@@ -325,7 +348,7 @@ class View {
         best = i;
       }
     }
-    if (best >= 0 || this.slot < 3 || x < this.x(this.leafEnd) - 30) return best;
+    if (best >= 0 || this.slot < 3 || x < this.x(this.rootEnd)) return best;
     const place = this.placeAt(y);
     const { tips, high, low } = this.tree;
     let from = 0;
@@ -335,7 +358,9 @@ class View {
       if (high[tips[middle]] <= place) from = middle + 1;
       else to = middle;
     }
-    return place >= low[tips[from]] && place < high[tips[from]] ? tips[from] : -1;
+    const tip = tips[from];
+    const isHit = place >= low[tip] && place < high[tip] && x >= this.x(this.tree.near[tip]) - 30;
+    return isHit ? tip : -1;
   }
 }
 

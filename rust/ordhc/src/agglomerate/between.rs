@@ -30,16 +30,19 @@ pub(super) struct Clusters {
     slots: Vec<u32>,
     /// Whether sums of values are exact.
     exact: bool,
+    /// What similarities are taken less of, so that they don't cancel in Ward's linkage, where it changes nothing.
+    shift: f64,
 }
 
 impl Clusters {
     /// What merges, parts before wholes, have made of `n` leaves. Where all values are whole, `whole` is the largest.
-    pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>) -> Self {
+    /// `shift` is taken off each similarity before they are added.
+    pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
         for &RawMerge { i, j, similarity } in merges {
             let [n_i, n_j] = [i, j].map(|k| leaves[k].len() as f64);
-            let between = similarity * (n_i + n_j) / 2.0 + n_j / n_i * inside[i] + n_i / n_j * inside[j];
+            let between = (similarity - shift) * (n_i + n_j) / 2.0 + n_j / n_i * inside[i] + n_i / n_j * inside[j];
             inside[i] += inside[j] + if whole.is_some() { between.round() } else { between };
             let gone = std::mem::take(&mut leaves[j]);
             leaves[i].extend(gone);
@@ -60,7 +63,7 @@ impl Clusters {
         let sizes: Vec<f64> = leaves.iter().map(|leaves| leaves.len() as f64).collect();
         let most = sizes.iter().fold(0.0, |most: f64, &size| most.max(size));
         let exact = whole.is_some_and(|largest| largest * most.powi(4) < (1u64 << 52) as f64);
-        Self { names, sizes, leaves, inside, shares, slots, exact }
+        Self { names, sizes, leaves, inside, shares, slots, exact, shift }
     }
 
     /// The similarities between all of them, square, with minus infinity on the diagonal; nothing where too much would
@@ -95,7 +98,7 @@ impl Clusters {
                             let shares = &self.shares[i + 1..];
                             later.zip(shares).for_each(|((&x, &slot), &share)| part[slot as usize] += x * share);
                         }
-                        _ => later.for_each(|(&x, &slot)| part[slot as usize] += x),
+                        _ => later.for_each(|(&x, &slot)| part[slot as usize] += x - self.shift),
                     }
                     if between != Between::Least {
                         // Sums of sums: rounding adds up less.
@@ -195,7 +198,7 @@ impl Clusters {
                     let (all, apart) = (n_a * n_b * (*x + *y), n_b * n_b * inside_a + n_a * n_a * inside_b);
                     let difference = all - apart;
                     vague |= !exact & (apart != 0.0) & (difference.abs() < SHARE * (all.abs() + apart.abs()));
-                    *x = 2.0 * difference / (n_a * n_b * (n_a + n_b));
+                    *x = 2.0 * difference / (n_a * n_b * (n_a + n_b)) + self.shift;
                 }
             }
         }

@@ -200,6 +200,9 @@ impl<'a> Search<'a> {
                 }
             }
         }
+        if near == NONE as usize {
+            return Err(Error::changed_meanwhile());
+        }
         let similarity = self.rows.similarity(i, near);
         self.set(i, near, similarity, if similarity == top { second } else { top });
         self.keys[i] = best;
@@ -271,9 +274,7 @@ impl<'a> Search<'a> {
             }
             self.monitor.advance(0)?;
         }
-        Err(Error::Argument(
-            "the values of the matrix changed while they were read: another thread writes to them".into(),
-        ))
+        Err(Error::changed_meanwhile())
     }
 
     /// Of two positions that with the larger key, or the first.

@@ -1,8 +1,7 @@
 //! The nearest-neighbour chain (Benzécri 1982; Murtagh 1983).
 
-use super::Linkage;
-use crate::error::Result;
-use crate::monitor::Monitor;
+use super::{Doubts, Linkage, NOBODY, Nearest};
+use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 
 /// Most stacks have room for so many clusters.
@@ -70,9 +69,9 @@ impl Chain {
     ///
     /// Of equally near clusters the one with the smallest leaf is the nearest. A chain cannot run in a
     /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
-    /// doubt: a circle ends where it closes.
-    pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, monitor: &Monitor) -> Result<()> {
-        self.run_on(linkage, until, monitor)
+    /// doubt: a circle ends where it closes. `doubts` settles the others.
+    pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
+        self.run_on(linkage, until, doubts)
     }
 
     /// As [`run`](Self::run), compiled into the caller.
@@ -81,8 +80,9 @@ impl Chain {
         &mut self,
         linkage: &mut (impl Linkage + ?Sized),
         until: usize,
-        monitor: &Monitor,
+        doubts: &mut Doubts<'_>,
     ) -> Result<()> {
+        let monitor = doubts.monitor();
         // Few clusters merge faster than a clock can be read.
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;
@@ -93,9 +93,13 @@ impl Chain {
                 self.push(self.first, f64::NEG_INFINITY);
             }
             let &(top, before) = &self.stack[self.stack.len() - 1];
-            let nearest = linkage.nearest(top, &self.active)?;
+            let mut nearest = linkage.nearest(top, &self.active)?;
             if nearest.doubtful {
-                monitor.doubt();
+                nearest = self.settled(linkage, top, nearest, doubts)?;
+            }
+            // Nothing is near where a value is NaN.
+            if nearest.cluster == NOBODY.cluster {
+                return Err(Error::changed_meanwhile());
             }
             if self.state[nearest.cluster] != State::OnStack {
                 self.push(nearest.cluster, nearest.similarity);
@@ -117,5 +121,19 @@ impl Chain {
             }
         }
         monitor.advance(steps)
+    }
+
+    #[cold]
+    fn settled(
+        &self,
+        linkage: &mut (impl Linkage + ?Sized),
+        i: usize,
+        nearest: Nearest,
+        doubts: &mut Doubts<'_>,
+    ) -> Result<Nearest> {
+        let others: Vec<usize> = (0..self.state.len()).filter(|&k| k != i && self.state[k] != State::Gone).collect();
+        let mut values = vec![0.0; others.len()];
+        linkage.similarities(i, &others, &mut values)?;
+        doubts.nearest(nearest, &self.merges, i, &others, &values)
     }
 }

@@ -1,11 +1,11 @@
 //! The condensed matrix, every merge written at once.
 
 use super::read::mirror;
-use super::rounds::{Pairs, Round, all_nearest};
+use super::rounds::{Pairs, Round, Slots, all_nearest, settle};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
 use super::triangle_rows::{Condensed, Given, TriangleRows};
-use super::{Linkage, Nearest, Tolerance, parallel_parts};
+use super::{Doubts, Linkage, Nearest, Tolerance, parallel_parts};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -52,13 +52,13 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         update: &'a U,
         given: &Given<'_, V>,
         first: (&[Nearest], &Pairs),
-        tolerance: Tolerance,
         merges: &mut Vec<RawMerge>,
-        monitor: &Monitor,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
+        let monitor = doubts.monitor();
         let n = given.len();
         let values = Store::zeros(condensed_len(n))?;
-        let mut this = Self::from_similarities(update, values, n, tolerance);
+        let mut this = Self::from_similarities(update, values, n, doubts.tolerance());
         let (nearest, pairs) = first;
         if this.worthwhile(pairs) {
             let new_sizes = this.log(pairs, nearest, merges, monitor)?;
@@ -66,7 +66,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
             let nearest = this.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
             this.values = values;
             this.keep(pairs, new_sizes);
-            this.rounds(Some(nearest), merges, monitor)?;
+            this.rounds(Some(nearest), merges, doubts)?;
         } else {
             given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
         }
@@ -84,8 +84,9 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         &mut self,
         mut known: Option<Vec<Nearest>>,
         merges: &mut Vec<RawMerge>,
-        monitor: &Monitor,
+        doubts: &mut Doubts<'_>,
     ) -> Result<()> {
+        let monitor = doubts.monitor();
         let mut spare = Vec::new();
         loop {
             let k = self.clusters.len();
@@ -93,11 +94,13 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
                 return Ok(());
             }
             let rows = Condensed { values: &self.values[..], k, n_gone: 0 };
-            let nearest = match known.take() {
+            let mut nearest = match known.take() {
                 Some(nearest) => nearest,
                 None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
             };
-            let pairs = Pairs::of::<U>(&rows, &nearest, &self.sizes, self.tolerance, monitor)?;
+            let slots = Slots { sizes: &self.sizes, clusters: &self.clusters, merges: &*merges };
+            settle::<U, _>(&rows, slots, &mut nearest, doubts)?;
+            let pairs = Pairs::of::<U>(&rows, &nearest, slots, self.tolerance, doubts)?;
             if !self.worthwhile(&pairs) {
                 self.nearest = nearest;
                 return Ok(());

@@ -14,7 +14,7 @@ use super::rounds::{Pairs, next, parts, threads};
 use super::rows::SquareRows;
 use super::small::{self, SmallRows};
 use super::triangle_rows::{Given, TriangleRows};
-use super::{Nearest, Tolerance, apart};
+use super::{Doubts, Nearest, Tolerance, apart};
 use crate::error::Result;
 use crate::linkage::{Between, Update};
 use crate::monitor::Monitor;
@@ -33,22 +33,12 @@ impl Job<'_> {
         matrix: &Matrix<'_>,
         tolerance: Tolerance,
     ) -> Result<Option<Rest<'b, U>>> {
-        if self.cancels::<U>() || self.is_single() {
+        if U::BETWEEN.is_none() || self.is_single() {
             return Ok(None);
         }
         match apart::groups(matrix, small::MOST, self.monitor)? {
             Some(of) => self.after_groups(update, matrix, tolerance, &of),
             None => Ok(None),
-        }
-    }
-
-    /// Whether sums over pairs of leaves don't tell what is between clusters: Ward's linkage takes the similarities within
-    /// clusters from those between them, which are about as large, unless they are whole.
-    fn cancels<U: Update>(&self) -> bool {
-        match U::BETWEEN {
-            None => true,
-            Some(Between::Ward) => !self.about.dissimilarity && !self.about.facts.whole,
-            Some(_) => false,
         }
     }
 
@@ -76,7 +66,7 @@ impl Job<'_> {
         tolerance: Tolerance,
         (nearest, pairs): (&[Nearest], &Pairs),
     ) -> Result<Option<Rest<'b, U>>> {
-        if self.cancels::<U>() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
+        if U::BETWEEN.is_none() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
             return Ok(None);
         }
         let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
@@ -99,7 +89,10 @@ impl Job<'_> {
         let facts = self.about.facts;
         let largest = if squared { facts.largest * facts.largest } else { facts.largest };
         let whole = (facts.whole && self.about.unit == 1.0).then_some(largest);
-        let clusters = Clusters::after(n, &merges, whole);
+        // Ward's linkage takes the similarities within clusters from those between them, which are about as large. Less the
+        // largest, they are mirrored dissimilarities; that changes the linkage's similarities by as much.
+        let cancels = between == Between::Ward && !self.about.dissimilarity && whole.is_none() && facts.positive;
+        let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
         let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
         monitor.advance(((n * n - left * left) / 2) as u64)?;
         let Clusters { names, sizes, .. } = clusters;
@@ -127,10 +120,11 @@ fn merges_within<U: Update>(
     let merges = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
-        let mut room = small::room(leaves.len());
-        let rows = SmallRows::new(update, &Matrix::again(&values, about), squared, &mut room, tolerance, monitor)?;
+        let (mut room, matrix) = (small::room(leaves.len()), Matrix::again(&values, about));
+        let mut doubts = Doubts::new(U::BETWEEN, Some(&matrix), squared, tolerance, monitor);
+        let rows = SmallRows::new(update, &matrix, squared, &mut room, tolerance, monitor)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
-        let mut merges = merges_above(rows, bounds, monitor)?;
+        let mut merges = merges_above(rows, bounds, &mut doubts)?;
         for merge in &mut merges {
             (merge.i, merge.j) = (leaves[merge.i] as usize, leaves[merge.j] as usize);
         }
@@ -195,9 +189,9 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
 fn merges_above<U: Update>(
     mut rows: SmallRows<'_, U>,
     mut bounds: Vec<f64>,
-    monitor: &Monitor,
+    doubts: &mut Doubts<'_>,
 ) -> Result<Vec<RawMerge>> {
-    let tolerance = rows.tolerance();
+    let (tolerance, monitor) = (doubts.tolerance(), doubts.monitor());
     let mut merges = Vec::new();
     let mut waits = vec![false; bounds.len()];
     let mut stack: Vec<usize> = Vec::new();
@@ -211,15 +205,16 @@ fn merges_above<U: Update>(
             stack.push(first);
             continue;
         };
-        let nearest = rows.nearest(top);
+        let mut nearest = rows.nearest(top);
+        let is_near = tolerance.floor(nearest.similarity) > bounds[top];
+        if nearest.doubtful && is_near {
+            nearest = settled(&mut rows, top, nearest, &merges, doubts)?;
+        }
         let k = nearest.cluster;
-        if k >= waits.len() || waits[k] || tolerance.floor(nearest.similarity) <= bounds[top] {
+        if k >= waits.len() || waits[k] || !is_near {
             // Who is nearest to one that waits can but wait.
             stack.drain(..).for_each(|cluster| waits[cluster] = true);
             continue;
-        }
-        if nearest.doubtful {
-            monitor.doubt();
         }
         match stack.len().checked_sub(2).map(|at| stack[at]) {
             Some(before) if before == k => {
@@ -241,6 +236,22 @@ fn merges_above<U: Update>(
     }
 }
 
+#[cold]
+fn settled<U: Update>(
+    rows: &mut SmallRows<'_, U>,
+    i: usize,
+    nearest: Nearest,
+    merges: &[RawMerge],
+    doubts: &mut Doubts<'_>,
+) -> Result<Nearest> {
+    let mut gone = vec![false; rows.n_leaves()];
+    merges.iter().for_each(|merge| gone[merge.j] = true);
+    let others: Vec<usize> = (0..gone.len()).filter(|&k| k != i && !gone[k]).collect();
+    let mut values = vec![0.0; others.len()];
+    rows.similarities(i, &others, &mut values);
+    doubts.nearest(nearest, merges, i, &others, &values)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -258,7 +269,10 @@ mod tests {
         let job = Job::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
         let tolerance = job.tolerance::<U>(matrix).unwrap()?;
         let (rows, merges) = job.after_groups(update, matrix, tolerance, of).unwrap()?;
-        let merges = RawMerge::sort(of.len(), job.square_chain(rows, merges).unwrap(), tolerance, &monitor);
+        let doubts = &mut job.doubts::<U>(Some(matrix), tolerance);
+        let merges = job.square_chain(rows, merges, doubts).unwrap();
+        let merges =
+            RawMerge::sort_settled(of.len(), merges, tolerance, |merges, at| doubts.key_of_merge(merges, at)).unwrap();
         (!monitor.take_doubt()).then_some(merges)
     }
 

@@ -9,12 +9,12 @@ use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
 use super::precision::Precision;
-use super::rounds::{Pairs, all_nearest};
+use super::rounds::{Pairs, Slots, all_nearest, settle};
 use super::rows::SquareRows;
 use super::small::{self, FEW, SmallRows};
 use super::store::Store;
 use super::triangle_rows::Given;
-use super::{Linkage, Tolerance, equal, naive, nearest_pair, rounding, single};
+use super::{Doubts, Linkage, Tolerance, equal, naive, nearest_pair, rounding, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
@@ -198,10 +198,17 @@ impl<'a> Job<'a> {
             }
             Engine::Auto | Engine::Chain if reducible && update.commutes() => match initial {
                 None => return self.chain(update, input, tolerance),
-                Some(_) => match self.rows(update, input, tolerance)? {
-                    Rows::Square(mut rows) => self.chain_from(&mut rows)?,
-                    Rows::Condensed(mut rows) => self.chain_from(&mut rows)?,
-                },
+                Some(_) => {
+                    let given = match &input {
+                        Input::Given(matrix) => Some(*matrix),
+                        Input::Lent(_) => None,
+                    };
+                    let mut doubts = self.doubts::<U>(given, tolerance);
+                    match self.rows(update, input, tolerance)? {
+                        Rows::Square(mut rows) => self.chain_from(&mut rows, &mut doubts)?,
+                        Rows::Condensed(mut rows) => self.chain_from(&mut rows, &mut doubts)?,
+                    }
+                }
             },
             _ => match self.rows(update, input, tolerance)? {
                 Rows::Square(mut rows) => staged(&mut rows, initial, reducible, nearest_pair::merges_among, monitor)?,
@@ -310,7 +317,7 @@ impl<'a> Job<'a> {
     }
 
     /// The merges within initial clusters, and those of a chain after them.
-    fn chain_from(&self, rows: &mut dyn Linkage) -> Result<[Vec<RawMerge>; 2]> {
+    fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<[Vec<RawMerge>; 2]> {
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
         let mut active = (0..n).collect();
@@ -319,10 +326,21 @@ impl<'a> Job<'a> {
             within.extend(nearest_pair::merges_among(rows, cluster.clone(), &mut active, self.monitor)?);
         }
         let mut chain = Chain::after(n, within.clone());
-        chain.run(rows, 1, self.monitor)?;
-        let after = chain.into_merges().split_off(within.len());
-        let sort = |merges| RawMerge::sort(n, merges, rows.tolerance(), self.monitor);
-        Ok([sort(within), sort(after)])
+        chain.run(rows, 1, doubts)?;
+        let merges = chain.into_merges();
+        let mut sorted = |part: &[RawMerge], before: usize| {
+            let key = |_: &[RawMerge], at: usize| doubts.key_of_merge(&merges, before + at);
+            RawMerge::sort_settled(n, part.to_vec(), rows.tolerance(), key)
+        };
+        Ok([sorted(&merges[..within.len()], 0)?, sorted(&merges[within.len()..], within.len())?])
+    }
+
+    /// Settles doubts from the input, where the input is left alone.
+    pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
+    where
+        'a: 'b,
+    {
+        Doubts::new(U::BETWEEN, matrix, self.rule.is_squared(), tolerance, self.monitor)
     }
 
     /// The merges of reciprocal nearest pairs, in order.
@@ -332,39 +350,56 @@ impl<'a> Job<'a> {
         input: Input<'_, V>,
         tolerance: Tolerance,
     ) -> Result<Vec<RawMerge>> {
-        let (squared, n) = (self.rule.is_squared(), self.about.n);
+        let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
-        let sort = |merges| RawMerge::sort(n, merges, tolerance, self.monitor);
+        let given = match &input {
+            Input::Given(matrix) => Some(*matrix),
+            Input::Lent(_) => None,
+        };
+        let doubts = &mut self.doubts::<U>(given, tolerance);
+        let merges = self.reciprocal(update, input, doubts)?;
+        RawMerge::sort_settled(n, merges, tolerance, |merges, at| doubts.key_of_merge(merges, at))
+    }
+
+    /// The merges of reciprocal nearest pairs, parts before wholes.
+    fn reciprocal<U: Update, V: Held>(
+        &self,
+        update: &U,
+        input: Input<'_, V>,
+        doubts: &mut Doubts<'_>,
+    ) -> Result<Vec<RawMerge>> {
+        let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         let mut merges = Vec::new();
         let mut rows = match input {
             // What may fail is looked at where it is written.
             Input::Given(matrix) if n <= self.small && !U::MAY_FAIL => {
-                return Ok(sort(small::merges(update, matrix, squared, tolerance, self.monitor)?));
+                return small::merges(update, matrix, squared, doubts);
             }
             Input::Given(matrix) if n < self.condensed_from => {
                 let rows = SquareRows::<U, V>::new(update, matrix, squared, tolerance, self.monitor)?;
-                return Ok(sort(self.square_chain(rows, merges)?));
+                return self.square_chain(rows, merges, doubts);
             }
             Input::Given(matrix) => {
                 if let Some((rows, merges)) = self.grouped(update, matrix, tolerance)? {
-                    return Ok(sort(self.square_chain(rows, merges)?));
+                    return self.square_chain(rows, merges, doubts);
                 }
                 let given = Given { matrix, squared, held: PhantomData::<V> };
-                let sizes = vec![1.0; n];
+                let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
+                let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
                 // Of single leaves sums are means.
                 let of_leaves = tolerance.of_leaves();
-                let nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
-                let pairs = Pairs::of::<Average>(&given, &nearest, &sizes, of_leaves, self.monitor)?;
+                let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
+                settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
+                let pairs = Pairs::of::<Average>(&given, &nearest, slots, of_leaves, doubts)?;
                 if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
-                    return Ok(sort(self.square_chain(rows, merges)?));
+                    return self.square_chain(rows, merges, doubts);
                 }
-                let first = (&nearest[..], &pairs);
-                CondensedRows::after_rounds(update, &given, first, tolerance, &mut merges, self.monitor)?
+                CondensedRows::after_rounds(update, &given, (&nearest[..], &pairs), &mut merges, doubts)?
             }
             Input::Lent(values) => {
                 self.about.condense(values, squared, self.monitor)?;
                 let mut rows = CondensedRows::from_similarities(update, Store::Lent(values), n, tolerance);
-                rows.rounds(None, &mut merges, self.monitor)?;
+                rows.rounds(None, &mut merges, doubts)?;
                 rows
             }
         };
@@ -372,11 +407,11 @@ impl<'a> Job<'a> {
             // The rounds found few pairs.
             let mut chain = Chain::after(n, merges);
             let until = rows.square_fits();
-            chain.run(&mut rows, until, self.monitor)?;
+            chain.run(&mut rows, until, doubts)?;
             let rows = rows.into_square(chain.active(), self.monitor)?;
-            merges = self.square_chain(rows, chain.into_merges())?;
+            merges = self.square_chain(rows, chain.into_merges(), doubts)?;
         }
-        Ok(sort(merges))
+        Ok(merges)
     }
 
     /// Goes on with rounds on square rows, and with a chain for few or where rounds don't pay.
@@ -384,17 +419,18 @@ impl<'a> Job<'a> {
         &self,
         mut rows: SquareRows<'_, U, V>,
         mut merges: Vec<RawMerge>,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
         let n = self.about.n;
         if n - merges.len() > self.chain_below {
-            rows.rounds(self.small, &mut merges, self.monitor)?;
+            rows.rounds(self.small, &mut merges, doubts)?;
         }
         let mut chain = Chain::after(n, merges);
-        chain.run(&mut rows, self.small, self.monitor)?;
+        chain.run(&mut rows, self.small, doubts)?;
         if let Some(mut few) = SmallRows::within(&mut rows) {
-            few.finish(&mut chain, self.monitor)?;
+            few.finish(&mut chain, doubts)?;
         }
-        chain.run(&mut rows, 1, self.monitor)?;
+        chain.run(&mut rows, 1, doubts)?;
         Ok(chain.into_merges())
     }
 }

@@ -5,7 +5,8 @@
 //! other).
 //!
 //! Where similarities of clusters are rounded, those of the same [`Tolerance::key`] count as equal. Where rounding
-//! might decide about that, the engines start over in twice the precision.
+//! might decide about that, the few similarities in doubt are computed in twice the precision (`doubts`), or where
+//! that is not enough, all of them.
 //!
 //! * `chain`: reciprocal nearest pairs, for reducible linkages; O(n^2) time always. They are merged in
 //!   another order than by similarity and sorted in the end.
@@ -22,6 +23,7 @@ mod chain;
 mod columns;
 mod condensed_rows;
 mod direction;
+mod doubts;
 mod engine;
 mod equal;
 mod few_clusters;
@@ -55,6 +57,7 @@ mod triangle_rows;
 pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
 pub use direction::looks_like_distances;
+pub(crate) use doubts::Doubts;
 pub use engine::Engine;
 pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};

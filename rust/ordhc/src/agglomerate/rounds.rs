@@ -7,17 +7,18 @@ use fearless_simd::Simd;
 
 use super::columns::{Columns, WithColumns};
 use super::kept::Kept;
-use super::rows::check_row;
+use super::rows::{check_row, similarity};
 use super::search::RowSearch;
 use super::ties::Ties;
 use super::triangle_rows::{Condensed, TriangleRows};
-use super::{Nearest, Tolerance};
+use super::{Doubts, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::numbers::{Held, Number};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
+use crate::tree::RawMerge;
 
 /// Ties are looked at where less than one of so many slots is in a reciprocal pair.
 const FEW: usize = 8;
@@ -31,7 +32,16 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// The nearest slot of every slot, in one pass.
+/// The clusters of a triangle, by slot.
+#[derive(Clone, Copy)]
+pub(super) struct Slots<'s> {
+    pub(super) sizes: &'s [f64],
+    pub(super) clusters: &'s [usize],
+    /// What has made them.
+    pub(super) merges: &'s [RawMerge],
+}
+
+/// The nearest slot of every slot, in one pass. Doubts are left.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -51,7 +61,36 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
         }
         Ok(search)
     });
-    Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?, monitor))
+    Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
+}
+
+/// Settles doubts about the nearest slots.
+pub(super) fn settle<U: Update, T: TriangleRows>(
+    triangle: &T,
+    slots: Slots<'_>,
+    nearest: &mut [Nearest],
+    doubts: &mut Doubts<'_>,
+) -> Result<()> {
+    let Slots { sizes, clusters, merges } = slots;
+    let k = triangle.len();
+    for (i, nearest) in nearest.iter_mut().enumerate().filter(|(_, nearest)| nearest.doubtful) {
+        let (mut values, mut scratch) = (vec![T::Value::ZERO; k - 1], vec![T::Value::ZERO; k]);
+        triangle.column(i, 0..i, &mut values[..i]);
+        values[i..].copy_from_slice(triangle.row(i, &mut scratch));
+        let others: Vec<usize> = (0..k).filter(|&slot| slot != i).collect();
+        let pairs = values.iter().zip(&others);
+        let values: Vec<f64> = pairs.map(|(x, &slot)| similarity::<U>(x.float(), sizes[i], sizes[slot])).collect();
+        let names: Vec<usize> = others.iter().map(|&slot| clusters[slot]).collect();
+        let found = doubts.nearest(
+            Nearest { cluster: clusters[nearest.cluster], ..*nearest },
+            merges,
+            clusters[i],
+            &names,
+            &values,
+        )?;
+        *nearest = Nearest { cluster: clusters.partition_point(|&name| name < found.cluster), ..found };
+    }
+    Ok(())
 }
 
 /// Slots that merge: mostly disjoint pairs `i < j`, and where many are equally near also groups, which the first
@@ -69,15 +108,15 @@ impl Pairs {
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
-        sizes: &[f64],
+        slots: Slots<'_>,
         tolerance: Tolerance,
-        monitor: &Monitor,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
         let pairs = Self::reciprocal(nearest);
         if pairs.len() >= nearest.len() / FEW || !many_ties(nearest, pairs.len(), tolerance) {
             return Ok(pairs);
         }
-        let ties = Ties::of::<U>(triangle, nearest, sizes, tolerance, monitor)?;
+        let ties = Ties::of::<U>(triangle, nearest, slots, tolerance, doubts)?;
         Ok(Self::grouped(&ties.groups()))
     }
 
@@ -149,7 +188,7 @@ struct Worker<V> {
 
 impl<U: Update> Round<'_, U> {
     /// Writes the triangle after the merges to the beginning of `out`, which may have room behind it, and returns
-    /// the nearest of its slots.
+    /// the nearest of its slots, doubts and all.
     pub(super) fn run<T: TriangleRows>(
         &self,
         from: &T,
@@ -162,7 +201,7 @@ impl<U: Update> Round<'_, U> {
         let columns = Columns::of(from, self.pairs.iter(), room, monitor)?;
         let from = WithColumns { triangle: from, columns: columns.as_ref() };
         self.write(&from, &merges, parts(self.pairs.n_left()), out, &mut workers, monitor)?;
-        Ok(Self::found(workers, monitor))
+        Ok(Self::found(workers))
     }
 
     /// The same within the memory that begins with the triangle of `k` slots. What stands before a row is not needed for it or those
@@ -200,7 +239,7 @@ impl<U: Update> Round<'_, U> {
             }
             slot = rows.end;
         }
-        Ok(Self::found(workers, monitor))
+        Ok(Self::found(workers))
     }
 
     fn workers<V: Held>(&self, k: usize) -> Vec<Worker<V>> {
@@ -208,8 +247,8 @@ impl<U: Update> Round<'_, U> {
         threads(self.pairs.n_left()).iter().map(|_| Worker { search: search(), scratch: Scratch::new(k) }).collect()
     }
 
-    fn found<V>(workers: Vec<Worker<V>>, monitor: &Monitor) -> Vec<Nearest> {
-        RowSearch::join(workers.into_iter().map(|worker| worker.search).collect(), monitor)
+    fn found<V>(workers: Vec<Worker<V>>) -> Vec<Nearest> {
+        RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
     /// Writes rows of the next triangle, one after the other, in parts that threads take in turn.

@@ -3,7 +3,6 @@
 use super::rows::{nearest_in_row, similarity};
 use super::{NOBODY, Nearest, Tolerance};
 use crate::linkage::Update;
-use crate::monitor::Monitor;
 use crate::numbers::Held;
 
 /// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
@@ -85,18 +84,14 @@ impl RowSearch {
         }
     }
 
-    /// What several searches have found, each of them in some of the rows. Doubts go to the monitor.
-    pub(super) fn join(searches: Vec<Self>, monitor: &Monitor) -> Vec<Nearest> {
+    /// What several searches have found, each of them in some of the rows.
+    pub(super) fn join(searches: Vec<Self>) -> Vec<Nearest> {
         let joined = searches.into_iter().reduce(|mut all, other| {
             for (nearest, other) in all.nearest.iter_mut().zip(other.nearest) {
                 nearest.offer(other, all.tolerance);
             }
             all
         });
-        let nearest = joined.map_or_else(Vec::new, |all| all.nearest);
-        if nearest.iter().any(|nearest| nearest.doubtful) {
-            monitor.doubt();
-        }
-        nearest
+        joined.map_or_else(Vec::new, |all| all.nearest)
     }
 }

@@ -10,7 +10,7 @@ use super::chain::Chain;
 use super::few_square::{LANES, padded, stride, write_padded};
 use super::matrix::Matrix;
 use super::rows::{SquareRows, similarity};
-use super::{Linkage, NOBODY, Nearest, Tolerance};
+use super::{Doubts, Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -63,11 +63,11 @@ pub(super) fn merges<U: Update>(
     update: &U,
     matrix: &Matrix<'_>,
     squared: bool,
-    tolerance: Tolerance,
-    monitor: &Monitor,
+    doubts: &mut Doubts<'_>,
 ) -> Result<Vec<RawMerge>> {
     let (mut chain, mut room) = (Chain::unlisted(matrix.n_leaves()), room(matrix.n_leaves()));
-    SmallRows::new(update, matrix, squared, &mut room, tolerance, monitor)?.finish(&mut chain, monitor)?;
+    let mut rows = SmallRows::new(update, matrix, squared, &mut room, doubts.tolerance(), doubts.monitor())?;
+    rows.finish(&mut chain, doubts)?;
     Ok(chain.into_merges())
 }
 
@@ -154,12 +154,12 @@ impl<'a, U: Update> SmallRows<'a, U> {
     }
 
     /// Goes on with a chain until one cluster is left.
-    pub(super) fn finish(&mut self, chain: &mut Chain, monitor: &Monitor) -> Result<()> {
-        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, monitor))
+    pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
+        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
 
-    pub(super) fn tolerance(&self) -> Tolerance {
-        self.tolerance
+    pub(super) fn n_leaves(&self) -> usize {
+        self.positions.len()
     }
 
     /// The nearest of cluster `i`.
@@ -170,6 +170,16 @@ impl<'a, U: Update> SmallRows<'a, U> {
     /// Merges cluster `j` into cluster `i < j`.
     pub(super) fn merge(&mut self, i: usize, j: usize) {
         wide!(self.fold(i, j));
+    }
+
+    /// Writes the similarity of cluster `i` with each of `others`.
+    pub(super) fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) {
+        let i = self.positions[i] as usize;
+        self.bring_up_to_date(i);
+        for (value, &k) in out.iter_mut().zip(others) {
+            let k = self.positions[k] as usize;
+            *value = similarity::<U>(self.values[i * self.stride + k], self.sizes[i], self.sizes[k]);
+        }
     }
 
     /// The row of a position takes over what others have learned.
@@ -362,13 +372,7 @@ impl<U: Update, S: Simd> Linkage for InLanes<'_, '_, U, S> {
     }
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
-        let rows = &mut *self.rows;
-        let i = rows.positions[i] as usize;
-        rows.bring_up_to_date(i);
-        for (value, &k) in out.iter_mut().zip(others) {
-            let k = rows.positions[k] as usize;
-            *value = similarity::<U>(rows.values[i * rows.stride + k], rows.sizes[i], rows.sizes[k]);
-        }
+        self.rows.similarities(i, others, out);
         Ok(())
     }
 

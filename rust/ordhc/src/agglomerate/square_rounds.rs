@@ -3,10 +3,9 @@
 
 use super::log::{Logged, replay};
 use super::rows::{SquareRows, fold_row, nearest, rows_mut};
-use super::{NOBODY, Nearest};
+use super::{Doubts, Linkage, NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
-use crate::monitor::Monitor;
 use crate::numbers::Held;
 use crate::parallel;
 use crate::tree::RawMerge;
@@ -28,7 +27,8 @@ enum Known {
 
 impl<U: Update, V: Held> SquareRows<'_, U, V> {
     /// Merges reciprocal nearest pairs, round by round, until so many clusters are left or it does not pay.
-    pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
+    pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, doubts: &mut Doubts<'_>) -> Result<()> {
+        let monitor = doubts.monitor();
         let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
         let mut given = known.len();
         known.resize(self.width(), Known::No { new: true });
@@ -42,9 +42,9 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
                     return Ok(());
                 }
                 patience -= wanted.len();
-                for (&at, nearest) in wanted.iter().zip(self.look_up(&wanted)) {
+                for (&at, mut nearest) in wanted.iter().zip(self.look_up(&wanted)) {
                     if nearest.doubtful {
-                        monitor.doubt();
+                        nearest = self.settled(at, nearest, merges, doubts)?;
                     }
                     known[at] = Known::Yes(nearest);
                 }
@@ -102,6 +102,24 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
             rows.into_iter().map(look).collect::<Vec<Nearest>>()
         });
         found.into_iter().flatten().collect()
+    }
+
+    #[cold]
+    fn settled(
+        &mut self,
+        at: usize,
+        nearest: Nearest,
+        merges: &[RawMerge],
+        doubts: &mut Doubts<'_>,
+    ) -> Result<Nearest> {
+        let i = self.clusters[at];
+        let alive = (0..self.width()).filter(|&other| other != at && self.alive[other]);
+        let others: Vec<usize> = alive.map(|other| self.clusters[other]).collect();
+        let mut values = vec![0.0; others.len()];
+        self.similarities(i, &others, &mut values)?;
+        let nearest = Nearest { cluster: self.clusters[nearest.cluster], ..nearest };
+        let found = doubts.nearest(nearest, merges, i, &others, &values)?;
+        Ok(Nearest { cluster: self.positions[found.cluster], ..found })
     }
 
     /// Merges disjoint pairs of positions. Every row but the own two learns of a merge from the log.

@@ -4,15 +4,14 @@
 //! clusters at their largest similarity can be told without new similarities, because a merged cluster is as close
 //! to a third as its closer part only if all its parts are.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use super::rounds::{next, parts, threads};
+use super::rounds::{Slots, next, parts, threads};
 use super::rows::similarity;
 use super::triangle_rows::TriangleRows;
-use super::{Nearest, Tolerance};
-use crate::error::Result;
+use super::{Doubts, Nearest, Tolerance};
+use crate::error::{Error, Result};
 use crate::linkage::Update;
-use crate::monitor::Monitor;
 use crate::numbers::{Held, Number};
 use crate::parallel;
 
@@ -31,14 +30,15 @@ const WORD: usize = 64;
 const LANES: usize = 16;
 
 impl Ties {
-    /// One pass over a triangle, of which the nearest slots are known. Doubts go to the monitor.
+    /// One pass over a triangle, of which the nearest slots are known.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
-        sizes: &[f64],
+        Slots { sizes, clusters, merges }: Slots<'_>,
         tolerance: Tolerance,
-        monitor: &Monitor,
+        doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
+        let (monitor, doubts) = (doubts.monitor(), Mutex::new(doubts));
         let k = triangle.len();
         let stride = k.div_ceil(WORD);
         let exact = tolerance == Tolerance::EXACT;
@@ -51,15 +51,17 @@ impl Ties {
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
         // What is equal is tied, where that is certain.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
-        // Of slot `i` and one of size `n_k`.
-        let tied = |s: f64, i: usize, n_k: f64| {
-            let nearest_size = sizes.get(nearest[i].cluster).copied().unwrap_or(f64::INFINITY);
-            let leaves = sizes[i] * n_k * nearest_size == 1.0;
-            let (order, doubtful) = tolerance.among(leaves).compare(s, nearest[i].similarity);
-            if doubtful {
-                monitor.doubt();
+        let tied = |s: f64, i: usize, k: usize| {
+            let near = nearest[i];
+            let nearest_size = sizes.get(near.cluster).copied().unwrap_or(f64::INFINITY);
+            let leaves = sizes[i] * sizes[k] * nearest_size == 1.0;
+            let (order, doubtful) = tolerance.among(leaves).compare(s, near.similarity);
+            if !doubtful {
+                return Ok(order.is_ge());
             }
-            order.is_ge()
+            let name = |slot: usize| clusters[slot];
+            let mut doubts = doubts.lock().unwrap_or_else(PoisonError::into_inner);
+            doubts.are_tied(merges, name(i), (name(k), s), (name(near.cluster), near.similarity))
         };
         let done = parallel::map(threads(k), |_| {
             let mut scratch = vec![Held::ZERO; k];
@@ -68,7 +70,7 @@ impl Ties {
                 for (i, (of_row, of_column)) in rows.zip(bits) {
                     let row = triangle.row(i, &mut scratch);
                     let columns = row.chunks(LANES).zip(sizes[i + 1..].chunks(LANES));
-                    wide!(
+                    wide!({
                         for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
                             let mut any = false;
                             for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
@@ -90,21 +92,22 @@ impl Ties {
                                 sure_by_row |= u64::from(s == certain[i]) << lane;
                                 sure_by_column |= u64::from(s == equal) << lane;
                             }
-                            let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> (usize, f64)| {
-                                set_bits(bits & !sure).fold(bits, |bits, lane| {
+                            let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> [usize; 2]| {
+                                set_bits(bits & !sure).try_fold(bits, |bits, lane| {
                                     let s = similarity::<U>(values[lane].float(), sizes[i], counts[lane]);
-                                    let (slot, size) = of(lane);
-                                    if tied(s, slot, size) { bits } else { bits & !(1 << lane) }
+                                    let [slot, other] = of(lane);
+                                    Ok(if tied(s, slot, other)? { bits } else { bits & !(1 << lane) })
                                 })
                             };
                             if !exact {
-                                by_row = verified(by_row, sure_by_row, &|lane| (i, counts[lane]));
-                                by_column = verified(by_column, sure_by_column, &|lane| (first + lane, sizes[i]));
+                                by_row = verified(by_row, sure_by_row, &|lane| [i, first + lane])?;
+                                by_column = verified(by_column, sure_by_column, &|lane| [first + lane, i])?;
                             }
                             or_at(of_row, first, by_row);
                             or_at(of_column, first, by_column);
                         }
-                    );
+                        Ok::<(), Error>(())
+                    })?;
                 }
                 monitor.advance(0)?;
             }

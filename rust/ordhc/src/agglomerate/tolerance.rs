@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 /// The numbers are those of 36 significant bits, about 2e-11 apart (relative): as this is rounding each by itself,
 /// equal is transitive. Short numbers are such numbers, or nearly so; what computing does to them changes
 /// nothing. Where it might, because a similarity stands halfway between two numbers as far as its error tells, a
-/// comparison is in doubt, and the engines start over with more digits.
+/// comparison is in doubt, and the similarities are computed with more digits.
 ///
 /// ```
 /// use ordhc::agglomerate::Tolerance;
@@ -105,6 +105,16 @@ impl Tolerance {
         if leaves { self.of_leaves() } else { self }
     }
 
+    /// The least and the largest key that a similarity may have, as far as its error tells.
+    pub(crate) fn ends(self, x: f64) -> [f64; 2] {
+        if self.exact { [x; 2] } else { [key(x - self.error(x)), key(x + self.error(x))] }
+    }
+
+    /// Whether two similarities differ by more than their errors.
+    pub(crate) fn are_apart(self, a: f64, b: f64) -> bool {
+        (a - b).abs() > self.error(a) + self.error(b)
+    }
+
     fn has_no_errors(self) -> bool {
         self.relative == 0.0 && self.absolute == 0.0
     }
@@ -116,10 +126,9 @@ impl Tolerance {
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {
             return (order, doubtful);
         }
-        let (near, apart) = (a.abs().max(b.abs()) * CELL, (a - b).abs());
-        let error = self.error(a) + self.error(b);
-        // What is nearly but not quite equal keeps reciprocal pairs from commuting.
-        (order, apart > error && apart <= near + error)
+        let near = a.abs().max(b.abs()) * CELL + self.error(a) + self.error(b);
+        // What is nearly but not quite equal may keep reciprocal pairs from commuting.
+        (order, self.are_apart(a, b) && (a - b).abs() <= near)
     }
 
     /// How the keys of two similarities compare, and whether rounding puts that in doubt. This is enough to order

@@ -45,7 +45,8 @@ pub struct Resample {
 /// let draws = Draws::new(triplets.len(), None, 0)?;
 /// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 0..10, None)?;
 /// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
-/// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
+/// let trees: Vec<_> = trees.iter().map(|tree| tree.topology()).collect();
+/// assert_eq!(support(tree.topology(), &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn adds<const K: usize>(
@@ -72,7 +73,7 @@ pub fn adds<const K: usize>(
         return Err(Error::Length { what: "shares", found: shares.len(), of: "answers", expected: comparisons.len() });
     }
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
-    let judge = Judge::new(tree);
+    let judge = Judge::of(tree);
     let mut first = Vec::with_capacity(comparisons.len());
     comparisons.rows().each(0..comparisons.len(), |_, row| first.push((judge.gain(row), judge.verdict(row))));
     let work = Work { comparisons, shares, rule, draws, first };
@@ -114,7 +115,7 @@ impl<const K: usize> Work<'_, K> {
         let (revenue, satisfied) = (tally.revenue(), tally.satisfied().share());
         let tree = tally.tree(self.rule, monitor)?;
         let mut held_out = Satisfied::default();
-        add_rest(&mut held_out, self.comparisons, self.shares, |at| times[at], &Judge::new(&tree));
+        add_rest(&mut held_out, self.comparisons, self.shares, |at| times[at], &Judge::of(&tree));
         Ok(Resample { revenue, satisfied, held_out: held_out.share(), tree })
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
-/// For each merge of `tree` the share of `others` that have the same cluster of leaves as a node.
+/// For each inner node of `tree` the share of `others` that have a node of the same leaves.
 ///
 /// # Errors
 /// No other trees; trees of different numbers of leaves.
@@ -15,33 +15,28 @@ use crate::tree::Dendrogram;
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let other = Dendrogram::new(vec![[1, 2], [0, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
-/// assert_eq!(support(&tree, &[tree.clone(), other])?, [0.5, 1.0]);
+/// assert_eq!(support(tree.topology(), &[tree.topology(), other.topology()])?, [0.5, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn support(tree: &Dendrogram, others: &[Dendrogram]) -> Result<Vec<f64>> {
+pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
     // In how many trees each cluster is, by its code.
     let mut counts: HashMap<u128, u32> = HashMap::new();
     for other in others {
-        for (_, code) in codes(other).into_iter().enumerate().filter(|&(merge, _)| !other.is_joined(merge)) {
-            *counts.entry(code).or_default() += 1;
-        }
+        codes(other).into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
     }
     let share = |code: &u128| counts.get(code).map_or(0.0, |&times| f64::from(times) / others.len() as f64);
     Ok(codes(tree).iter().map(share).collect())
 }
 
-/// A code for the leaves of each merge: the exclusive or of random numbers of the leaves. Different
+/// A code for the leaves of each inner node: the exclusive or of random numbers of the leaves. Different
 /// clusters have the same code with a probability of 2^-128.
-fn codes(tree: &Dendrogram) -> Vec<u128> {
+fn codes(tree: &Topology) -> Vec<u128> {
     let n = tree.n_leaves();
-    let mut codes: Vec<u128> = Vec::with_capacity(n - 1);
-    for pair in tree.merges() {
-        let [a, b] = pair.map(|part| match (part as usize).checked_sub(n) {
-            None => code(u64::from(part)),
-            Some(merge) => codes[merge],
-        });
-        codes.push(a ^ b);
+    let mut codes: Vec<u128> = Vec::with_capacity(tree.n_inner());
+    for node in n..tree.n_nodes() {
+        let of = |&child: &u32| (child as usize).checked_sub(n).map_or_else(|| code(u64::from(child)), |at| codes[at]);
+        codes.push(tree.children(node).iter().map(of).fold(0, |all, code| all ^ code));
     }
     codes
 }
@@ -57,7 +52,7 @@ fn code(leaf: u64) -> u128 {
     u128::from(mix(2 * leaf)) << 64 | u128::from(mix(2 * leaf + 1))
 }
 
-fn check(n: usize, trees: &[Dendrogram]) -> Result<()> {
+fn check(n: usize, trees: &[&Topology]) -> Result<()> {
     if trees.is_empty() {
         return Err(Error::Argument("there are no trees to compare".into()));
     }
@@ -72,9 +67,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::kind::Kind;
 
-    fn tree(order: &[usize], n: usize) -> Dendrogram {
+    fn tree(order: &[usize], n: usize) -> Topology {
         let mut there: Vec<u32> = (0..n as u32).collect();
         let mut merges = Vec::new();
         for (k, &at) in order.iter().enumerate().take(n - 1) {
@@ -83,30 +77,30 @@ mod tests {
             merges.push([a, b]);
             there.push((n + k) as u32);
         }
-        let heights = (0..merges.len()).map(|k| k as f64).collect();
-        Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap()
+        // Some nodes become part of the node above.
+        Topology::from_merges(merges).unwrap().without(|node| node % 3 == order[0] % 4).0
     }
 
-    fn leaves(tree: &Dendrogram, merge: usize) -> Vec<u32> {
+    fn leaves(tree: &Topology, node: usize) -> Vec<u32> {
         let n = tree.n_leaves();
-        let mut open = vec![(n + merge) as u32];
+        let mut open = vec![(n + node) as u32];
         let mut leaves = Vec::new();
         while let Some(cluster) = open.pop() {
-            match (cluster as usize).checked_sub(n) {
-                None => leaves.push(cluster),
-                Some(merge) => open.extend(tree.merges()[merge]),
+            match (cluster as usize) < n {
+                true => leaves.push(cluster),
+                false => open.extend(tree.children(cluster as usize)),
             }
         }
         leaves
     }
 
-    fn sets(tree: &Dendrogram) -> Vec<Vec<u32>> {
-        let sorted = |merge| {
-            let mut set = leaves(tree, merge);
+    fn sets(tree: &Topology) -> Vec<Vec<u32>> {
+        let sorted = |node| {
+            let mut set = leaves(tree, node);
             set.sort_unstable();
             set
         };
-        (0..tree.merges().len()).map(sorted).collect()
+        (0..tree.n_inner()).map(sorted).collect()
     }
 
     proptest! {
@@ -114,9 +108,9 @@ mod tests {
 
         #[test]
         fn support_is_the_share_of_trees_with_the_cluster(orders in prop::collection::vec(prop::collection::vec(0usize..50, 6), 1..6)) {
-            let trees: Vec<Dendrogram> = orders.iter().map(|order| tree(order, 7)).collect();
+            let trees: Vec<Topology> = orders.iter().map(|order| tree(order, 7)).collect();
             let times = |set: &Vec<u32>| trees.iter().filter(|tree| sets(tree).contains(set)).count();
-            let found = support(&trees[0], &trees).unwrap();
+            let found = support(&trees[0], &trees.iter().collect::<Vec<_>>()).unwrap();
             for (set, share) in sets(&trees[0]).iter().zip(found) {
                 prop_assert_eq!(share, times(set) as f64 / trees.len() as f64);
             }

@@ -112,7 +112,7 @@ pub(super) fn add_rest<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     shares: Option<&[f64]>,
     times: impl Fn(usize) -> u32,
-    judge: &Judge<'_>,
+    judge: &Judge,
 ) {
     comparisons.rows().each(0..comparisons.len(), |at, row| {
         if times(at) == 0 {
@@ -169,7 +169,7 @@ impl Tallies {
     ) -> Result<()> {
         watched!(monitor);
         same_leaves(["the tree has", "the comparisons have"], [first.n_leaves(), comparisons.n_leaves()])?;
-        let judge = Judge::new(first);
+        let judge = Judge::of(first);
         let all: Vec<(i64, i8)> =
             comparisons.rows().iter().map(|row| (judge.gain(&row), judge.verdict(&row))).collect();
         let work: Vec<_> = self.tallies.iter_mut().zip(&self.times).collect();
@@ -220,7 +220,7 @@ pub fn add_held_out<const K: usize>(
     }
     let work: Vec<_> = sums.iter_mut().zip(trees).zip(times).collect();
     in_turns(work, |((sum, tree), times)| {
-        add_rest(sum, comparisons, None, |at| times[groups[at] as usize], &Judge::new(tree));
+        add_rest(sum, comparisons, None, |at| times[groups[at] as usize], &Judge::of(tree));
     });
     Ok(())
 }

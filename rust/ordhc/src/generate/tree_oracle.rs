@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::learn::Question;
-use crate::tree::{Dendrogram, LcaSizes};
+use crate::tree::{LcaSizes, Topology};
 
 /// What a wrong answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ named!(Wrong, "wrong", {
 /// use ordhc::generate::TreeOracle;
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?.join_ties();
-/// let oracle = TreeOracle::new(&tree);
+/// let oracle = TreeOracle::new(tree.topology());
 /// assert_eq!((oracle.truth([0, 3, 1]), oracle.truth([1, 2, 3])), (1, -1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -55,7 +55,7 @@ struct Noise {
 
 impl TreeOracle {
     /// An oracle that is always right.
-    pub fn new(tree: &Dendrogram) -> Self {
+    pub fn new(tree: &Topology) -> Self {
         Self { tree: LcaSizes::new(tree), noise: None }
     }
 
@@ -122,13 +122,12 @@ impl TreeOracle {
 mod tests {
     use super::*;
     use crate::generate::{TreeShape, random_tree};
-    use crate::tree::Topology;
 
     #[test]
     fn answers_are_those_of_the_tree() {
         for shape in [TreeShape::Uniform, TreeShape::Degree(4), TreeShape::Star, TreeShape::Caterpillar] {
             let tree = random_tree(shape, 12, 5).unwrap();
-            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree.join_ties()));
+            let (oracle, topology) = (TreeOracle::new(tree.topology()), tree.join_ties().into_topology());
             let above = |leaf: u32| {
                 let up = |&node: &usize| (node != topology.root()).then(|| topology.parent(node));
                 std::iter::successors(Some(leaf as usize), up).collect::<Vec<_>>()
@@ -150,26 +149,26 @@ mod tests {
     fn noise_is_as_much_as_asked_for() {
         let tree = random_tree(TreeShape::Yule, 9, 2).unwrap();
         for wrong in [Wrong::Random, Wrong::Adversarial] {
-            let mut oracle = TreeOracle::new(&tree).with_noise(0.7, wrong, 1).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.7, wrong, 1).unwrap();
             let (truth, mut counts) = (oracle.truth([4, 7, 1]), [0; 3]);
             (0..10_000).for_each(|_| counts[oracle.answer([4, 7, 1]) as usize] += 1);
             assert!((counts[truth as usize] - 7000i32).abs() < 200, "{counts:?}");
             assert_eq!(counts.contains(&0), wrong == Wrong::Adversarial);
         }
         for (wrong, none) in [(Wrong::Any, 1000), (Wrong::Neither, 3000), (Wrong::Random, 0)] {
-            let mut oracle = TreeOracle::new(&tree).with_noise(0.7, wrong, 1).unwrap();
+            let mut oracle = TreeOracle::new(tree.topology()).with_noise(0.7, wrong, 1).unwrap();
             let count = (0..10_000).filter(|_| oracle.answer([4, 7, 1]) == -1).count();
             assert!(count.abs_diff(none) < 150, "{wrong:?}: {count}");
         }
         let star = random_tree(TreeShape::Star, 9, 2).unwrap();
         for (wrong, least) in [(Wrong::Any, 1000), (Wrong::Neither, 3000), (Wrong::Adversarial, 3000)] {
-            let mut oracle = TreeOracle::new(&star).with_noise(0.7, wrong, 1).unwrap();
+            let mut oracle = TreeOracle::new(star.topology()).with_noise(0.7, wrong, 1).unwrap();
             let count = (0..10_000).filter(|_| oracle.answer([4, 7, 1]) == 2).count();
             assert!(count.abs_diff(least) < 150, "{wrong:?}: {count}");
         }
-        assert!(TreeOracle::new(&tree).with_noise(1.5, Wrong::Random, 1).is_err());
+        assert!(TreeOracle::new(tree.topology()).with_noise(1.5, Wrong::Random, 1).is_err());
         let question = |leaves| Question { id: 3, leaves };
-        let mut oracle = TreeOracle::new(&tree);
+        let mut oracle = TreeOracle::new(tree.topology());
         assert!(oracle.answers(&[question([0, 1, 9])]).unwrap_err().to_string().contains("question 3: [0, 1, 9]"));
         assert!(oracle.answers(&[question([0, 1, 1])]).is_err());
     }

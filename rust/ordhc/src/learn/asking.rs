@@ -3,7 +3,7 @@
 use super::learner::{Counts, Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 /// What tells learners apart: the next question of `K` leaves, and what follows from an answer.
 pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
@@ -38,7 +38,7 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     fn tree(&self) -> Result<Dendrogram>;
 
     /// As [`Learner::support`].
-    fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
+    fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
         None
     }
 
@@ -99,7 +99,7 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
         self.strategy.tree()
     }
 
-    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+    fn support(&self, tree: &Topology) -> Option<Vec<f64>> {
         self.strategy.support(tree)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 /// A question: which of three leaves is the odd one out? Or of four leaves `(i, j, k, l)`: are `i` and `j`
 /// more similar than `k` and `l`?
@@ -132,7 +132,7 @@ pub trait Learner<const K: usize = 3>: Send {
 
     /// Of a learner that revises a tree: by merge of a tree the share of answers that agree with it, of those that bear
     /// on it; NaN where it rests on the prior alone.
-    fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
+    fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
         None
     }
 

@@ -19,7 +19,7 @@ use super::robust_paper::RobustPaper;
 use super::uncertain::Uncertain;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
 /// How to learn a tree.
 ///
@@ -55,7 +55,8 @@ pub enum Method {
     /// tree. Proof and measurements: docs/decisions/0004-noisy-search.md.
     /// A leaf whose answers contradict each other without end goes to its likeliest place.
     ///
-    /// `p` = 1 is [`Insertion`](Self::Insertion).
+    /// `p` = 1 is [`Insertion`](Self::Insertion), or what the schedule is called: [`Balanced`](Self::Balanced),
+    /// [`Rounds`](Self::Rounds).
     Robust {
         /// How likely an answer is right, more than 1/2: at p = 1/2 an adversary can make two trees look
         /// the same. See [`estimate_p`](super::estimate_p).
@@ -192,7 +193,12 @@ impl Method {
                     return Err(Error::out_of_range("parallel", 0, "1.."));
                 }
                 if p == 1.0 || n < 3 {
-                    return Self::Insertion { parallel }.learner(n, seed);
+                    let certain = match schedule {
+                        Schedule::Questions => Self::Insertion { parallel },
+                        Schedule::Balanced => Self::Balanced,
+                        Schedule::Rounds => Self::Rounds,
+                    };
+                    return certain.learner(n, seed);
                 }
                 let settings = Settings { p, delta, assume, noise, parallel, schedule };
                 Box::new(Asking::new(Robust::new(order()?, settings, seed)))
@@ -229,7 +235,7 @@ impl Method {
     ///
     /// # Errors
     /// A method that doesn't take a prior; as [`learner`](Self::learner); a `strength` that isn't positive and finite.
-    pub fn from_prior(self, prior: &Dendrogram, strength: f64, seed: u64) -> Result<Box<dyn Learner>> {
+    pub fn from_prior(self, prior: &Topology, strength: f64, seed: u64) -> Result<Box<dyn Learner>> {
         let n = prior.n_leaves();
         if !(strength > 0.0 && strength.is_finite()) {
             return Err(Error::out_of_range("prior_strength", strength, "(0, inf)"));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use super::learner::{Counts, Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 /// Another learner, each of whose questions is asked so many times in a row; it is told the answer that most
 /// agree on. If no answer is more frequent than all others, it is told that no two leaves are closer, or that
@@ -122,7 +122,7 @@ impl<const K: usize> Learner<K> for Repeated<K> {
         self.learner.tree()
     }
 
-    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+    fn support(&self, tree: &Topology) -> Option<Vec<f64>> {
         self.learner.support(tree)
     }
 

@@ -39,7 +39,7 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: O
     let heights = Centred::of(tree)?;
     let scale = power_of_two(matrix.facts().largest);
     let mean = scaled_mean(matrix, scale, monitor)?;
-    let paths = Paths::new(tree);
+    let paths = Paths::new(tree.topology());
     let state = || (Rows::new(&paths, &heights.values, paths.order()), vec![0.0; n]);
     let row_sums = |(rows, buffer): &mut (Rows<'_, f64>, Vec<f64>), place: usize| {
         let leaf = paths.order()[place] as usize;
@@ -84,7 +84,7 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
     let n = a.n_leaves();
     monitor.start(n as u64);
     let (a_heights, b_heights) = (Centred::of(a)?, Centred::of(b)?);
-    let (inner, outer) = (Paths::new(a), Paths::new(b));
+    let (inner, outer) = (Paths::new(a.topology()), Paths::new(b.topology()));
     let columns: Vec<u32> = inner.order().iter().map(|&leaf| outer.places()[leaf as usize]).collect();
     let row_sum = |rows: &mut Rows<'_, f64>, place: usize| {
         let row = rows.at(place);
@@ -121,18 +121,19 @@ struct Centred {
 
 impl Centred {
     fn of(tree: &Dendrogram) -> Result<Self> {
-        let (n, heights) = (tree.n_leaves(), tree.heights());
+        let (n, heights) = (tree.n_leaves(), tree.merge_heights());
+        let topology = tree.topology().binary();
         if heights.iter().all(|height| *height == heights[0]) {
             return Err(constant("the heights of a tree", heights.first().copied()));
         }
-        let size = |part: u32| (part as usize).checked_sub(n).map_or(1.0, |merge| f64::from(tree.sizes()[merge]));
-        let joined: Vec<f64> = tree.merges().iter().map(|&[a, b]| size(a) * size(b)).collect();
+        let size = |part: u32| f64::from(topology.size(part as usize));
+        let joined: Vec<f64> = topology.merges().iter().map(|&[a, b]| size(a) * size(b)).collect();
         let over_pairs = |value: &dyn Fn(f64) -> f64, heights: &[f64]| {
             heights.iter().zip(&joined).map(|(&height, count)| value(height) * count).collect::<Sum>().value()
         };
         let pairs = n as f64 * (n as f64 - 1.0) / 2.0;
         let scale = power_of_two(heights.iter().fold(0.0, |largest, height| height.abs().max(largest)));
-        let mean = over_pairs(&|height| height * scale, heights) / pairs;
+        let mean = over_pairs(&|height| height * scale, &heights) / pairs;
         let values: Vec<f64> = heights.iter().map(|height| height * scale - mean).collect();
         let moments = Moments::new(over_pairs(&|x| x, &values), over_pairs(&|x| x * x, &values), pairs);
         Ok(Self { values, moments, pairs })

@@ -7,7 +7,7 @@ use crate::agglomerate::{Layout, Matrix, Values};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::monitor::Monitor;
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
 /// A cost or revenue: exact for integer similarities.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,12 +51,12 @@ impl Dasgupta {
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
 /// let similarities = Matrix::new(Values::I32(&[5, 1, 0]), Layout::Condensed, Kind::Similarity)?;
-/// assert_eq!(dasgupta_cost(&tree, &similarities, None)?, Dasgupta::Whole(2 * 5 + 3 * 1));
+/// assert_eq!(dasgupta_cost(tree.topology(), &similarities, None)?, Dasgupta::Whole(2 * 5 + 3 * 1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
+pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
     watched!(monitor);
-    let factors: Vec<i32> = tree.node_sizes().into_iter().map(|size| size as i32).collect();
+    let factors: Vec<i32> = tree.by_merge(tree.sizes()).iter().map(|&size| size as i32).collect();
     sum(tree, &factors, matrix, monitor)
 }
 
@@ -71,13 +71,13 @@ pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Mo
 /// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
-/// let cost = |values: &[f64]| dasgupta_cost_of(&tree, Values::F64(values), Layout::Condensed, None);
+/// let cost = |values: &[f64]| dasgupta_cost_of(tree.topology(), Values::F64(values), Layout::Condensed, None);
 /// assert_eq!(cost(&[5.0, 1.0, 0.5])?, Dasgupta::Float(2.0 * 5.0 + 3.0 * 1.5));
 /// assert!(cost(&[5.0, f64::NAN, 0.5]).unwrap_err().to_string().contains("NaN"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn dasgupta_cost_of(
-    tree: &Dendrogram,
+    tree: &Topology,
     values: Values<'_>,
     layout: Layout,
     monitor: Option<&Monitor>,
@@ -96,12 +96,12 @@ pub fn dasgupta_cost_of(
 /// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
-/// let revenue = dasgupta_revenue_of(&tree, Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, None)?;
+/// let revenue = dasgupta_revenue_of(tree.topology(), Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, None)?;
 /// assert_eq!(revenue, Dasgupta::Float(5.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn dasgupta_revenue_of(
-    tree: &Dendrogram,
+    tree: &Topology,
     values: Values<'_>,
     layout: Layout,
     monitor: Option<&Monitor>,
@@ -109,10 +109,10 @@ pub fn dasgupta_revenue_of(
     checked_on_the_way(tree, values, layout, dasgupta_revenue, monitor)
 }
 
-type Score = fn(&Dendrogram, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
+type Score = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
 
 fn checked_on_the_way(
-    tree: &Dendrogram,
+    tree: &Topology,
     values: Values<'_>,
     layout: Layout,
     score: Score,
@@ -146,18 +146,18 @@ fn checked_on_the_way(
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
 /// let similarities = Matrix::new(Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, Kind::Similarity)?;
-/// assert_eq!(dasgupta_revenue(&tree, &similarities, None)?, Dasgupta::Float(5.0));
+/// assert_eq!(dasgupta_revenue(tree.topology(), &similarities, None)?, Dasgupta::Float(5.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn dasgupta_revenue(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
+pub fn dasgupta_revenue(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
     watched!(monitor);
     let n = tree.n_leaves() as i32;
-    let factors: Vec<i32> = tree.node_sizes().into_iter().map(|size| n - size as i32).collect();
+    let factors: Vec<i32> = tree.by_merge(tree.sizes()).iter().map(|&size| n - size as i32).collect();
     sum(tree, &factors, matrix, monitor)
 }
 
 /// The sum over pairs of the similarity times the factor of the LCA; `factors` by merge, at most n.
-fn sum(tree: &Dendrogram, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
+fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
     let n = tree.n_leaves();
     same_leaves(["the tree has", "the matrix has"], [n, matrix.n_leaves()])?;
     monitor.start(n as u64);
@@ -261,10 +261,10 @@ mod tests {
     use crate::metric::Revenue;
     use crate::metric::samples::{Draw, draws, random_tree};
     use crate::similarity::{Triangle, adds, condensed_len};
-    use crate::tree::LcaSizes;
+    use crate::tree::{Dendrogram, LcaSizes};
 
     fn naive(tree: &Dendrogram, pair: impl Fn(usize, usize) -> i64) -> [i128; 2] {
-        let lca = LcaSizes::new(tree);
+        let lca = LcaSizes::new(tree.topology());
         let n = tree.n_leaves();
         let mut sums = [0; 2];
         for i in 0..n {
@@ -278,7 +278,10 @@ mod tests {
 
     fn both(tree: &Dendrogram, values: Values<'_>, layout: Layout) -> [Dasgupta; 2] {
         let matrix = Matrix::new(values, layout, Kind::Similarity).unwrap();
-        [dasgupta_cost(tree, &matrix, None).unwrap(), dasgupta_revenue(tree, &matrix, None).unwrap()]
+        [
+            dasgupta_cost(tree.topology(), &matrix, None).unwrap(),
+            dasgupta_revenue(tree.topology(), &matrix, None).unwrap(),
+        ]
     }
 
     fn assert_as_defined(tree: &Dendrogram, largest: i64, seed: u64) {
@@ -324,11 +327,11 @@ mod tests {
             let mut pairs = vec![0i64; condensed_len(n)];
             adds(&three, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
-            prop_assert_eq!(revenue(&tree, &three, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
+            prop_assert_eq!(revenue(tree.topology(), &three, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
             pairs.fill(0);
             adds(&four, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
-            prop_assert_eq!(revenue(&tree, &four, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
+            prop_assert_eq!(revenue(tree.topology(), &four, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
         }
     }
 
@@ -342,18 +345,18 @@ mod tests {
                 values[at] = value;
                 let text = |result: Result<Dasgupta>| result.map_err(|error| error.to_string());
                 let checked = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity)
-                    .and_then(|matrix| dasgupta_cost(&tree, &matrix, None));
-                let found = dasgupta_cost_of(&tree, Values::F64(&values), Layout::Condensed, None);
+                    .and_then(|matrix| dasgupta_cost(tree.topology(), &matrix, None));
+                let found = dasgupta_cost_of(tree.topology(), Values::F64(&values), Layout::Condensed, None);
                 assert_eq!(text(found), text(checked), "{value}");
                 let single = values.map(|x| x as f32);
                 let checked = Matrix::new(Values::F32(&single), Layout::Condensed, Kind::Similarity)
-                    .and_then(|matrix| dasgupta_revenue(&tree, &matrix, None));
-                let found = dasgupta_revenue_of(&tree, Values::F32(&single), Layout::Condensed, None);
+                    .and_then(|matrix| dasgupta_revenue(tree.topology(), &matrix, None));
+                let found = dasgupta_revenue_of(tree.topology(), Values::F32(&single), Layout::Condensed, None);
                 assert_eq!(text(found), text(checked), "{value}");
             }
         }
         for wrong in [&fine[..3], &fine[..5]] {
-            assert!(dasgupta_cost_of(&tree, Values::F64(wrong), Layout::Condensed, None).is_err());
+            assert!(dasgupta_cost_of(tree.topology(), Values::F64(wrong), Layout::Condensed, None).is_err());
         }
     }
 
@@ -377,13 +380,13 @@ mod tests {
     fn sums_that_do_not_fit() {
         let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], Kind::Similarity).unwrap();
         let matrix = Matrix::new(Values::F64(&[1.0; 6]), Layout::Condensed, Kind::Similarity).unwrap();
-        let error = dasgupta_cost(&tree, &matrix, None).unwrap_err().to_string();
+        let error = dasgupta_cost(tree.topology(), &matrix, None).unwrap_err().to_string();
         assert_eq!(error, "the tree has 3 leaves, the matrix has 4");
         let values = [[1.1e307; 6], [1e306; 6]];
         let large = |at: usize| Matrix::new(Values::F64(&values[at]), Layout::Condensed, Kind::Similarity).unwrap();
         let tree = random_tree(4, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
-        let error = dasgupta_cost(&tree, &large(0), None).unwrap_err().to_string();
+        let error = dasgupta_cost(tree.topology(), &large(0), None).unwrap_err().to_string();
         assert!(error.contains("outside of floats"));
-        assert!(dasgupta_cost(&tree, &large(1), None).is_ok());
+        assert!(dasgupta_cost(tree.topology(), &large(1), None).is_ok());
     }
 }

@@ -57,15 +57,15 @@ pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor
 fn by_merges(a: &Dendrogram, monotone: &Dendrogram, monitor: &Monitor) -> Result<f64> {
     let n = a.n_leaves();
     monitor.start(n as u64);
-    let paths = Paths::new(monotone);
-    let lca = LcaSizes::new(monotone);
+    let paths = Paths::new(monotone.topology());
+    let lca = LcaSizes::new(monotone.topology());
     let height = |p: u32, q: u32| {
         let leaf = |place: u32| paths.order()[place as usize] as usize;
-        monotone.heights()[lca.merge(leaf(p), leaf(q))]
+        monotone.heights()[lca.node(leaf(p), leaf(q))]
     };
     let mut clusters: Vec<BTreeSet<u32>> = paths.places().iter().map(|&place| BTreeSet::from([place])).collect();
     let mut distortion = 0f64;
-    for (pair, own) in a.merges().iter().zip(a.heights()) {
+    for (pair, own) in a.merges().iter().zip(a.merge_heights().iter()) {
         let [mut small, mut large] = pair.map(|part| std::mem::take(&mut clusters[part as usize]));
         if small.len() > large.len() {
             std::mem::swap(&mut small, &mut large);
@@ -89,18 +89,19 @@ fn by_merges(a: &Dendrogram, monotone: &Dendrogram, monitor: &Monitor) -> Result
 fn by_pairs(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
     let n = a.n_leaves();
     monitor.start(n as u64);
-    let (inner, outer) = (Paths::new(a), Paths::new(b));
+    let (inner, outer) = (Paths::new(a.topology()), Paths::new(b.topology()));
     let columns: Vec<u32> = inner.order().iter().map(|&leaf| outer.places()[leaf as usize]).collect();
+    let (heights, others) = (a.merge_heights(), b.merge_heights());
     let largest = |rows: &mut Rows<'_, f64>, place: usize| {
         let row = rows.at(place);
         let leaf = inner.order()[place] as usize;
         outer.walk(leaf).fold(0f64, |largest, (merge, joining)| {
-            let height = b.heights()[merge];
+            let height = others[merge];
             let [low, high] = extremes(&row[joining]);
             largest.max((height - low).abs()).max((height - high).abs())
         })
     };
-    let all = for_places(n, || Rows::new(&inner, a.heights(), &columns), largest, monitor)?;
+    let all = for_places(n, || Rows::new(&inner, &heights, &columns), largest, monitor)?;
     Ok(all.into_iter().fold(0.0, f64::max))
 }
 

@@ -136,7 +136,7 @@ struct Ranking {
 
 impl Ranking {
     fn new(tree: &Dendrogram) -> Self {
-        let heights = tree.heights();
+        let heights = tree.merge_heights();
         let mut order: Vec<u32> = (0..heights.len() as u32).collect();
         let height = |merge: u32| heights[merge as usize];
         order.sort_by(|&a, &b| {
@@ -148,7 +148,7 @@ impl Ranking {
             let step = u32::from(height(pair[0]) != height(pair[1]));
             ranks[pair[1] as usize] = ranks[pair[0] as usize] + step;
         }
-        Self { paths: Paths::new(tree), ranks }
+        Self { paths: Paths::new(tree.topology()), ranks }
     }
 }
 

@@ -5,11 +5,12 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
 /// The ways from all leaves of a tree to its root.
 ///
-/// Leaves have places from left to right, so that the leaves of a cluster are an interval of places.
+/// Leaves have places from left to right, so that the leaves of a cluster are an interval of places. Nodes of more than
+/// two children are several merges ([`Topology::merges`]).
 #[derive(Debug)]
 pub(super) struct Paths {
     order: Vec<u32>,
@@ -21,16 +22,16 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub(super) fn new(tree: &Dendrogram) -> Self {
-        let order = tree.leaf_order();
-        let places = Dendrogram::places(&order);
+    pub(super) fn new(tree: &Topology) -> Self {
+        let (order, merges) = (tree.leaf_order(), tree.merges());
+        let places = Topology::places(&order);
         let mut spans: Vec<[u32; 2]> = places.iter().map(|&place| [place, place + 1]).collect();
-        for pair in tree.merges() {
+        for pair in merges.iter() {
             let [a, b] = pair.map(|part| spans[part as usize]);
             spans.push([a[0].min(b[0]), a[1].max(b[1])]);
         }
         let mut above: Vec<u32> = vec![(spans.len() - 1) as u32; spans.len()];
-        for (merge, pair) in tree.merges().iter().enumerate() {
+        for (merge, pair) in merges.iter().enumerate() {
             pair.iter().for_each(|&part| above[part as usize] = (order.len() + merge) as u32);
         }
         Self { order, places, above, spans }
@@ -150,7 +151,7 @@ mod tests {
 
         #[test]
         fn rows_are_what_stands_at_the_lca((tree, _) in two_dendrograms(20), skip in 1..3usize) {
-            let paths = Paths::new(&tree);
+            let paths = Paths::new(tree.topology());
             let mut rows = Rows::new(&paths, tree.heights(), paths.order());
             for place in (0..tree.n_leaves()).step_by(skip) {
                 let leaf = paths.order()[place] as usize;
@@ -162,7 +163,7 @@ mod tests {
 
         #[test]
         fn ways_end_at_the_root((tree, _) in two_dendrograms(20)) {
-            let paths = Paths::new(&tree);
+            let paths = Paths::new(tree.topology());
             let depths = paths.depths();
             for leaf in 0..tree.n_leaves() {
                 let way: Vec<u32> = paths.walk(leaf).map(|(merge, _)| depths[merge]).collect();

@@ -18,8 +18,8 @@ use crate::tree::{HeavyPaths, Topology};
 /// use ordhc::{Dendrogram, Kind, tree::Topology};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
-/// assert_eq!(purity(&Topology::of(&tree), &[5i64, 5, 6, 6])?, 1.0);
-/// assert_eq!(purity(&Topology::of(&tree), &[5i64, 6, 6, 5])?, 0.5);
+/// assert_eq!(purity(&tree.topology().clone(), &[5i64, 5, 6, 6])?, 1.0);
+/// assert_eq!(purity(&tree.topology().clone(), &[5i64, 6, 6, 5])?, 0.5);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64> {
@@ -116,7 +116,7 @@ mod tests {
             let tree = large(shape, 200, seed as u64);
             let labels: Vec<i64> = (0..200).map(|leaf| leaf * leaf % 7).collect();
             for tree in [tree.join_ties(), tree] {
-                let tree = Topology::of(&tree);
+                let tree = tree.topology().clone();
                 assert!((purity(&tree, &labels).unwrap() - naive(&tree, &labels)).abs() < 1e-12);
             }
         }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn impossible_labels_are_named() {
-        let tree = Topology::of(&large(SHAPES[0], 3, 0));
+        let tree = large(SHAPES[0], 3, 0).into_topology();
         assert!(purity(&tree, &[1i64, 2]).unwrap_err().to_string().contains("2 labels"));
         assert!(purity(&tree, &[1i64, 2, 3]).unwrap_err().to_string().contains("none of the 3 classes"));
         assert_eq!(purity(&tree, &[1i64, 1, 1]), Ok(1.0));

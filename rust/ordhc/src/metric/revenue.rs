@@ -6,7 +6,7 @@ use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::{Dendrogram, LcaSizes};
+use crate::tree::{LcaSizes, Topology};
 
 /// A revenue: exact for unweighted comparisons.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,15 +61,15 @@ impl Revenue {
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
-/// assert_eq!(revenue(&tree, &triplets, None)?, Revenue::Whole(1));
+/// assert_eq!(revenue(tree.topology(), &triplets, None)?, Revenue::Whole(1));
 ///
 /// let monitor = Monitor::new();
-/// assert_eq!(revenue(&tree, &triplets, Some(&monitor))?, Revenue::Whole(1));
+/// assert_eq!(revenue(tree.topology(), &triplets, Some(&monitor))?, Revenue::Whole(1));
 /// assert_eq!(monitor.fraction(), 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize>(
-    tree: &Dendrogram,
+    tree: &Topology,
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
 ) -> Result<Revenue> {
@@ -100,7 +100,7 @@ pub fn revenue<const K: usize>(
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
-/// let normalized = revenue(&tree, &triplets, None)?.to_f64() / best_revenue(&triplets)?.to_f64();
+/// let normalized = revenue(tree.topology(), &triplets, None)?.to_f64() / best_revenue(&triplets)?.to_f64();
 /// assert_eq!(normalized, 1.0 / 3.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -146,6 +146,7 @@ mod tests {
     use super::*;
     use crate::comparison::{Quadruplets, Triplets};
     use crate::kind::Kind;
+    use crate::tree::Dendrogram;
 
     #[test]
     fn tables_and_questions_agree() {
@@ -154,24 +155,31 @@ mod tests {
             .flat_map(|i| (0..5).flat_map(move |j| (0..5).map(move |k| [i, j, k])))
             .filter(|[i, j, k]| i != j && i != k && j < k)
             .collect();
-        let lca = LcaSizes::new(&tree);
+        let lca = LcaSizes::new(tree.topology());
         let expected: i64 = all
             .iter()
             .map(|&[i, j, k]| i64::from(lca.size(i as usize, k as usize)) - i64::from(lca.size(i as usize, j as usize)))
             .sum();
-        assert_eq!(revenue(&tree, &Triplets::new(all.clone(), None).unwrap(), None).unwrap(), Revenue::Whole(expected));
+        assert_eq!(
+            revenue(tree.topology(), &Triplets::new(all.clone(), None).unwrap(), None).unwrap(),
+            Revenue::Whole(expected)
+        );
         let few = Triplets::new(all[..2].to_vec(), Some(5)).unwrap();
-        let single = |row: &[i32; 3]| match revenue(&tree, &Triplets::new(vec![*row], Some(5)).unwrap(), None).unwrap()
+        let single = |row: &[i32; 3]| match revenue(tree.topology(), &Triplets::new(vec![*row], Some(5)).unwrap(), None)
+            .unwrap()
         {
             Revenue::Whole(value) => value,
             Revenue::Weighted(_) => unreachable!(),
         };
-        assert_eq!(revenue(&tree, &few, None).unwrap(), Revenue::Whole(single(&all[0]) + single(&all[1])));
+        assert_eq!(revenue(tree.topology(), &few, None).unwrap(), Revenue::Whole(single(&all[0]) + single(&all[1])));
         let four: Vec<[i32; 4]> = all.iter().map(|&[i, j, k]| [i, j, i, k]).collect();
-        assert_eq!(revenue(&tree, &Quadruplets::new(four, None).unwrap(), None).unwrap(), Revenue::Whole(expected));
+        assert_eq!(
+            revenue(tree.topology(), &Quadruplets::new(four, None).unwrap(), None).unwrap(),
+            Revenue::Whole(expected)
+        );
         let doubled = Triplets::new(all.clone(), None).unwrap().with_weights(vec![2.0; all.len()]).unwrap();
-        assert_eq!(revenue(&tree, &doubled, None).unwrap(), Revenue::Weighted(2.0 * expected as f64));
-        assert!(revenue(&tree, &Triplets::new(vec![[0, 1, 2]], None).unwrap(), None).is_err());
+        assert_eq!(revenue(tree.topology(), &doubled, None).unwrap(), Revenue::Weighted(2.0 * expected as f64));
+        assert!(revenue(tree.topology(), &Triplets::new(vec![[0, 1, 2]], None).unwrap(), None).is_err());
     }
 
     #[test]
@@ -180,16 +188,16 @@ mod tests {
         let rows = vec![[0, 1, 2], [1, 0, 2], [1, 0, 2]];
         let triplets = Triplets::new(rows.clone(), None).unwrap();
         assert_eq!(best_revenue(&triplets), Ok(Revenue::Whole(3)));
-        assert_eq!(revenue(&tree, &triplets, None), best_revenue(&triplets));
+        assert_eq!(revenue(tree.topology(), &triplets, None), best_revenue(&triplets));
         let weighted = triplets.with_weights(vec![0.5, 1.0, 0.0]).unwrap();
         assert_eq!(best_revenue(&weighted), Ok(Revenue::Weighted(1.5)));
-        assert_eq!(revenue(&tree, &weighted, None), best_revenue(&weighted));
+        assert_eq!(revenue(tree.topology(), &weighted, None), best_revenue(&weighted));
         let pairs = Quadruplets::new(vec![[0, 1, 2, 3]], Some(10)).unwrap();
         assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
         let none = Triplets::new(Vec::<[i32; 3]>::new(), Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
         assert_eq!(
-            revenue(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), &none, None),
+            revenue(Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap().topology(), &none, None),
             Ok(Revenue::Whole(0))
         );
     }
@@ -199,9 +207,9 @@ mod tests {
         let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let scores = |found: [Result<Revenue>; 2]| assert_eq!(found, [Ok(Revenue::Whole(0)), Ok(Revenue::Whole(2))]);
         let narrow = Triplets::new(vec![[0u8, 1, 2], [0, 2, 1]], None).unwrap();
-        scores([revenue(&tree, &narrow, None), best_revenue(&narrow)]);
+        scores([revenue(tree.topology(), &narrow, None), best_revenue(&narrow)]);
         let middle = Triplets::new(vec![[0u16, 1, 2], [0, 2, 1]], None).unwrap();
-        scores([revenue(&tree, &middle, None), best_revenue(&middle)]);
+        scores([revenue(tree.topology(), &middle, None), best_revenue(&middle)]);
     }
 
     #[test]
@@ -209,7 +217,7 @@ mod tests {
         let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let weighted = |rows, weights: Vec<f64>| {
             let triplets = Triplets::new(rows, None).unwrap().with_weights(weights).unwrap();
-            (revenue(&tree, &triplets, None), best_revenue(&triplets))
+            (revenue(tree.topology(), &triplets, None), best_revenue(&triplets))
         };
         let (found, best) = weighted(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], vec![1e17, 1.0, 1e17]);
         assert_eq!(found, Ok(Revenue::Weighted(1.0)));

@@ -52,7 +52,7 @@ impl ClusterCounts {
 /// use ordhc::metric::robinson_foulds;
 /// use ordhc::{Dendrogram, tree::Topology};
 ///
-/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0));
+/// let tree = |text: &str| Ok::<_, ordhc::Error>(Dendrogram::from_newick(text)?.0.into_topology());
 /// let counts = robinson_foulds(&tree("(((0,1),2),(3,4));")?, &tree("((0,1,2),((3,4),5));")?);
 /// assert!(counts.unwrap_err().to_string().contains("has 5 leaves, the second tree has 6"));
 /// let counts = robinson_foulds(&tree("(((0,1),2),(3,4));")?, &tree("((0,1,2),3,4);")?)?;
@@ -155,7 +155,7 @@ mod tests {
     fn large_trees() {
         for (seed, shape) in SHAPES.into_iter().enumerate() {
             let tree = large(shape, 1000, seed as u64);
-            let (binary, joined) = (Topology::of(&tree), Topology::of(&tree.join_ties()));
+            let (binary, joined) = (tree.topology().clone(), tree.join_ties().into_topology());
             let counts = robinson_foulds(&binary, &joined).unwrap();
             assert_eq!(counts, naive(&binary, &joined));
             assert_eq!(counts.only_b, 0);

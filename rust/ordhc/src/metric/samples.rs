@@ -56,8 +56,8 @@ pub(super) fn two_dendrograms(largest: usize) -> impl Strategy<Value = (Dendrogr
 
 /// The heights at which leaf `i` joins each leaf, NaN for itself.
 pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
-    let lca = LcaSizes::new(tree);
-    let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.merge(i, j)] };
+    let lca = LcaSizes::new(tree.topology());
+    let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.node(i, j)] };
     (0..tree.n_leaves()).map(height).collect()
 }
 
@@ -65,7 +65,10 @@ pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
 pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     let joins = (any::<bool>(), any::<bool>());
     (two_dendrograms(12), joins).prop_map(|((a, b), joins)| {
-        (Topology::of(&if joins.0 { a.join_ties() } else { a }), Topology::of(&if joins.1 { b.join_ties() } else { b }))
+        (
+            (if joins.0 { a.join_ties() } else { a }).into_topology(),
+            (if joins.1 { b.join_ties() } else { b }).into_topology(),
+        )
     })
 }
 

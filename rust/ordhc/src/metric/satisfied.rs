@@ -5,7 +5,7 @@ use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::{Dendrogram, LcaSizes};
+use crate::tree::{Dendrogram, LcaSizes, Topology, Tree};
 
 /// Weights of the comparisons that a tree agrees with, disagrees with, and leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -41,8 +41,8 @@ impl Satisfied {
 /// How many comparisons a tree agrees with (their weights, where they have any).
 ///
 /// A tree agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
-/// j and k join first. It agrees with a quadruplet when the LCA of (i, j) is within that of (k, l), or
-/// elsewhere but at a closer height.
+/// j and k join first. It agrees with a quadruplet when the LCA of (i, j) is below that of (k, l), or
+/// elsewhere but at a closer height; in a tree without heights LCAs in different places leave it open.
 ///
 /// # Errors
 /// Comparisons over another number of leaves than the tree's; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -50,7 +50,7 @@ impl Satisfied {
 /// ```
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets, metric::satisfied};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?.into();
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]], None)?;
 /// let found = satisfied(&tree, &answers, None)?;
 /// assert_eq!((found.agreed, found.disagreed, found.unresolved), (1.0, 1.0, 2.0));
@@ -61,13 +61,13 @@ impl Satisfied {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn satisfied<const K: usize>(
-    tree: &Dendrogram,
+    tree: &Tree,
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
 ) -> Result<Satisfied> {
     watched!(monitor);
-    same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
-    let judge = Judge::new(tree);
+    same_leaves(["the tree has", "the comparisons have"], [tree.topology().n_leaves(), comparisons.n_leaves()])?;
+    let judge = Judge::new(tree.topology(), tree.dendrogram().ok().as_deref());
     let rows = comparisons.rows();
     let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
         let mut found = Satisfied::default();
@@ -92,19 +92,19 @@ pub fn satisfied<const K: usize>(
 /// ```
 /// use ordhc::{Dendrogram, Kind, Triplets, metric::verdicts};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?.into();
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1]], None)?;
 /// assert_eq!(verdicts(&tree, &answers, None)?, [1, -1, 0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn verdicts<const K: usize>(
-    tree: &Dendrogram,
+    tree: &Tree,
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
 ) -> Result<Vec<i8>> {
     watched!(monitor);
-    same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
-    let judge = Judge::new(tree);
+    same_leaves(["the tree has", "the comparisons have"], [tree.topology().n_leaves(), comparisons.n_leaves()])?;
+    let judge = Judge::new(tree.topology(), tree.dendrogram().ok().as_deref());
     let rows = comparisons.rows();
     let parts = parallel::watched_blocks(rows.len(), monitor, |block| {
         let mut found = Vec::with_capacity(block.len());
@@ -115,20 +115,29 @@ pub fn verdicts<const K: usize>(
 }
 
 /// What a tree says about comparisons.
-pub(crate) struct Judge<'a> {
-    tree: &'a Dendrogram,
+pub(crate) struct Judge {
     lca: LcaSizes,
+    /// The heights of the inner nodes, more closely related ones first; none if the tree has no heights.
+    heights: Option<Vec<f64>>,
 }
 
-impl<'a> Judge<'a> {
-    pub(crate) fn new(tree: &'a Dendrogram) -> Self {
-        Self { tree, lca: LcaSizes::new(tree) }
+impl Judge {
+    pub(crate) fn new(tree: &Topology, by_height: Option<&Dendrogram>) -> Self {
+        let heights = by_height.map(|tree| {
+            let sign = if tree.is_dissimilarity() { 1.0 } else { -1.0 };
+            tree.heights().iter().map(|height| sign * height).collect()
+        });
+        Self { lca: LcaSizes::new(tree), heights }
+    }
+
+    pub(crate) fn of(tree: &Dendrogram) -> Self {
+        Self::new(tree.topology(), Some(tree))
     }
 
     /// 1 if the tree agrees, -1 if it disagrees, 0 if it leaves the comparison open.
     pub(crate) fn verdict<const K: usize>(&self, row: &[i32; K]) -> i8 {
         let (near, far) = Comparisons::<K>::pairs(row);
-        let (near, far) = (self.lca.merge(near[0], near[1]), self.lca.merge(far[0], far[1]));
+        let (near, far) = (self.lca.node(near[0], near[1]), self.lca.node(far[0], far[1]));
         match near.cmp(&far) {
             std::cmp::Ordering::Equal => 0,
             // Both hold the anchor of a triplet, so that the later one holds the other.
@@ -138,17 +147,17 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// 1 if `first` is within the later merge `second` or elsewhere but closer, 0 if it is elsewhere at
-    /// the same height, -1 if it is elsewhere and farther.
+    /// 1 if node `first` is below the later node `second` or elsewhere but closer, -1 if it is elsewhere and farther, 0 if
+    /// it is elsewhere at the same height or the tree has no heights.
     fn earlier(&self, first: usize, second: usize) -> i8 {
-        let [height, other] = [first, second].map(|merge| self.tree.heights()[merge]);
-        let closer = if self.tree.is_dissimilarity() { height < other } else { height > other };
-        if closer || self.lca.holds(second, first) {
-            1
-        } else if height == other {
-            0
-        } else {
-            -1
+        if self.lca.holds(second, first) {
+            return 1;
+        }
+        let Some(heights) = &self.heights else { return 0 };
+        match heights[first].partial_cmp(&heights[second]) {
+            Some(std::cmp::Ordering::Less) => 1,
+            Some(std::cmp::Ordering::Greater) => -1,
+            _ => 0,
         }
     }
 
@@ -168,7 +177,7 @@ mod tests {
     fn quadruplets_go_by_place_and_height() {
         // ((0,1),(2,3)) with both cherries at the same height, within a higher root.
         let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity).unwrap();
-        let judge = Judge::new(&tree);
+        let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2, 3]), 0);
         assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2, 3]), -1);
@@ -177,7 +186,7 @@ mod tests {
         for (heights, dissimilarity) in [([2.0, 1.0, 0.5], true), ([1.0, 2.0, 3.0], false)] {
             let tree =
                 Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), Kind::of(dissimilarity)).unwrap();
-            let judge = Judge::new(&tree);
+            let judge = Judge::of(&tree);
             assert_eq!(judge.verdict(&[2, 3, 0, 1]), 1);
             assert_eq!(judge.verdict(&[0, 1, 2, 3]), -1);
             assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
@@ -185,7 +194,7 @@ mod tests {
         }
         // Nested merges of equal height are in order.
         let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], Kind::Dissimilarity).unwrap();
-        let judge = Judge::new(&tree);
+        let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2]), -1);
         assert_eq!(judge.verdict(&[3, 0, 1]), 0);

@@ -59,8 +59,8 @@ impl TripletCounts {
 
 /// The number of sets of three leaves that a tree resolves.
 fn resolved(tree: &Topology) -> u64 {
-    let sizes = tree.sizes();
-    (0..tree.root()).map(|node| two(sizes[node].into()) * u64::from(sizes[tree.parent(node)] - sizes[node])).sum()
+    let within = |node| two(tree.size(node).into()) * u64::from(tree.size(tree.parent(node)) - tree.size(node));
+    (0..tree.root()).map(within).sum()
 }
 
 /// All sets of three leaves by what the trees say about them; the rooted triplet distance is
@@ -79,7 +79,7 @@ fn resolved(tree: &Topology) -> u64 {
 /// use ordhc::metric::triplet_distance;
 /// use ordhc::{Dendrogram, tree::Topology};
 ///
-/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0));
+/// let tree = |text: &str| Ok::<_, ordhc::Error>(Dendrogram::from_newick(text)?.0.into_topology());
 /// let (a, b) = (tree("((0,1),(2,3));")?, tree("((0,1),2,3);")?);
 /// let counts = triplet_distance(&a, &b, None)?;
 /// assert_eq!((counts.same, counts.only_a, counts.distance()), (2, 2, 2));
@@ -286,8 +286,8 @@ mod tests {
         for (seed, (a, b)) in SHAPES.into_iter().flat_map(|a| SHAPES.map(|b| (a, b))).enumerate() {
             let (a, b) = (large(a, 700, seed as u64), large(b, 700, 100 + seed as u64));
             let (a, b) = (
-                Topology::of(&if seed % 3 > 0 { a.join_ties() } else { a }),
-                Topology::of(&if seed % 3 > 1 { b.join_ties() } else { b }),
+                (if seed % 3 > 0 { a.join_ties() } else { a }).into_topology(),
+                (if seed % 3 > 1 { b.join_ties() } else { b }).into_topology(),
             );
             let counts = triplet_distance(&a, &b, None).unwrap();
             assert_eq!(counts, by_pairs_of_nodes(&a, &b));
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn impossible_trees_and_interruption() {
-        let tree = |n| Topology::of(&large(SHAPES[0], n, 0));
+        let tree = |n| large(SHAPES[0], n, 0).into_topology();
         let monitor = Monitor::new();
         let error = triplet_distance(&tree(3), &tree(4), Some(&monitor)).unwrap_err();
         assert!(error.to_string().contains("has 3 leaves, the second tree has 4"));

@@ -47,6 +47,7 @@ impl HeightTree {
             degrees: vec![0; n_nodes],
             free: Vec::with_capacity(n),
         };
+        let tree = tree.topology().binary();
         for (merge, pair) in tree.merges().iter().enumerate() {
             let node = n + merge;
             pair.iter().for_each(|&child| new.attach(child, node as u32));

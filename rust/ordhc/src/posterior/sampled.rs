@@ -9,7 +9,7 @@ use super::reliability::Noises;
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::kind::Kind;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 /// One tree of a chain, its inner nodes numbered so that parents come before children.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,27 +168,11 @@ impl Sampled {
     /// The tree, heights as similarities.
     pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
-        let mut by_height: Vec<u32> = (0..inner as u32).collect();
-        // Children stand higher than their parents; of equal heights parents have smaller numbers.
-        by_height.sort_by(|&a, &b| self.heights[b as usize].total_cmp(&self.heights[a as usize]).then(b.cmp(&a)));
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); inner];
-        (0..self.n).for_each(|leaf| children[self.leaf_parents[leaf] as usize].push(leaf as u32));
-        let (mut merges, mut heights, mut joined) = (Vec::new(), Vec::new(), Vec::new());
-        for node in by_height {
-            let mut parts = std::mem::take(&mut children[node as usize]);
-            parts.sort_unstable();
-            let mut whole = parts[0];
-            for (at, &part) in parts.iter().enumerate().skip(1) {
-                merges.push([whole, part]);
-                heights.push(self.heights[node as usize] + 0.0);
-                joined.push(at + 1 < parts.len());
-                whole = (self.n + merges.len() - 1) as u32;
-            }
-            let above = self.parents[node as usize];
-            if above != NONE {
-                children[above as usize].push(whole);
-            }
-        }
-        Dendrogram::new(merges, heights, Kind::Similarity)?.with_joined(joined)
+        // Parents have smaller numbers than their children here, and larger ones in a topology.
+        let label = |node: u32| (self.n + inner - 1) as u32 - node;
+        let above = |&parent: &u32| label(if parent == NONE { 0 } else { parent });
+        let parents = self.leaf_parents.iter().chain(self.parents.iter().rev()).map(above).collect();
+        let heights = self.heights.iter().rev().map(|height| height + 0.0).collect();
+        Ok(Dendrogram::sorted(Topology::from_parents(self.n, parents)?, heights, Kind::Similarity)?.0)
     }
 }

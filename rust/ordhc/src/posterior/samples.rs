@@ -15,7 +15,7 @@ use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 /// How long and how many chains run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -344,12 +344,12 @@ impl Samples {
         done.into_iter().collect()
     }
 
-    /// For each merge of a tree the share of samples with its cluster as a node.
+    /// For each inner node of a tree the share of samples with its cluster as a node.
     ///
     /// # Errors
     /// No samples; a tree of another number of leaves.
-    pub fn support(&self, tree: &Dendrogram) -> Result<Vec<f64>> {
+    pub fn support(&self, tree: &Topology) -> Result<Vec<f64>> {
         let trees: Vec<Dendrogram> = self.trees.iter().map(Sampled::dendrogram).collect::<Result<_>>()?;
-        bootstrap::support(tree, &trees)
+        bootstrap::support(tree, &trees.iter().map(Dendrogram::topology).collect::<Vec<_>>())
     }
 }

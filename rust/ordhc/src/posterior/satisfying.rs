@@ -7,6 +7,7 @@
 use crate::comparison::{Comparisons, Triplets};
 use crate::embedding::{EmbeddingLoss, Model};
 use crate::error::Result;
+use crate::kind::Kind;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::refine::{Search, refine_satisfied};
@@ -41,7 +42,7 @@ pub(crate) fn satisfying<const K: usize>(
     let Some(points) = embedded(&triplets, monitor)? else { return Ok(None) };
     let start = mean_square_linkage(&Vectors::new(&points[..], n, DIMENSIONS)?, monitor)?;
     let search = Search { restarts: 1, ..Search::default() };
-    Ok(Some(refine_satisfied(&start, &triplets, &search, monitor)?.tree))
+    Ok(Some(refine_satisfied(start.topology(), Kind::Similarity, &triplets, &search, monitor)?.tree))
 }
 
 /// (n, d) points by crowd kernel learning (Tamuz et al. 2011): steps by the mean and the size of recent derivatives
@@ -87,7 +88,7 @@ mod tests {
         let weights: Vec<f64> = rows.iter().map(|row| f64::from(1 + row[1] % 3)).collect();
         let triplets = Triplets::new(rows, Some(16)).unwrap().with_weights(weights).unwrap();
         let tree = satisfying(&triplets, None).unwrap().unwrap();
-        let found = satisfied(&tree, &triplets, None).unwrap();
+        let found = satisfied(&tree.clone().into(), &triplets, None).unwrap();
         assert_eq!(found.agreed, found.total());
     }
 

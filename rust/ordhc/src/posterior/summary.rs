@@ -43,7 +43,7 @@ impl Samples {
         let matrix = Matrix::new(Values::F64(&outside), Layout::Condensed, Kind::Similarity)?;
         let tree = Agglomeration::new(Rule::Average).monitor(monitor).run(&matrix)?;
         let search = Search { restarts: 3, ..Search::default() };
-        let tree = refine(&tree, &matrix, Heights::Average, &search, monitor)?.tree;
+        let tree = refine(tree.topology(), &matrix, Heights::Average, &search, monitor)?.tree;
         at_means(&tree, &correlations(n, &heights)?)
     }
 }
@@ -55,7 +55,7 @@ fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let triangle = Triangle::new(n);
     let mut clusters: Vec<(Vec<usize>, f64)> = (0..n).map(|leaf| (vec![leaf], f64::INFINITY)).collect();
     let mut merges = Vec::with_capacity(n - 1);
-    for &parts in tree.merges() {
+    for &parts in tree.merges().iter() {
         let [(mut a, above_a), (b, above_b)] = parts.map(|part| std::mem::take(&mut clusters[part as usize]));
         let values = a.iter().flat_map(|&i| b.iter().map(move |&j| pairs[triangle.index(i, j)]));
         let (mean, above) = (values.sum::<f64>() / (a.len() * b.len()) as f64, above_a.min(above_b));

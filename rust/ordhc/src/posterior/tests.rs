@@ -39,12 +39,19 @@ fn clusters(tree: &HeightTree) -> Clusters {
     all
 }
 
+/// Adds the leaves below each inner node.
+fn all_sets(tree: &Dendrogram, sets: &mut Vec<u32>) {
+    for node in tree.n_leaves()..tree.topology().n_nodes() {
+        sets.push(tree.topology().children(node).iter().fold(0, |all, &child| all | sets[child as usize]));
+    }
+}
+
 /// The same of what was kept.
 fn kept_clusters(tree: &Dendrogram) -> Clusters {
     let n = tree.n_leaves();
     let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
-    tree.merges().iter().for_each(|&[a, b]| sets.push(sets[a as usize] | sets[b as usize]));
-    let mut all: Clusters = (0..n - 1).filter(|&merge| !tree.is_joined(merge)).map(|merge| sets[n + merge]).collect();
+    all_sets(tree, &mut sets);
+    let mut all: Clusters = sets.split_off(n);
     all.sort_unstable();
     all
 }
@@ -348,7 +355,7 @@ proptest! {
         let height = |tree: &Dendrogram, a: usize, b: usize| {
             let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
             let both = 1 << a | 1 << b;
-            tree.merges().iter().zip(tree.heights()).find_map(|(&[a, b], &height)| {
+            tree.merges().iter().zip(tree.merge_heights().iter()).find_map(|(&[a, b], &height)| {
                 sets.push(sets[a as usize] | sets[b as usize]);
                 (sets[sets.len() - 1] & both == both).then_some(height)
             }).unwrap()
@@ -390,10 +397,10 @@ proptest! {
             prop_assert!((p + q - 1.0).abs() < 1e-12 && p > 0.0 && p < 1.0);
         }
         let first = &trees[0];
-        let found = samples.support(first).unwrap();
+        let found = samples.support(first.topology()).unwrap();
         let all: Vec<Clusters> = trees.iter().map(kept_clusters).collect();
         let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
-        first.merges().iter().for_each(|&[a, b]| sets.push(sets[a as usize] | sets[b as usize]));
+        all_sets(first, &mut sets);
         for (set, support) in sets[n..].iter().zip(found) {
             let share = all.iter().filter(|clusters| clusters.contains(set)).count() as f64 / all.len() as f64;
             prop_assert!((support - share).abs() < 1e-12);
@@ -430,5 +437,5 @@ fn what_cannot_be_sampled_is_refused() {
     assert_eq!(stopped.unwrap_err(), crate::Error::Interrupted);
     let pair = Triplets::new(Vec::<[i32; 3]>::new(), Some(2)).unwrap();
     let samples = sample(&pair, &start(2), &Sampling::default(), None).unwrap();
-    assert!(samples.is_empty() && samples.support(&start(2)).is_err());
+    assert!(samples.is_empty() && samples.support(start(2).topology()).is_err());
 }

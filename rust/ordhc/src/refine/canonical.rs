@@ -8,7 +8,7 @@
 use crate::agglomerate::{Matrix, Values, with_values};
 use crate::comparison::Comparisons;
 use crate::numbers::Number;
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
 /// The leaves in an order that is the same for every numbering of them and every order of the rows.
 ///
@@ -77,13 +77,13 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
 }
 
 /// As [`canonical_order`]; the tree tells apart what the comparisons don't.
-pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Dendrogram) -> Vec<u32> {
+pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
 /// As [`order_with_tree`]. Adding a number to all values, or multiplying them by one, changes nothing.
-pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Dendrogram) -> Vec<u32> {
+pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
     order(matrix.n_leaves(), about, Some(tree))
@@ -158,21 +158,23 @@ fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [
 }
 
 /// The tree with the leaf at each place of an order numbered by its place, merges by size and smallest leaf.
-pub(super) fn renumbered(tree: &Dendrogram, number: &[u32]) -> Vec<[u32; 2]> {
+pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     let n = tree.n_leaves();
     let mut smallest = number.to_vec();
-    for &[a, b] in tree.merges() {
+    for &[a, b] in tree.merges().iter() {
         smallest.push(smallest[a as usize].min(smallest[b as usize]));
     }
-    let mut merges: Vec<usize> = (0..tree.merges().len()).collect();
-    merges.sort_unstable_by_key(|&merge| (tree.sizes()[merge], smallest[n + merge]));
+    let tree = tree.binary();
+    let (sizes, pairs) = (tree.sizes(), tree.merges());
+    let mut merges: Vec<usize> = (0..pairs.len()).collect();
+    merges.sort_unstable_by_key(|&merge| (sizes[merge], smallest[n + merge]));
     let mut label = number.to_vec();
     label.resize(2 * n - 1, 0);
     for (at, &merge) in merges.iter().enumerate() {
         label[n + merge] = (n + at) as u32;
     }
     let parts = |&merge: &usize| {
-        let [a, b] = tree.merges()[merge];
+        let [a, b] = pairs[merge];
         let (first, second) = if smallest[a as usize] < smallest[b as usize] { (a, b) } else { (b, a) };
         [label[first as usize], label[second as usize]]
     };
@@ -187,7 +189,7 @@ pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
 }
 
 /// `about` adds for every leaf what the data say about it, given all keys.
-fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Dendrogram>) -> Vec<u32> {
+fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
     let all_apart = tell_apart(&mut first, &about);
     let mut keys = first.clone();
@@ -221,10 +223,10 @@ fn count(keys: &[u64]) -> usize {
 }
 
 /// Every leaf's key with those of the subtrees beside its path from the root.
-fn keys_in_tree(tree: &Dendrogram, leaves: &[u64]) -> Vec<u64> {
+fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     let n = leaves.len();
     let mut under: Vec<u64> = leaves.iter().map(|&key| join(1, key)).collect();
-    for &[a, b] in tree.merges() {
+    for &[a, b] in tree.merges().iter() {
         under.push(join(2, under[a as usize].wrapping_add(under[b as usize])));
     }
     let mut above = vec![0; under.len()];

@@ -9,7 +9,7 @@ use crate::memory::{Buffer, room};
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
 /// The order of leaves, among those in which the tree can be drawn without crossings, of which neighbours are
 /// closest in sum.
@@ -31,10 +31,10 @@ use crate::tree::Dendrogram;
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
 /// // 0 is near 3.
 /// let far = Matrix::new(Values::I32(&[1, 5, 2, 5, 5, 1]), Layout::Condensed, Kind::Dissimilarity)?;
-/// assert_eq!(optimal_leaf_order(&tree, &far, None)?, [1, 0, 3, 2]);
+/// assert_eq!(optimal_leaf_order(tree.topology(), &far, None)?, [1, 0, 3, 2]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn optimal_leaf_order(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Vec<u32>> {
+pub fn optimal_leaf_order(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Vec<u32>> {
     watched!(monitor);
     same_leaves(["the tree has", "the matrix has"], [tree.n_leaves(), matrix.n_leaves()])?;
     let leaves = tree.leaf_order();
@@ -95,15 +95,15 @@ impl<'a> Block<'a> {
 }
 
 impl Spans {
-    fn of(tree: &Dendrogram, leaves: &[u32]) -> Self {
+    fn of(tree: &Topology, leaves: &[u32]) -> Self {
         let n = leaves.len();
-        let place = Dendrogram::places(leaves);
+        let place = Topology::places(leaves);
         let mut halves: Vec<Halves> = Vec::with_capacity(n - 1);
         let span = |halves: &[Halves], cluster: u32| match (cluster as usize).checked_sub(n) {
             None => (place[cluster as usize] as usize..place[cluster as usize] as usize + 1, None),
             Some(merge) => (halves[merge].start..halves[merge].end, Some(merge)),
         };
-        for &[a, b] in tree.merges() {
+        for &[a, b] in tree.merges().iter() {
             let [(first, a), (second, b)] = [span(&halves, a), span(&halves, b)];
             halves.push(Halves { start: first.start, middle: first.end, end: second.end, parts: [a, b] });
         }
@@ -256,11 +256,12 @@ mod tests {
     use crate::agglomerate::{Layout, Values};
     use crate::kind::Kind;
     use crate::testkit::{all_trees, below};
+    use crate::tree::Dendrogram;
 
     /// Every order in which a tree can be drawn.
     fn orders(tree: &Dendrogram) -> Vec<Vec<u32>> {
         let mut found: Vec<Vec<Vec<u32>>> = (0..tree.n_leaves() as u32).map(|leaf| vec![vec![leaf]]).collect();
-        for &[a, b] in tree.merges() {
+        for &[a, b] in tree.merges().iter() {
             let mut all = Vec::new();
             for one in &found[a as usize] {
                 for other in &found[b as usize] {
@@ -290,8 +291,8 @@ mod tests {
                 }
                 let matrix = |kind| Matrix::new(Values::I32(&far), Layout::Square, kind).unwrap();
                 let lengths: Vec<i32> = orders(tree).iter().map(|order| length(order, &far, n)).collect();
-                let nearest = optimal_leaf_order(tree, &matrix(Kind::Dissimilarity), None).unwrap();
-                let most_alike = optimal_leaf_order(tree, &matrix(Kind::Similarity), None).unwrap();
+                let nearest = optimal_leaf_order(tree.topology(), &matrix(Kind::Dissimilarity), None).unwrap();
+                let most_alike = optimal_leaf_order(tree.topology(), &matrix(Kind::Similarity), None).unwrap();
                 assert!(orders(tree).contains(&nearest) && orders(tree).contains(&most_alike));
                 assert_eq!(Some(&length(&nearest, &far, n)), lengths.iter().min());
                 assert_eq!(Some(&length(&most_alike, &far, n)), lengths.iter().max());
@@ -303,11 +304,11 @@ mod tests {
     fn other_leaves_are_refused_and_work_can_be_stopped() {
         let tree = &all_trees(4)[0];
         let matrix = Matrix::new(Values::I32(&[1, 2, 3]), Layout::Condensed, Kind::Similarity).unwrap();
-        let error = optimal_leaf_order(tree, &matrix, None).unwrap_err();
+        let error = optimal_leaf_order(tree.topology(), &matrix, None).unwrap_err();
         assert_eq!(error.to_string(), "the tree has 4 leaves, the matrix has 3");
         let monitor = Monitor::new();
         monitor.cancel();
         let matrix = Matrix::new(Values::I32(&[1, 2, 3, 4, 5, 6]), Layout::Condensed, Kind::Similarity).unwrap();
-        assert!(matches!(optimal_leaf_order(tree, &matrix, Some(&monitor)), Err(crate::Error::Interrupted)));
+        assert!(matches!(optimal_leaf_order(tree.topology(), &matrix, Some(&monitor)), Err(crate::Error::Interrupted)));
     }
 }

@@ -26,9 +26,10 @@ mod shape;
 use crate::agglomerate::{Matrix, Tolerance};
 use crate::comparison::Triplets;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
-use crate::tree::{Dendrogram, Partition, RawMerge};
+use crate::tree::{Dendrogram, Partition, RawMerge, Topology};
 pub use canonical::{add_to_sums, canonical_order, next_keys};
 use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
@@ -89,9 +90,9 @@ pub struct Refined {
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
 /// use ordhc::refine::{Heights, Search, refine};
-/// use ordhc::{Dendrogram, Kind};
+/// use ordhc::{Kind, tree::Topology};
 ///
-/// let start = Dendrogram::new(vec![[0, 2], [1, 3], [4, 5]], vec![0.0; 3], Kind::Similarity)?;
+/// let start = Topology::from_merges(vec![[0, 2], [1, 3], [4, 5]])?;
 /// let similarities = Matrix::new(Values::I32(&[5, 1, 0, 1, 0, 4]), Layout::Condensed, Kind::Similarity)?;
 /// let better = refine(&start, &similarities, Heights::Average, &Search::default(), None)?;
 /// assert_eq!(better.tree.newick().to_string(), "((0,1),(2,3));");
@@ -99,7 +100,7 @@ pub struct Refined {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn refine(
-    start: &Dendrogram,
+    start: &Topology,
     matrix: &Matrix<'_>,
     heights: Heights,
     search: &Search,
@@ -138,7 +139,8 @@ fn refine_in<V: Real, const LANES: usize>(
 
 /// Raises the number (the weight) of triplets that a tree agrees with, by moving subtrees.
 ///
-/// Heights are numbers of leaves outside of each merge. A subtree takes time in proportion to the triplets
+/// Heights are numbers of leaves outside of each merge as similarities, less the numbers of leaves within it as
+/// dissimilarities, as `kind` says. A subtree takes time in proportion to the triplets
 /// of its leaves.
 ///
 /// # Errors
@@ -146,16 +148,17 @@ fn refine_in<V: Real, const LANES: usize>(
 ///
 /// ```
 /// use ordhc::refine::{Search, refine_satisfied};
-/// use ordhc::{Dendrogram, Kind, Triplets};
+/// use ordhc::{Kind, Triplets, tree::Topology};
 ///
-/// let start = Dendrogram::new(vec![[0, 2], [3, 1]], vec![0.0; 2], Kind::Similarity)?;
+/// let start = Topology::from_merges(vec![[0, 2], [3, 1]])?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], None)?;
-/// let better = refine_satisfied(&start, &answers, &Search::default(), None)?;
+/// let better = refine_satisfied(&start, Kind::Similarity, &answers, &Search::default(), None)?;
 /// assert_eq!((better.tree.newick().to_string().as_str(), better.gain), ("(2,(0,1));", 1.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn refine_satisfied(
-    start: &Dendrogram,
+    start: &Topology,
+    kind: Kind,
     triplets: &Triplets<'_>,
     search: &Search,
     monitor: Option<&Monitor>,
@@ -167,7 +170,7 @@ pub fn refine_satisfied(
     let shape = Shape::of(renumbered(start, &number));
     let movable = movable(&shape, &number, search.kept.as_ref())?;
     let mut objective = SatisfiedTriplets::new(triplets, &shape, &number, &movable)?;
-    let dissimilarity = start.is_dissimilarity();
+    let dissimilarity = kind.is_dissimilarity();
     let found = best_tree(shape, &movable, &mut objective, search, monitor)?;
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }

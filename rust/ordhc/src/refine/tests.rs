@@ -55,7 +55,7 @@ pub(super) fn as_they_are(n: usize) -> Vec<u32> {
 }
 
 pub(super) fn cost_of(tree: &Dendrogram, matrix: &Matrix<'_>) -> f64 {
-    dasgupta_cost(tree, matrix, None).unwrap().to_f64()
+    dasgupta_cost(tree.topology(), matrix, None).unwrap().to_f64()
 }
 
 proptest! {
@@ -68,16 +68,16 @@ proptest! {
         let matrix = matrix(n, &pairs, dissimilarity);
         let search = Search { restarts, seed, ..Search::default() };
         let heights = if average { Heights::Average } else { Heights::Sizes };
-        let better = refine(&start, &matrix, heights, &search, None).unwrap();
+        let better = refine(start.topology(), &matrix, heights, &search, None).unwrap();
         let sign = if dissimilarity { -1.0 } else { 1.0 };
         prop_assert_eq!(sign * (cost_of(&start, &matrix) - cost_of(&better.tree, &matrix)), better.gain);
         prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
         prop_assert_eq!(better.tree.is_dissimilarity(), dissimilarity);
         let once = Search { restarts: 0, ..Search::default() };
-        let again = refine(&better.tree, &matrix, heights, &once, None).unwrap();
+        let again = refine(better.tree.topology(), &matrix, heights, &once, None).unwrap();
         prop_assert_eq!((again.moves, &again.tree), (0, &better.tree));
         let short = Search { max_moves: Some(1), ..search };
-        let little = refine(&start, &matrix, heights, &short, None).unwrap();
+        let little = refine(start.topology(), &matrix, heights, &short, None).unwrap();
         prop_assert!(little.moves <= 1 && little.gain <= better.gain.max(little.gain));
     }
 
@@ -85,8 +85,8 @@ proptest! {
     fn satisfied_triplets_get_more(n in 3..20usize, seed: u64, m in 0..200usize, weighted: bool) {
         let start = tree(n, seed);
         let answers = answers(n, m, weighted, seed);
-        let better = refine_satisfied(&start, &answers, &Search::default(), None).unwrap();
-        let share = |tree: &Dendrogram| satisfied(tree, &answers, None).unwrap().agreed;
+        let better = refine_satisfied(start.topology(), start.kind(), &answers, &Search::default(), None).unwrap();
+        let share = |tree: &Dendrogram| satisfied(&tree.clone().into(), &answers, None).unwrap().agreed;
         prop_assert_eq!(share(&better.tree) - share(&start), better.gain);
         prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
     }
@@ -99,7 +99,7 @@ proptest! {
         let labels: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
         let kept = Partition::new(&labels).unwrap();
         let search = Search { kept: Some(kept.clone()), ..Search::default() };
-        let better = refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, None).unwrap();
+        let better = refine(start.topology(), &matrix(n, &pairs, false), Heights::Sizes, &search, None).unwrap();
         let (before, after) = (shape_of(&start), shape_of(&better.tree));
         for cluster in kept.clusters() {
             let tops = [&before, &after].map(|shape| shape.smallest_holding(cluster));
@@ -117,7 +117,7 @@ proptest! {
         }
         let kept = Partition::singletons(n + 1);
         let search = Search { kept: Some(kept), ..Search::default() };
-        prop_assert!(refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, None).is_err());
+        prop_assert!(refine(start.topology(), &matrix(n, &pairs, false), Heights::Sizes, &search, None).is_err());
     }
 
     #[test]
@@ -139,12 +139,12 @@ proptest! {
         let moved = start.relabel(&number).unwrap();
         // Where leaves can be exchanged for each other their numbers decide.
         let place = |order: Vec<u32>| numbers(&order);
-        let (places, others) = (place(order_of_matrix(&plain, &start)), place(order_of_matrix(&shuffled, &moved)));
+        let (places, others) = (place(order_of_matrix(&plain, start.topology())), place(order_of_matrix(&shuffled, moved.topology())));
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
         let heights = if heights { Heights::Average } else { Heights::Sizes };
         let search = Search { restarts: 2, seed, ..Search::default() };
-        let plain = refine(&start, &plain, heights, &search, None).unwrap();
-        let shuffled = refine(&moved, &shuffled, heights, &search, None).unwrap();
+        let plain = refine(start.topology(), &plain, heights, &search, None).unwrap();
+        let shuffled = refine(moved.topology(), &shuffled, heights, &search, None).unwrap();
         prop_assert_eq!(plain.tree, shuffled.tree.relabel(&order).unwrap());
         prop_assert_eq!(plain.gain, shuffled.gain);
     }
@@ -169,11 +169,11 @@ proptest! {
             None => plain,
         };
         let moved = start.relabel(&number).unwrap();
-        let (places, others) = (numbers(&order_with_tree(&plain, &start)), numbers(&order_with_tree(&shuffled, &moved)));
+        let (places, others) = (numbers(&order_with_tree(&plain, start.topology())), numbers(&order_with_tree(&shuffled, moved.topology())));
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
         let search = Search { restarts: 2, seed, ..Search::default() };
-        let plain = refine_satisfied(&start, &plain, &search, None).unwrap();
-        let shuffled = refine_satisfied(&moved, &shuffled, &search, None).unwrap();
+        let plain = refine_satisfied(start.topology(), start.kind(), &plain, &search, None).unwrap();
+        let shuffled = refine_satisfied(moved.topology(), moved.kind(), &shuffled, &search, None).unwrap();
         prop_assert_eq!(plain.tree.relabel(&number).unwrap(), shuffled.tree);
     }
 
@@ -236,7 +236,7 @@ fn small_trees_reach_the_optimum() {
             let best = trees.iter().map(|tree| cost_of(tree, &matrix)).fold(f64::INFINITY, f64::min);
             let mut reached = f64::INFINITY;
             for start in &trees {
-                let found = refine(start, &matrix, Heights::Sizes, &Search::default(), None).unwrap();
+                let found = refine(start.topology(), &matrix, Heights::Sizes, &Search::default(), None).unwrap();
                 let cost = cost_of(&found.tree, &matrix);
                 assert!(cost >= best);
                 reached = reached.min(cost);
@@ -257,7 +257,7 @@ fn restarts_never_lose() {
     let start = tree(60, 4);
     let gain = |restarts| {
         let search = Search { restarts, seed: 1, ..Search::default() };
-        refine(&start, &matrix, Heights::Sizes, &search, None).unwrap().gain
+        refine(start.topology(), &matrix, Heights::Sizes, &search, None).unwrap().gain
     };
     let gains = [gain(0), gain(5), gain(40)];
     assert!(gains[0] <= gains[1] && gains[1] <= gains[2] && gains[0] < gains[2], "{gains:?}");
@@ -270,7 +270,7 @@ fn what_does_not_fit() {
     let error = |kept: Option<&[i64]>, n: usize| {
         let search = Search { kept: kept.map(|labels| Partition::new(labels).unwrap()), ..Search::default() };
         let matrix = matrix(n, &pairs[..condensed_len(n)], false);
-        refine(&start, &matrix, Heights::Sizes, &search, None).unwrap_err().to_string()
+        refine(start.topology(), &matrix, Heights::Sizes, &search, None).unwrap_err().to_string()
     };
     assert_eq!(error(None, 4), "the tree has 3 leaves, the matrix has 4");
     assert_eq!(
@@ -279,7 +279,8 @@ fn what_does_not_fit() {
     );
     let stopped = Monitor::new();
     stopped.cancel();
-    let found = refine(&start, &matrix(3, &[1, 5, 2], false), Heights::Sizes, &Search::default(), Some(&stopped));
+    let found =
+        refine(start.topology(), &matrix(3, &[1, 5, 2], false), Heights::Sizes, &Search::default(), Some(&stopped));
     assert_eq!(found.unwrap_err(), Error::Interrupted);
 }
 
@@ -296,7 +297,7 @@ fn leaves_are_told_apart() {
     let order = canonical_order(&crate::Quadruplets::new(vec![[3, 1, 0, 2]], None).unwrap());
     assert!(order == [1, 3, 0, 2] || order == [0, 2, 1, 3], "{order:?}");
     let tree = tree(6, 1);
-    assert_eq!(order_of_matrix(&matrix(6, &[0; 15], false), &tree).len(), 6);
+    assert_eq!(order_of_matrix(&matrix(6, &[0; 15], false), tree.topology()).len(), 6);
 }
 
 #[test]
@@ -306,7 +307,8 @@ fn progress_is_told_while_the_tree_climbs() {
     let monitor = Monitor::new();
     let search = Search { restarts: 3, ..Search::default() };
     let shares = std::thread::scope(|scope| {
-        let work = scope.spawn(|| refine(&tree(250, 4), &matrix, Heights::Sizes, &search, Some(&monitor)).unwrap());
+        let work =
+            scope.spawn(|| refine(tree(250, 4).topology(), &matrix, Heights::Sizes, &search, Some(&monitor)).unwrap());
         let mut shares = vec![];
         while !work.is_finished() {
             let share = monitor.fraction();
@@ -329,7 +331,7 @@ fn annealing_finds_what_climbing_does_not() {
         let start = tree(40, seed);
         let gain = |restarts| {
             let search = Search { restarts, ..Search::default() };
-            refine_satisfied(&start, &answers, &search, None).unwrap().gain
+            refine_satisfied(start.topology(), start.kind(), &answers, &search, None).unwrap().gain
         };
         gain(1) > gain(0)
     });

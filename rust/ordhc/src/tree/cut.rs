@@ -4,10 +4,11 @@ use super::dendrogram::Dendrogram;
 use crate::error::{Error, Result};
 
 impl Dendrogram {
-    /// Undoes the last `n_clusters - 1` merges, in merge order, and labels each leaf's cluster.
+    /// The finest cut with at most `n_clusters` clusters: undoes nodes in the order of merging, the last one first.
     ///
     /// Labels count from 0 in the order of the clusters' smallest leaves. Equal heights are no
-    /// problem: the cut goes by the order of merges.
+    /// problem: the cut goes by the order of nodes. A binary tree has a cut into any number of clusters; a node of more
+    /// than two children comes apart as a whole, so that there may be fewer clusters.
     ///
     /// # Errors
     /// `n_clusters` outside `1..=n_leaves`.
@@ -20,18 +21,22 @@ impl Dendrogram {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn cut_clusters(&self, n_clusters: usize) -> Result<Vec<u32>> {
-        let n = self.n_leaves();
+        let (n, tree) = (self.n_leaves(), self.topology());
         if n_clusters == 0 || n_clusters > n {
             return Err(Error::out_of_range("n_clusters", n_clusters, format!("1..={n} (n_leaves = {n})")));
         }
-        let kept = n - n_clusters;
-        Ok(self.labels((0..n - 1).map(|merge| merge < kept)))
+        let (mut kept, mut found) = (tree.n_inner(), 1);
+        while kept > 0 && found + tree.children(n + kept - 1).len() - 1 <= n_clusters {
+            found += tree.children(n + kept - 1).len() - 1;
+            kept -= 1;
+        }
+        Ok(self.labels(&(0..tree.n_inner()).map(|node| node < kept).collect::<Vec<_>>()))
     }
 
-    /// Keeps the merges that are at least as close as `height`, with everything below them.
+    /// Keeps the nodes that are at least as close as `height`, with everything below them.
     ///
     /// With dissimilarities those of height up to `height`, with similarities those from `height`
-    /// up. Under an inversion a merge is kept only if all merges within it are.
+    /// up. Under an inversion a node is kept only if all nodes below it are.
     ///
     /// # Errors
     /// A `height` that is NaN.
@@ -39,30 +44,28 @@ impl Dendrogram {
         if height.is_nan() {
             return Err(Error::Argument("height is NaN".into()));
         }
-        let n = self.n_leaves();
-        let mut kept: Vec<bool> = Vec::with_capacity(n);
-        for (pair, &at) in self.merges().iter().zip(self.heights()) {
+        let (n, tree) = (self.n_leaves(), self.topology());
+        let mut kept: Vec<bool> = Vec::with_capacity(tree.n_inner());
+        for (node, &at) in (n..).zip(self.heights()) {
             let close = if self.is_dissimilarity() { at <= height } else { at >= height };
-            let parts = pair.iter().all(|&part| (part as usize) < n || kept[part as usize - n]);
+            let parts = tree.children(node).iter().all(|&part| (part as usize) < n || kept[part as usize - n]);
             kept.push(close && parts);
         }
-        Ok(self.labels(kept.into_iter()))
+        Ok(self.labels(&kept))
     }
 
-    fn labels(&self, kept: impl Iterator<Item = bool>) -> Vec<u32> {
-        let n = self.n_leaves();
-        let kept: Vec<bool> = kept.collect();
+    /// The clusters of the inner nodes that are kept, with all nodes below them.
+    fn labels(&self, kept: &[bool]) -> Vec<u32> {
+        let (n, tree) = (self.n_leaves(), self.topology());
         const NONE: u32 = u32::MAX;
-        // The topmost kept cluster around each cluster, from the root down.
-        let mut top: Vec<u32> = (0..(2 * n - 1) as u32).collect();
-        for merge in (0..n - 1).rev() {
-            if kept[merge] {
-                for part in self.merges()[merge] {
-                    top[part as usize] = top[n + merge];
-                }
+        // The topmost kept node above each node, from the root down.
+        let mut top: Vec<u32> = (0..tree.n_nodes() as u32).collect();
+        for node in (n..tree.n_nodes()).rev().filter(|&node| kept[node - n]) {
+            for &child in tree.children(node) {
+                top[child as usize] = top[node];
             }
         }
-        let mut numbers = vec![NONE; 2 * n - 1];
+        let mut numbers = vec![NONE; tree.n_nodes()];
         let mut next = 0;
         (0..n)
             .map(|leaf| {
@@ -81,6 +84,7 @@ impl Dendrogram {
 mod tests {
     use super::*;
     use crate::kind::Kind;
+    use crate::tree::Topology;
 
     #[test]
     fn cuts_go_by_merge_order() {
@@ -91,6 +95,18 @@ mod tests {
         assert_eq!(tree.cut_clusters(4).unwrap(), [0, 1, 2, 3]);
         assert!(tree.cut_clusters(0).is_err());
         assert!(tree.cut_clusters(5).unwrap_err().to_string().contains("1..=4"));
+    }
+
+    #[test]
+    fn nodes_of_many_children_come_apart_as_a_whole() {
+        // ((0,1,2),(3,4),5) with the first node lower.
+        let shape = Topology::from_parents(6, vec![6, 6, 6, 7, 7, 8, 8, 8, 8]).unwrap();
+        let tree = Dendrogram::of_nodes(shape, vec![1.0, 2.0, 3.0], Kind::Dissimilarity).unwrap();
+        assert_eq!(tree.cut_clusters(2).unwrap(), [0; 6]);
+        assert_eq!(tree.cut_clusters(3).unwrap(), [0, 0, 0, 1, 1, 2]);
+        assert_eq!(tree.cut_clusters(5).unwrap(), [0, 0, 0, 1, 2, 3]);
+        assert_eq!(tree.cut_clusters(6).unwrap(), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(tree.cut_height(1.5).unwrap(), [0, 0, 0, 1, 2, 3]);
     }
 
     #[test]

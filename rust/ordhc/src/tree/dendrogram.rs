@@ -1,14 +1,17 @@
-//! Ordered merges with heights.
+//! Trees whose nodes have heights.
+
+use std::borrow::Cow;
 
 use super::raw::RawMerge;
-use crate::error::{Error, Position, Result, check_n_leaves};
+use super::topology::Topology;
+use crate::error::{Error, Position, Result};
 use crate::kind::Kind;
 
-/// A dendrogram: the merges of `n` leaves into one cluster, in order, with their heights.
+/// A tree whose nodes have heights: what agglomeration makes.
 ///
-/// Clusters are labelled as SciPy labels them: leaves are `0..n`, merge `k` makes cluster `n + k`.
-/// Heights are similarities or dissimilarities at the merge, see
-/// [`kind`](Dendrogram::kind).
+/// Nodes are those of the [`Topology`], in the order in which they were merged. Heights are similarities or
+/// dissimilarities at the merge, see [`kind`](Dendrogram::kind). An agglomeration is binary, also where heights are
+/// equal, until [`join_ties`](Dendrogram::join_ties).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind};
@@ -21,50 +24,67 @@ use crate::kind::Kind;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dendrogram {
-    merges: Vec<[u32; 2]>,
+    topology: Topology,
+    /// Of inner nodes.
     heights: Vec<f64>,
-    sizes: Vec<u32>,
+    leaf_heights: Option<Vec<f64>>,
     kind: Kind,
-    /// By merge; empty where none is.
-    joined: Vec<bool>,
 }
 
 impl Dendrogram {
     /// Checks merges and heights: every cluster is merged once, after it was made, into one root.
     ///
     /// # Errors
-    /// The merge that isn't possible; a height that is not finite.
+    /// The merge that is not possible; a height that is not finite.
     pub fn new(merges: Vec<[u32; 2]>, heights: Vec<f64>, kind: Kind) -> Result<Self> {
-        let n = merges.len() + 1;
         if heights.len() != merges.len() {
             return Err(Error::Length { what: "heights", found: heights.len(), of: "merges", expected: merges.len() });
         }
-        check_n_leaves(n)?;
-        let mut used = vec![false; n + merges.len()];
-        let mut sizes: Vec<u32> = Vec::with_capacity(merges.len());
-        for (k, pair) in merges.iter().enumerate() {
-            let mut size = 0;
-            for &cluster in pair {
-                let cluster = cluster as usize;
-                if cluster >= n + k {
-                    return Err(Error::Argument(format!(
-                        "merge {k}: cluster {cluster} is not made yet (there are 0..={})",
-                        n + k - 1
-                    )));
-                }
-                if std::mem::replace(&mut used[cluster], true) {
-                    return Err(Error::Argument(format!("merge {k}: cluster {cluster} is merged a second time")));
-                }
-                size += if cluster < n { 1 } else { sizes[cluster - n] };
-            }
-            sizes.push(size);
+        Self::of_nodes(Topology::from_merges(merges)?, heights, kind)
+    }
+
+    /// The tree of nodes that have heights; its nodes keep their order.
+    ///
+    /// # Errors
+    /// Another number of heights than inner nodes; a height that is not finite.
+    ///
+    /// ```
+    /// use ordhc::{Dendrogram, Kind, tree::Topology};
+    ///
+    /// let star = Topology::from_parents(3, vec![3, 3, 3, 3])?;
+    /// assert_eq!(Dendrogram::of_nodes(star, vec![1.0], Kind::Dissimilarity)?.newick().to_string(), "(0,1,2);");
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn of_nodes(topology: Topology, heights: Vec<f64>, kind: Kind) -> Result<Self> {
+        let (found, expected) = (heights.len(), topology.n_inner());
+        if found != expected {
+            return Err(Error::Length { what: "heights", found, of: "inner nodes", expected });
         }
         if let Some(k) = heights.iter().position(|h| !h.is_finite()) {
             let limit = "heights must be finite";
             return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value: heights[k], limit });
         }
-        let merges = merges.into_iter().map(|[a, b]| [a.min(b), a.max(b)]).collect();
-        Ok(Self { merges, heights, sizes, kind, joined: Vec::new() })
+        Ok(Self { topology, heights, leaf_heights: None, kind })
+    }
+
+    /// As [`of_nodes`](Self::of_nodes), with the nodes put in the order of their heights: of equal heights smaller
+    /// nodes come first, then those of smaller leaves, so that the order does not depend on how nodes were numbered.
+    ///
+    /// Returns the tree and the former number of each node.
+    ///
+    /// # Errors
+    /// As [`of_nodes`](Self::of_nodes).
+    pub fn sorted(topology: Topology, heights: Vec<f64>, kind: Kind) -> Result<(Self, Vec<u32>)> {
+        Ok(Self::of_nodes(topology, heights, kind)?.in_order_of_heights())
+    }
+
+    pub(super) fn in_order_of_heights(self) -> (Self, Vec<u32>) {
+        let n = self.n_leaves();
+        let rises = self.is_dissimilarity();
+        let order = order_by(&self.topology, |at| if rises { self.heights[at] } else { -self.heights[at] });
+        let heights = order.iter().map(|&node| self.heights[node as usize - n]).collect();
+        let sorted = Self { topology: self.topology.reordered(&order), heights, ..self };
+        (sorted, (0..n as u32).chain(order).collect())
     }
 
     /// From merges of clusters named by their smallest leaves, in order.
@@ -96,54 +116,93 @@ impl Dendrogram {
         self
     }
 
-    /// The same nodes, cut into other merges.
-    pub(super) fn of_merges(&self, mut merges: Vec<[u32; 2]>) -> Self {
-        merges.iter_mut().for_each(|pair| pair.sort_unstable());
-        let mut sizes: Vec<u32> = Vec::with_capacity(merges.len());
-        for pair in &merges {
-            let parts = pair.map(|part| match (part as usize).checked_sub(self.n_leaves()) {
-                None => 1,
-                Some(merge) => sizes[merge],
-            });
-            sizes.push(parts[0] + parts[1]);
+    /// The same tree with leaves at heights of their own, as dot products give them.
+    ///
+    /// # Errors
+    /// Another number of heights than leaves; a height that is not finite.
+    pub fn with_leaf_heights(mut self, heights: Option<Vec<f64>>) -> Result<Self> {
+        if let Some(heights) = &heights {
+            let (found, expected) = (heights.len(), self.n_leaves());
+            if found != expected {
+                return Err(Error::Length { what: "leaf heights", found, of: "leaves", expected });
+            }
+            if let Some(leaf) = heights.iter().position(|h| !h.is_finite()) {
+                return Err(Error::Argument(format!(
+                    "leaf {leaf} has the height {}: heights must be finite",
+                    heights[leaf]
+                )));
+            }
         }
-        Self { merges, sizes, ..self.clone() }
+        self.leaf_heights = heights;
+        Ok(self)
+    }
+
+    /// The shape.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The shape, without the heights.
+    pub fn into_topology(self) -> Topology {
+        self.topology
     }
 
     /// The number of leaves.
     pub fn n_leaves(&self) -> usize {
-        self.merges.len() + 1
+        self.topology.n_leaves()
     }
 
-    /// The two clusters of each merge, the smaller label first.
-    pub fn merges(&self) -> &[[u32; 2]] {
-        &self.merges
+    /// The two clusters of each merge, the smaller label first; a node of k children is k - 1 merges
+    /// ([`Topology::merges`]).
+    pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
+        self.topology.merges()
     }
 
-    /// The height of each merge.
+    /// The height of each inner node.
     pub fn heights(&self) -> &[f64] {
         &self.heights
     }
 
-    /// The number of leaves of the cluster that each merge makes.
+    /// The height of each of the [`merges`](Self::merges).
+    pub fn merge_heights(&self) -> Cow<'_, [f64]> {
+        self.topology.by_merge(&self.heights)
+    }
+
+    /// The heights at which leaves are, if they have heights of their own. All others are at 0 with dissimilarities, at
+    /// the height of the closest merge with similarities.
+    pub fn leaf_heights(&self) -> Option<&[f64]> {
+        self.leaf_heights.as_deref()
+    }
+
+    /// The heights of all nodes, leaves first.
+    pub fn all_heights(&self) -> Vec<f64> {
+        let base = if self.is_dissimilarity() || self.heights.is_empty() {
+            0.0
+        } else {
+            self.heights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut all = self.leaf_heights.clone().unwrap_or_else(|| vec![base; self.n_leaves()]);
+        all.extend(&self.heights);
+        all
+    }
+
+    /// The length of the edge above each node, NaN for the root: half the difference of the heights, so that in a tree
+    /// of dissimilarities the path between two leaves is as long as the height at which they join.
+    pub fn edge_lengths(&self) -> Vec<f64> {
+        let heights = self.all_heights();
+        let sign = if self.is_dissimilarity() { 0.5 } else { -0.5 };
+        let mut lengths = vec![f64::NAN; heights.len()];
+        for node in self.n_leaves()..heights.len() {
+            for &child in self.topology.children(node) {
+                lengths[child as usize] = sign * (heights[node] - heights[child as usize]) + 0.0;
+            }
+        }
+        lengths
+    }
+
+    /// The number of leaves below each inner node.
     pub fn sizes(&self) -> &[u32] {
-        &self.sizes
-    }
-
-    /// By merge: whether it is only a part of the node of the merge above, which then has more than two children.
-    /// Empty where every merge is a node of its own, as all merges of an agglomeration are.
-    pub fn joined(&self) -> &[bool] {
-        &self.joined
-    }
-
-    /// Sets [`joined`](Self::joined).
-    pub(super) fn set_joined(&mut self, joined: Vec<bool>) {
-        self.joined = if joined.contains(&true) { joined } else { Vec::new() };
-    }
-
-    /// Whether a merge is only a part of the node of the merge above.
-    pub(crate) fn is_joined(&self, merge: usize) -> bool {
-        self.joined.get(merge).is_some_and(|&joined| joined)
+        self.topology.sizes()
     }
 
     /// Whether heights are dissimilarities (they grow towards the root) or similarities.
@@ -157,56 +216,83 @@ impl Dendrogram {
 
     /// Whether no merge is closer than the merges it builds on (there are no inversions).
     pub fn is_monotone(&self) -> bool {
-        let n = self.n_leaves();
-        self.merges.iter().zip(&self.heights).all(|(pair, &height)| {
-            pair.iter().filter_map(|&part| (part as usize).checked_sub(n)).all(|part| {
-                if self.is_dissimilarity() { self.heights[part] <= height } else { self.heights[part] >= height }
-            })
+        self.edges().all(|(part, at)| {
+            if self.is_dissimilarity() {
+                self.heights[part] <= self.heights[at]
+            } else {
+                self.heights[part] >= self.heights[at]
+            }
         })
     }
 
     /// The leaves from left to right, the cluster with the smaller label on the left.
     pub fn leaf_order(&self) -> Vec<u32> {
-        let n = self.n_leaves();
-        let mut order = Vec::with_capacity(n);
-        let mut open = vec![(2 * n - 2) as u32];
-        while let Some(cluster) = open.pop() {
-            match (cluster as usize).checked_sub(n) {
-                None => order.push(cluster),
-                Some(merge) => open.extend(self.merges[merge].iter().rev()),
-            }
-        }
-        order
-    }
-
-    /// By leaf: its place in an order of all leaves.
-    pub(crate) fn places(order: &[u32]) -> Vec<u32> {
-        let mut places = vec![0; order.len()];
-        for (place, &leaf) in order.iter().enumerate() {
-            places[leaf as usize] = place as u32;
-        }
-        places
+        self.topology.leaf_order()
     }
 
     /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
     ///
     /// # Errors
-    /// `leaves` that aren't a permutation.
+    /// `leaves` that are no permutation.
     pub fn relabel(&self, leaves: &[u32]) -> Result<Self> {
-        let n = self.n_leaves();
-        let mut seen = vec![false; n];
-        let fine = leaves.len() == n
-            && leaves
-                .iter()
-                .all(|&leaf| seen.get_mut(leaf as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
-        if !fine {
-            return Err(Error::Argument(format!("renaming needs a permutation of 0..{n}")));
-        }
-        let name = |label: u32| leaves.get(label as usize).copied().unwrap_or(label);
-        let merges = self.merges.iter().map(|&[a, b]| [name(a), name(b)]).collect();
-        let renamed = Self::new(merges, self.heights.clone(), self.kind)?;
-        Ok(Self { joined: self.joined.clone(), ..renamed })
+        let topology = self.topology.relabel(leaves)?;
+        let leaf_heights = self.leaf_heights.as_ref().map(|before| {
+            let mut after = vec![0.0; before.len()];
+            leaves.iter().zip(before).for_each(|(&leaf, &height)| after[leaf as usize] = height);
+            after
+        });
+        Ok(Self { topology, heights: self.heights.clone(), leaf_heights, kind: self.kind })
     }
+
+    /// The same tree in which nodes that are children of a node at the same height are part of it.
+    ///
+    /// ```
+    /// use ordhc::{Dendrogram, Kind};
+    ///
+    /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], Kind::Dissimilarity)?;
+    /// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
+    /// assert_eq!(tree.join_ties().newick().to_string(), "(0,1,2);");
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn join_ties(&self) -> Self {
+        let n = self.n_leaves();
+        let mut ties = vec![false; self.heights.len()];
+        for (part, at) in self.edges() {
+            ties[part] = self.heights[part] == self.heights[at];
+        }
+        let (topology, kept) = self.topology.without(|node| ties[node - n]);
+        let heights = kept[n..].iter().map(|&node| self.heights[node as usize - n]).collect();
+        Self { topology, heights, leaf_heights: self.leaf_heights.clone(), kind: self.kind }
+    }
+
+    /// Each inner node but the root, with the node above it, both counted from the first inner node.
+    fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let n = self.n_leaves();
+        (n..self.topology.n_nodes()).flat_map(move |node| {
+            let inner = move |&child: &u32| Some(((child as usize).checked_sub(n)?, node - n));
+            self.topology.children(node).iter().filter_map(inner)
+        })
+    }
+}
+
+/// The inner nodes, children before parents, by a key that counts at least as much as those of the nodes below. Of
+/// equal keys smaller nodes come first, then those of smaller leaves.
+pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
+    let n = topology.n_leaves();
+    let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());
+    for node in n..topology.n_nodes() {
+        let below = topology.children(node).iter().filter_map(|&child| (child as usize).checked_sub(n));
+        // Adding 0 makes the two zeros equal in total order.
+        keys.push(below.map(|at| keys[at]).fold(key(node - n), f64::max) + 0.0);
+    }
+    let smallest = topology.smallest_leaves();
+    let mut order: Vec<u32> = (n as u32..topology.n_nodes() as u32).collect();
+    order.sort_unstable_by(|&a, &b| {
+        let of = |node: u32| (topology.size(node as usize), smallest[node as usize - n]);
+        keys[a as usize - n].total_cmp(&keys[b as usize - n]).then_with(|| of(a).cmp(&of(b)))
+    });
+    order
 }
 
 #[cfg(test)]
@@ -214,31 +300,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn impossible_merges_are_named() {
-        let message = |merges: Vec<[u32; 2]>| {
-            let heights = vec![0.0; merges.len()];
-            Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap_err().to_string()
-        };
-        assert!(message(vec![[0, 1], [0, 3]]).contains("merge 1: cluster 0 is merged a second time"));
-        assert!(message(vec![[0, 3], [1, 2]]).contains("merge 0: cluster 3 is not made yet"));
-        assert!(message(vec![[0, 0]]).contains("second time"));
+    fn heights_must_fit() {
         assert!(Dendrogram::new(vec![[0, 1]], vec![f64::NAN], Kind::Dissimilarity).is_err());
         assert!(Dendrogram::new(vec![[0, 1]], vec![], Kind::Dissimilarity).is_err());
+        let tree = Dendrogram::new(vec![[0, 1]], vec![1.0], Kind::Similarity).unwrap();
+        assert!(tree.clone().with_leaf_heights(Some(vec![1.0])).unwrap_err().to_string().contains("1 leaf heights"));
+        assert!(tree.with_leaf_heights(Some(vec![1.0, f64::INFINITY])).unwrap_err().to_string().contains("leaf 1"));
     }
 
     #[test]
     fn one_leaf_is_a_tree() {
         let tree = Dendrogram::new(vec![], vec![], Kind::Similarity).unwrap();
-        assert_eq!((tree.n_leaves(), tree.leaf_order()), (1, vec![0]));
+        assert_eq!((tree.n_leaves(), tree.leaf_order(), tree.all_heights()), (1, vec![0], vec![0.0]));
         assert_eq!(tree.newick().to_string(), "0;");
     }
 
     #[test]
     fn renaming_and_order() {
         let tree = Dendrogram::new(vec![[1, 2], [0, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
+        let tree = tree.with_leaf_heights(Some(vec![0.0, 0.1, 0.2])).unwrap();
         let renamed = tree.relabel(&[2, 0, 1]).unwrap();
-        assert_eq!(renamed.merges(), [[0, 1], [2, 3]]);
-        assert_eq!(renamed.leaf_order(), [2, 0, 1]);
+        assert_eq!(renamed.merges().as_ref(), [[0, 1], [2, 3]]);
+        assert_eq!((renamed.leaf_order(), renamed.leaf_heights()), (vec![2, 0, 1], Some(&[0.1, 0.2, 0.0][..])));
         assert!(tree.relabel(&[0, 0, 1]).is_err());
         assert!(tree.relabel(&[0, 1]).is_err());
     }
@@ -247,5 +330,32 @@ mod tests {
     fn inversions_are_seen() {
         assert!(!Dendrogram::new(vec![[1, 2], [0, 3]], vec![2.0, 1.0], Kind::Dissimilarity).unwrap().is_monotone());
         assert!(Dendrogram::new(vec![[1, 2], [0, 3]], vec![2.0, 1.0], Kind::Similarity).unwrap().is_monotone());
+    }
+
+    #[test]
+    fn ties_join_and_come_apart() {
+        let tree = Dendrogram::new(vec![[2, 3], [0, 4], [1, 5], [7, 6]], vec![1.0, 2.0, 1.0, 2.0], Kind::Dissimilarity)
+            .unwrap();
+        let joined = tree.join_ties();
+        assert_eq!((joined.topology().n_nodes(), joined.sizes()), (7, &[3, 5][..]));
+        assert_eq!((joined.topology().children(5), joined.topology().children(6)), (&[1, 2, 3][..], &[0, 4, 5][..]));
+        assert_eq!(joined.merge_heights().as_ref(), [1.0, 1.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn nodes_go_in_the_order_of_heights() {
+        let topology = Topology::from_parents(6, vec![6, 6, 7, 7, 8, 9, 8, 9, 10, 10, 10]).unwrap();
+        let (tree, old) = Dendrogram::sorted(topology, vec![3.0, 1.0, 3.0, 2.0, 3.0], Kind::Dissimilarity).unwrap();
+        assert_eq!(old[6..], [7, 9, 6, 8, 10]);
+        assert_eq!(tree.heights(), [1.0, 2.0, 3.0, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn paths_are_as_long_as_heights() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 3.0], Kind::Dissimilarity).unwrap();
+        assert_eq!(tree.edge_lengths()[..4], [0.5, 0.5, 1.5, 1.0]);
+        let tree = Dendrogram::new(vec![[0, 1]], vec![3.0], Kind::Similarity).unwrap();
+        assert_eq!(tree.edge_lengths()[..2], [0.0, 0.0]);
+        assert_eq!(tree.with_leaf_heights(Some(vec![5.0, 4.0])).unwrap().edge_lengths()[..2], [1.0, 0.5]);
     }
 }

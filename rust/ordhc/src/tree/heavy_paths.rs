@@ -8,7 +8,6 @@ use super::Topology;
 #[derive(Debug)]
 pub(crate) struct HeavyPaths<'a> {
     tree: &'a Topology,
-    sizes: Vec<u32>,
     /// By inner node.
     heavy: Vec<u32>,
     /// The place of the first leaf of each node.
@@ -19,14 +18,13 @@ pub(crate) struct HeavyPaths<'a> {
 impl<'a> HeavyPaths<'a> {
     pub(crate) fn new(tree: &'a Topology) -> Self {
         let n = tree.n_leaves();
-        let sizes = tree.sizes();
         let largest = |node: usize| {
             let children = tree.children(node);
             children
                 .iter()
                 .copied()
                 .rev()
-                .max_by_key(|&child| sizes[child as usize])
+                .max_by_key(|&child| tree.size(child as usize))
                 .expect("an inner node has children")
         };
         let heavy: Vec<u32> = (n..tree.n_nodes()).map(largest).collect();
@@ -35,22 +33,22 @@ impl<'a> HeavyPaths<'a> {
             let heavy = heavy[node - n];
             let mut place = starts[node];
             starts[heavy as usize] = place;
-            place += sizes[heavy as usize];
+            place += tree.size(heavy as usize);
             for &child in tree.children(node).iter().filter(|&&child| child != heavy) {
                 starts[child as usize] = place;
-                place += sizes[child as usize];
+                place += tree.size(child as usize);
             }
         }
         let mut order = vec![0; n];
         for leaf in 0..n {
             order[starts[leaf] as usize] = leaf as u32;
         }
-        Self { tree, sizes, heavy, starts, order }
+        Self { tree, heavy, starts, order }
     }
 
     /// The number of leaves under a node.
     pub(crate) fn size(&self, node: usize) -> usize {
-        self.sizes[node] as usize
+        self.tree.size(node) as usize
     }
 
     /// The place of a node's first leaf from left to right, heavy children on the left.
@@ -101,15 +99,11 @@ impl<'a> HeavyPaths<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Dendrogram;
-    use crate::kind::Kind;
 
     #[test]
     fn paths_of_a_tree() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 6], [5, 7]], vec![0.0, 1.0, 1.0, 2.0], Kind::Dissimilarity)
-            .unwrap();
         // Node 5: 0, 1; node 6: 2, 3, 4; node 7: 5, 6.
-        let tree = Topology::of(&tree.join_ties());
+        let tree = Topology::from_parents(5, vec![5, 5, 6, 6, 6, 7, 7, 7]).unwrap();
         let paths = HeavyPaths::new(&tree);
         assert_eq!((paths.leaves(7), paths.light_leaves(7)), (&[2, 3, 4, 0, 1][..], &[0, 1][..]));
         assert_eq!((paths.heavy(7), paths.light(6).collect::<Vec<_>>()), (6, vec![3, 4]));

@@ -1,55 +1,67 @@
 //! Lowest common ancestors.
 
 use super::RangeMax;
-use super::dendrogram::Dendrogram;
+use super::topology::Topology;
 
-/// Answers how many leaves the smallest cluster has that holds two given leaves.
+/// Answers at which node two leaves join, and how many leaves are below it.
 ///
-/// Leaves are laid out from left to right; between two neighbours stands the node where they join.
-/// The LCA of two leaves is the latest node between them, a range maximum (sparse table, O(n log n)
-/// to build, O(1) a question).
+/// Leaves are laid out from left to right; between two neighbours is the node where they join. The lowest common
+/// ancestor (LCA) of two leaves is the latest node between them, a range maximum (sparse table, O(n log n) to build,
+/// O(1) a question).
 ///
 /// ```
-/// use ordhc::{Dendrogram, Kind, tree::LcaSizes};
+/// use ordhc::tree::{LcaSizes, Topology};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], Kind::Dissimilarity)?;
-/// let lca = LcaSizes::new(&tree);
+/// let lca = LcaSizes::new(&Topology::from_merges(vec![[0, 1], [2, 3]])?);
 /// assert_eq!((lca.size(0, 1), lca.size(1, 2), lca.size(2, 2)), (2, 3, 1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct LcaSizes {
     places: Vec<u32>,
-    /// The nodes in the gaps between places, each as its last merge.
+    /// The nodes in the gaps between places, counted from the first inner node.
     gaps: RangeMax,
     sizes: Vec<u32>,
-    /// By cluster: its first place.
+    /// The first place of each node.
     starts: Vec<u32>,
 }
 
 impl LcaSizes {
     /// Prepares a tree for questions.
-    pub fn new(tree: &Dendrogram) -> Self {
-        let places = Dendrogram::places(&tree.leaf_order());
-        let (gaps, starts) = nodes_in_gaps(tree, &places);
+    pub fn new(tree: &Topology) -> Self {
+        let n = tree.n_leaves();
+        let places = Topology::places(&tree.leaf_order());
+        let mut starts = places.clone();
+        let mut gaps = vec![0; n - 1];
+        for node in n..tree.n_nodes() {
+            let first = tree.children(node).iter().map(|&child| starts[child as usize]).min().unwrap_or_default();
+            for &child in tree.children(node) {
+                if let Some(gap) =
+                    (starts[child as usize] as usize).checked_sub(1).filter(|_| starts[child as usize] > first)
+                {
+                    gaps[gap] = (node - n) as u32;
+                }
+            }
+            starts.push(first);
+        }
         Self { places, gaps: RangeMax::new(gaps), sizes: tree.sizes().to_vec(), starts }
     }
 
-    /// The node at which two different leaves join, as the number of its last merge.
-    pub fn merge(&self, i: usize, j: usize) -> usize {
+    /// The node at which two different leaves join, counted from the first inner node.
+    pub fn node(&self, i: usize, j: usize) -> usize {
         let (i, j) = (self.places[i], self.places[j]);
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
-    /// Whether the cluster of node `outer` holds that of node `inner`.
+    /// Whether inner node `inner` is inner node `outer`, or below it; both are counted from the first inner node.
     pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
-        let [first, start] = [inner, outer].map(|merge| self.starts[self.n_leaves() + merge]);
+        let [first, start] = [inner, outer].map(|node| self.starts[self.n_leaves() + node]);
         (start..start + self.sizes[outer]).contains(&first) && inner <= outer
     }
 
     /// The number of leaves under the LCA of two leaves, 1 for a leaf with itself.
     pub fn size(&self, i: usize, j: usize) -> u32 {
-        if i == j { 1 } else { self.sizes[self.merge(i, j)] }
+        if i == j { 1 } else { self.sizes[self.node(i, j)] }
     }
 
     /// Of three different leaves the place (0 to 2) of the one that joins the two others later than they join each
@@ -58,7 +70,7 @@ impl LcaSizes {
     /// ```
     /// use ordhc::{Dendrogram, tree::LcaSizes};
     ///
-    /// let lca = LcaSizes::new(&Dendrogram::from_newick("(0,1,(2,3));")?.0);
+    /// let lca = LcaSizes::new(Dendrogram::from_newick("(0,1,(2,3));")?.0.topology());
     /// assert_eq!((lca.odd_one_out([0, 2, 3]), lca.odd_one_out([0, 1, 2])), (0, -1));
     /// # Ok::<(), ordhc::Error>(())
     /// ```
@@ -80,48 +92,39 @@ impl LcaSizes {
     }
 }
 
-/// By gap between two neighbouring places the last merge of the node where they join, and by cluster its first place.
-fn nodes_in_gaps(tree: &Dendrogram, places: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    // A merge joins two intervals of places: it stands in the gap before the right one.
-    let mut gaps = vec![0; tree.n_leaves().saturating_sub(1)];
-    let mut starts = places.to_vec();
-    for (&[a, b], node) in tree.merges().iter().zip(tree.last_of_node()) {
-        let (left, right) = (starts[a as usize], starts[b as usize]);
-        gaps[left.max(right) as usize - 1] = node;
-        starts.push(left.min(right));
-    }
-    (gaps, starts)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
 
     #[test]
     fn every_pair_of_some_trees() {
         let trees = [
-            vec![],
-            vec![[0, 1]],
-            vec![[3, 1], [0, 2], [4, 5]],
-            vec![[4, 0], [5, 3], [6, 1], [7, 2]],
-            vec![[0, 5], [1, 4], [2, 3], [7, 8], [6, 9]],
+            (1, vec![0]),
+            (2, vec![2, 2, 2]),
+            (4, vec![5, 4, 5, 4, 6, 6, 6]),
+            (5, vec![5, 8, 7, 6, 5, 6, 7, 8, 8]),
+            (6, vec![6, 7, 8, 8, 7, 6, 10, 9, 9, 10, 10]),
+            (6, vec![6, 7, 6, 7, 8, 6, 8, 8, 8]),
+            (4, vec![4; 5]),
         ];
-        for merges in trees {
-            let heights = vec![0.0; merges.len()];
-            let tree = Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap();
+        for (n, parents) in trees {
+            let tree = Topology::from_parents(n, parents).unwrap();
             let lca = LcaSizes::new(&tree);
-            let n = tree.n_leaves();
             let mut members: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
-            for &[a, b] in tree.merges() {
-                let joined = [members[a as usize].clone(), members[b as usize].clone()].concat();
-                members.push(joined);
+            for node in n..tree.n_nodes() {
+                members.push(tree.children(node).iter().flat_map(|&child| members[child as usize].clone()).collect());
             }
             for i in 0..n {
                 for j in 0..n {
                     let holds = |cluster: &&Vec<usize>| cluster.contains(&i) && cluster.contains(&j);
                     let expected = members.iter().filter(holds).map(Vec::len).min().unwrap();
                     assert_eq!(lca.size(i, j) as usize, expected);
+                }
+            }
+            for outer in 0..tree.n_inner() {
+                for inner in 0..tree.n_inner() {
+                    let is_within = members[n + inner].iter().all(|leaf| members[n + outer].contains(leaf));
+                    assert_eq!(lca.holds(outer, inner), is_within);
                 }
             }
         }

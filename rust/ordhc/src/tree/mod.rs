@@ -1,10 +1,11 @@
 //! The dendrogram: what we believe the hierarchy to be.
 
+mod additive;
 mod build;
 mod cut;
 mod dendrogram;
+mod general;
 mod heavy_paths;
-mod joined;
 mod lca;
 mod newick;
 mod nodes;
@@ -15,8 +16,10 @@ mod rest;
 mod restriction;
 mod topology;
 
+pub use additive::AdditiveTree;
 pub use build::build;
 pub use dendrogram::Dendrogram;
+pub use general::Tree;
 pub(crate) use heavy_paths::HeavyPaths;
 pub use lca::LcaSizes;
 pub use newick::{Annotations, Newick, NewickTree, Underscores};

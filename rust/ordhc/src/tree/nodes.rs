@@ -1,8 +1,8 @@
 //! From nodes of any number of children to a dendrogram.
 
-use super::Dendrogram;
-use super::raw::RawMerge;
+use super::{Dendrogram, Topology};
 use crate::error::Result;
+use crate::kind::Kind;
 
 /// A child of a node: a leaf, or an earlier node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,30 +11,41 @@ pub(crate) enum Child {
     Node(usize),
 }
 
-/// The dendrogram of nodes, children before parents and the root last.
-///
-/// Nodes of more than two children become merges of equal height that are joined. Heights are dissimilarities: the
-/// number of levels below.
+/// The dendrogram of nodes, children before parents and the root last, at the heights of
+/// [`Dendrogram::of_levels`].
 pub(crate) fn dendrogram_of_nodes(n: usize, nodes: &[Vec<Child>]) -> Result<Dendrogram> {
-    let mut levels = vec![0usize; nodes.len()];
-    let mut smallest = vec![0usize; nodes.len()];
-    let mut merges: Vec<(usize, usize, usize, bool)> = Vec::with_capacity(n.saturating_sub(1));
+    if n == 1 {
+        return Ok(Dendrogram::of_levels(Topology::from_parents(1, vec![0])?));
+    }
+    let mut parents = vec![0; n + nodes.len()];
     for (node, children) in nodes.iter().enumerate() {
-        let of = |child: &Child| match *child {
-            Child::Leaf(leaf) => (leaf as usize, 0),
-            Child::Node(node) => (smallest[node], levels[node]),
-        };
-        let mut parts: Vec<(usize, usize)> = children.iter().map(of).collect();
-        parts.sort_unstable();
-        let level = 1 + parts.iter().map(|part| part.1).max().unwrap_or(0);
-        if let Some((&(i, _), others)) = parts.split_first() {
-            let last = others.len();
-            merges.extend(others.iter().enumerate().map(|(at, &(j, _))| (level, i, j, at + 1 < last)));
-            (levels[node], smallest[node]) = (level, i);
+        for child in children {
+            let label = match *child {
+                Child::Leaf(leaf) => leaf as usize,
+                Child::Node(node) => n + node,
+            };
+            parents[label] = (n + node) as u32;
         }
     }
-    merges.sort_unstable();
-    let raw = merges.iter().map(|&(level, i, j, _)| RawMerge { i, j, similarity: -(level as f64) }).collect();
-    let joined = merges.into_iter().map(|(.., joined)| joined).collect();
-    Dendrogram::in_order(n, raw)?.map_heights(true, |x| -x).with_joined(joined)
+    Ok(Dendrogram::of_levels(Topology::from_parents(n, parents)?))
+}
+
+impl Dendrogram {
+    /// The tree in which each node is as high as the number of levels below it, a dissimilarity. Nodes are put in the
+    /// order of heights, those of one level in the order of their smallest leaves.
+    #[must_use]
+    pub fn of_levels(topology: Topology) -> Self {
+        let n = topology.n_leaves();
+        let mut levels: Vec<u32> = Vec::with_capacity(topology.n_inner());
+        for node in n..topology.n_nodes() {
+            let below = topology.children(node).iter().filter_map(|&child| (child as usize).checked_sub(n));
+            levels.push(1 + below.map(|at| levels[at]).max().unwrap_or(0));
+        }
+        let smallest = topology.smallest_leaves();
+        let mut order: Vec<u32> = (n as u32..topology.n_nodes() as u32).collect();
+        order.sort_unstable_by_key(|&node| (levels[node as usize - n], smallest[node as usize - n]));
+        let heights = order.iter().map(|&node| f64::from(levels[node as usize - n])).collect();
+        let topology = topology.reordered(&order);
+        Self::of_nodes(topology, heights, Kind::Dissimilarity).expect("levels are finite, one for each node")
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::convert::Infallible;
 
 use crate::agglomerate::Tolerance;
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::numbers::in_order;
 
@@ -33,11 +35,37 @@ impl RawMerge {
     /// As [`sort`](Self::sort), but of equally similar merges that of the lower rank comes first, then ties by `(i, j)`.
     pub(crate) fn sort_ranked(
         n: usize,
-        mut merges: Vec<RawMerge>,
+        merges: Vec<RawMerge>,
         ranks: &[u64],
         tolerance: Tolerance,
         monitor: &Monitor,
     ) -> Vec<RawMerge> {
+        let doubted = |merges: &[RawMerge], at: usize| {
+            monitor.doubt();
+            Ok::<f64, Infallible>(tolerance.key(merges[at].similarity))
+        };
+        let Ok(sorted) = Self::sort_by(n, merges, ranks, tolerance, doubted);
+        sorted
+    }
+
+    /// As [`sort`](Self::sort), but `key_of` settles doubts: it tells the key of a merge's similarity, given all merges
+    /// in the order that they came in.
+    pub(crate) fn sort_settled(
+        n: usize,
+        merges: Vec<RawMerge>,
+        tolerance: Tolerance,
+        key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
+    ) -> Result<Vec<RawMerge>> {
+        Self::sort_by(n, merges, &[], tolerance, key_of)
+    }
+
+    fn sort_by<E>(
+        n: usize,
+        mut merges: Vec<RawMerge>,
+        ranks: &[u64],
+        mut tolerance: Tolerance,
+        mut key_of: impl FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
+    ) -> std::result::Result<Vec<RawMerge>, E> {
         const LEAF: usize = usize::MAX;
         let parts = |made_by: &[usize], merge: &RawMerge| {
             [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
@@ -51,31 +79,53 @@ impl RawMerge {
             }
             made_by[merges[at].i] = at;
         }
-        // Numbers that are smaller if a similarity is larger, with places.
-        let mut by_similarity: Vec<(i64, u32)> =
-            merges.iter().zip(0..).map(|(merge, at)| (!in_order(merge.similarity), at)).collect();
-        by_similarity.sort_unstable_by_key(|&(x, _)| x);
-        let by_similarity = || by_similarity.iter().map(|&(_, at)| at as usize);
-        let below = |(at, before): (usize, usize)| {
-            let [similarity, above] = [at, before].map(|at: usize| merges[at].similarity);
+        let mut order = Self::order(merges.iter().map(|merge| merge.similarity));
+        let compare = |tolerance: Tolerance, (at, similarity): (usize, f64), (before, above): (usize, f64)| {
             // Most are so far apart that there is nothing to compare.
-            let (order, doubtful) = match similarity < tolerance.floor(above) {
+            match similarity < tolerance.floor(above) {
                 true => (Ordering::Less, false),
                 false => tolerance.among(of_leaves[at] && of_leaves[before]).compare_keys(similarity, above),
-            };
-            if doubtful {
-                monitor.doubt();
             }
-            order.is_lt()
         };
-        let neighbours = || by_similarity().skip(1).zip(by_similarity());
-        if neighbours().all(below) {
-            // Without ties parts come before wholes.
-            return by_similarity().map(|at| merges[at]).collect();
+        let mut keys: Vec<f64> = Vec::new();
+        let mut any_tie = false;
+        let mut doubted: Vec<usize> = Vec::new();
+        for pair in order.windows(2) {
+            let [before, at] = [pair[0].1 as usize, pair[1].1 as usize];
+            let [above, similarity] = [before, at].map(|at| merges[at].similarity);
+            let (order, doubtful) = compare(tolerance, (at, similarity), (before, above));
+            any_tie |= !order.is_lt();
+            if doubtful {
+                doubted.extend([before, at]);
+            }
         }
+        if !doubted.is_empty() {
+            // From here on keys are compared, in their own order.
+            keys.extend(merges.iter().map(|merge| tolerance.key(merge.similarity)));
+            doubted.dedup();
+            for at in doubted {
+                keys[at] = key_of(&merges, at)?;
+            }
+            made_by.fill(LEAF);
+            for at in 0..merges.len() {
+                for part in parts(&made_by, &merges[at]) {
+                    keys[at] = keys[at].min(keys[part]);
+                }
+                made_by[merges[at].i] = at;
+            }
+            order = Self::order(keys.iter().copied());
+            (any_tie, tolerance) = (true, Tolerance::GRID);
+        }
+        if !any_tie {
+            // Without ties parts come before wholes.
+            return Ok(order.iter().map(|&(_, at)| merges[at as usize]).collect());
+        }
+        let compared = |at: usize| keys.get(at).copied().unwrap_or(merges[at].similarity);
         let mut tie = vec![0; merges.len()];
-        for (at, before) in neighbours() {
-            tie[at] = tie[before] + usize::from(below((at, before)));
+        for pair in order.windows(2) {
+            let [before, at] = [pair[0].1 as usize, pair[1].1 as usize];
+            let (order, _) = compare(tolerance, (at, compared(at)), (before, compared(before)));
+            tie[at] = tie[before] + usize::from(order.is_lt());
         }
         let mut whole_of = vec![None; merges.len()];
         let mut waits_for = vec![0u8; merges.len()];
@@ -100,6 +150,42 @@ impl RawMerge {
                 }
             }
         }
-        sorted
+        Ok(sorted)
+    }
+
+    /// Places, that of the largest number first, beside numbers that are smaller if theirs is larger.
+    fn order(numbers: impl Iterator<Item = f64>) -> Vec<(i64, u32)> {
+        let mut order: Vec<(i64, u32)> = numbers.zip(0..).map(|(x, at)| (!in_order(x), at)).collect();
+        order.sort_unstable_by_key(|&(x, _)| x);
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubts_about_the_order_are_settled_by_keys() {
+        // Both are about halfway between two keys; rounding has put the later one above.
+        let half = 1.0 + 0.5f64.powi(36);
+        let merge = |i, j, similarity| RawMerge { i, j, similarity };
+        let merges = vec![merge(0, 1, half), merge(2, 3, half + f64::EPSILON), merge(4, 5, 0.5), merge(0, 2, 0.25)];
+        let order = |merges: Vec<RawMerge>| merges.iter().map(|merge| merge.i).collect::<Vec<_>>();
+        let tolerance = Tolerance::rounded(1e-14, 0.0);
+        for (keys, expected) in [([2.0, 1.5], [0, 2, 4, 0]), ([1.5, 2.0], [2, 0, 4, 0]), ([2.0, 2.0], [0, 2, 4, 0])] {
+            let mut asked = Vec::new();
+            let sorted = RawMerge::sort_settled(6, merges.clone(), tolerance, |given, at| {
+                assert_eq!(given, merges);
+                asked.push(at);
+                Ok(keys[at])
+            });
+            assert_eq!((order(sorted.unwrap()), asked.len()), (expected.to_vec(), 2));
+        }
+        let monitor = Monitor::new();
+        assert_eq!(order(RawMerge::sort(6, merges.clone(), tolerance, &monitor)), [0, 2, 4, 0]);
+        assert!(monitor.take_doubt());
+        assert_eq!(order(RawMerge::sort(6, merges, Tolerance::EXACT, &monitor)), [2, 0, 4, 0]);
+        assert!(!monitor.take_doubt());
     }
 }

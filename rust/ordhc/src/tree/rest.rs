@@ -1,8 +1,7 @@
 //! Trees of some of the leaves.
 
-use super::Dendrogram;
+use super::{Dendrogram, Topology};
 use crate::error::{Error, Result};
-use crate::kind::Kind;
 
 impl Dendrogram {
     /// The tree over `n` leaves of which this one has `leaves`: its leaf `i` is `leaves[i]`. All others
@@ -26,20 +25,24 @@ impl Dendrogram {
         if leaves.len() != few || !ascending || leaves.last().is_none_or(|&last| last as usize >= n) {
             return Err(Error::Argument(format!("{few} ascending leaves below {n} are needed")));
         }
-        let label = |label: u32| match (label as usize).checked_sub(few) {
-            None => leaves[label as usize],
-            Some(merge) => (n + merge) as u32,
-        };
-        let mut merges: Vec<[u32; 2]> = self.merges().iter().map(|pair| pair.map(label)).collect();
+        let (tree, n_rest) = (self.topology(), n - few);
+        // Leaves and inner nodes keep their order; one more node for each leaf that is added.
+        let label = |node: usize| node.checked_sub(few).map_or(leaves[node.min(few - 1)] as usize, |at| n + at);
+        let mut parents = vec![0; n + tree.n_inner() + n_rest];
+        for node in few..tree.n_nodes() {
+            tree.children(node).iter().for_each(|&child| parents[label(child as usize)] = label(node) as u32);
+        }
         let mut heights = self.heights().to_vec();
+        let mut whole = label(tree.root());
         let mut kept = leaves.iter().peekable();
-        for leaf in 0..n as u32 {
-            if kept.next_if(|&&next| next == leaf).is_none() {
-                let whole = if merges.is_empty() { leaves[0] } else { (n + merges.len() - 1) as u32 };
-                merges.push([leaf, whole]);
+        for leaf in 0..n {
+            if kept.next_if(|&&next| next as usize == leaf).is_none() {
+                let node = n + heights.len();
+                (parents[leaf], parents[whole]) = (node as u32, node as u32);
+                whole = node;
                 heights.push(heights.last().copied().unwrap_or(0.0));
             }
         }
-        Self::new(merges, heights, Kind::of(self.is_dissimilarity()))
+        Self::of_nodes(Topology::from_parents(n, parents)?, heights, self.kind())
     }
 }

@@ -56,7 +56,7 @@ impl Restriction {
         }
         let parents = parents(k + nodes.len(), &gaps);
         monitor.check()?;
-        Ok((Topology::from_parents(k, parents), names))
+        Ok((Topology::of_parents(k, parents), names))
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn tree(text: &str) -> Topology {
         let (tree, names) = Dendrogram::from_newick(text).unwrap();
         let leaves: Vec<u32> = names.iter().map(|name| name.parse().unwrap()).collect();
-        Topology::of(&tree.relabel(&leaves).unwrap())
+        tree.relabel(&leaves).unwrap().into_topology()
     }
 
     /// The leaves under each node in their original names, nodes in any order.

@@ -6,7 +6,7 @@ use super::closeness::{Closeness, SquaredEuclidean};
 use super::criteria::{About, OfSquares, squared};
 use super::rough_tiles::{Query, RoughTiles};
 use super::tiles::{LANES, Tiles};
-use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Doubts, Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -59,7 +59,7 @@ impl<C: OfSquares> CentroidTiles<C> {
     /// Merges until one cluster is left; returns the merges, parts before wholes.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
-        chain.run(self, 1, monitor)?;
+        chain.run(self, 1, &mut Doubts::left_open(monitor))?;
         Ok(chain.into_merges())
     }
 

@@ -2,7 +2,7 @@
 
 use super::criteria::{About, Cluster, Criterion, MOST, squared};
 use super::kd_tree::Tree;
-use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Doubts, Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
@@ -69,7 +69,7 @@ impl<C: Criterion> CentroidTree<C> {
     /// Merges until one cluster is left; returns the merges, parts before wholes.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
-        chain.run(self, 1, monitor)?;
+        chain.run(self, 1, &mut Doubts::left_open(monitor))?;
         Ok(chain.into_merges())
     }
 

@@ -109,7 +109,9 @@ impl<'a> Vectors<'a> {
         });
         if parts.iter().any(|part| !part.2) {
             let all = || values.range(0..values.len()).enumerate();
-            let (at, value) = all().find(|(_, x)| !x.is_finite()).expect("one of the values isn't finite");
+            let Some((at, value)) = all().find(|(_, x)| !x.is_finite()) else {
+                return Err(Error::changed_meanwhile());
+            };
             let place = Position::Coordinate { leaf: at / p, column: at % p };
             let limit = "coordinates must be finite";
             return Err(Error::BadValue { what: "the coordinate", place, value, limit });

@@ -32,7 +32,7 @@ pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
         return Err(Error::BadValue { what: "the own similarity", place, value: own[leaf], limit });
     }
     let mut heights = own.to_vec();
-    for (pair, &height) in tree.merges().iter().zip(tree.heights()) {
+    for (pair, &height) in tree.merges().iter().zip(tree.merge_heights().iter()) {
         for &leaf in pair.iter().filter(|&&part| (part as usize) < n) {
             heights[leaf as usize] = heights[leaf as usize].max(height);
         }

@@ -4,7 +4,6 @@ use ordhc::Dendrogram;
 use ordhc::generate::TreeOracle;
 use ordhc::learn::{Assume, Learner, Limits, Method, Noise, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Topology;
 
 /// The method `robust` with all its settings.
 pub(crate) fn robust(p: f64, assume: Assume, noise: Noise, parallel: usize, schedule: Schedule) -> Method {
@@ -28,7 +27,7 @@ pub(crate) fn methods(p: f64) -> [Method; 8] {
 
 /// Whether the trees are the same.
 pub(crate) fn is_same(a: &Dendrogram, b: &Dendrogram) -> bool {
-    robinson_foulds(&Topology::of(a), &Topology::of(b)).unwrap().distance() == 0
+    robinson_foulds(&a.topology().clone(), &b.topology().clone()).unwrap().distance() == 0
 }
 
 /// A learner that has asked the oracle all it wanted to.

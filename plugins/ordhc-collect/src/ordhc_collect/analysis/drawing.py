@@ -1,21 +1,25 @@
 """Pictures of the dashboard as SVG: the tree, and a line over time with its interval."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 
 from ordhc import Dendrogram
 from ordhc_collect.study.items import Item
+from ordhc_collect.study.media import MEDIA
 
 __all__ = ["line_svg", "tree_svg"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
+#: Bytes of a picture that a drawing holds: 40 such pictures make a file of 10 MB.
+_LARGEST = 200_000
 _INK, _SOFT, _LINE, _SURE, _UNSURE = "#25232b", "#5b5866", "#8b8898", "#23684a", "#a1481f"
 
 
 def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False) -> str:
     """A dendrogram with its items' pictures; clusters have a dot that is larger the surer they are.
 
-    A picture that `is_apart` from the server has names only.
+    A drawing that `is_apart` from the server holds the pictures, but large ones.
     """
     n = tree.n_leaves
     height = n * _ROW + 16
@@ -67,13 +71,24 @@ def _text(x: float, y: float, text: str, size: int, colour: str, anchor: str = "
 
 def _label(item: Item, leaf: int, x: float, y: float, is_apart: bool) -> str:
     name = item.name if len(item.name) <= 20 else f"{item.name[:19]}…"
-    has_picture = "picture" in item.files and not is_apart
+    address = _address(item, leaf, is_apart)
+    has_picture = address is not None
     text = _text(x + (42 if has_picture else 10), y + 5, name, 15, _INK, "start")
     picture = ""
     if has_picture:
         place = f'x="{x + 6:.1f}" y="{y - 15:.1f}" width="30" height="30"'
-        picture = f'<image href="/media/{leaf}/picture" {place}/>'
+        picture = f'<image href="{address}" {place}/>'
     return f"<g><title>{escape(item.name)}</title>{picture}{text}</g>"
+
+
+def _address(item: Item, leaf: int, is_apart: bool) -> str | None:
+    """Where the picture of an item is: at the server, or within the drawing."""
+    path = item.files.get("picture")
+    if path is None or not is_apart:
+        return None if path is None else f"/media/{leaf}/picture"
+    if not path.is_file() or path.stat().st_size > _LARGEST:
+        return None
+    return f"data:{MEDIA['picture'][path.suffix.lower()]};base64,{b64encode(path.read_bytes()).decode()}"
 
 
 def _dot(x: float, y: float, support: float) -> str:
@@ -86,7 +101,7 @@ def _dot(x: float, y: float, support: float) -> str:
 
 def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float) -> str:
     """Shares with their intervals (x, share, low, high), on axes from 0 to 1."""
-    width, height, left, bottom = 640, 220, 44, 28
+    width, height, left, bottom = 460, 200, 44, 28
     last = max((point[0] for point in points), default=1) or 1
 
     def x(value: float) -> float:
@@ -109,10 +124,12 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
         upper = " ".join(f"{x(at):.1f},{y(high):.1f}" for at, _, _, high in points)
         lower = " ".join(f"{x(at):.1f},{y(low):.1f}" for at, _, low, _ in reversed(points))
         middle = " ".join(f"{x(at):.1f},{y(share):.1f}" for at, share, _, _ in points)
+        at, share, low, high = points[-1]
         drawn = (
             f'<polygon points="{upper} {lower}" fill="#3c4a9e" fill-opacity="0.13"/>'
             f'<polyline points="{middle}" fill="none" stroke="#3c4a9e" stroke-width="2.2"/>'
-            f'<circle cx="{x(points[-1][0]):.1f}" cy="{y(points[-1][1]):.1f}" r="4" fill="#3c4a9e"/>'
+            f'<path d="M{x(at):.1f} {y(low):.1f}V{y(high):.1f}" stroke="#3c4a9e"/>'
+            f'<circle cx="{x(at):.1f}" cy="{y(share):.1f}" r="4" fill="#3c4a9e"/>'
         )
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Held-out accuracy over answers" '

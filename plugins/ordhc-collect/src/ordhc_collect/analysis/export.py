@@ -92,7 +92,7 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
         *("answer", "weight", "excluded"),
     ]
-    for number, (person, trial, (choice, at, page, server, _)) in enumerate(_told(tables)):
+    for number, (person, trial, (choice, at, page, _, _)) in enumerate(_told(tables)):
         if not choice:
             continue
         shown = trial.shown
@@ -106,7 +106,8 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
             ]
         else:
             told = [(*shown, shown[choice])]
-        took = _seconds(server if page is None else page)
+        # The clock of the server also counts what the page took to arrive, so it fills no gap.
+        took = _seconds(page)
         known = people.get(person)
         about = [number, None if known is None else known.weight, _reasons(known)]
         for row in told:

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 import ordhc
 from ordhc import Dendrogram, Quadruplets, Triplets
+from ordhc.clustering.plan import method_of_session
 from ordhc.errors import InputError, OrdhcWarning
 
 __all__ = ["agreeing", "people_of", "tree_of", "wilson"]
 
 #: Resamples of which the support of clusters is the share that has them.
 RESAMPLES = 60
-#: Answers times items up to which trees are drawn by how likely they are.
-_MOST = 3_000_000
 #: Settings of the posterior for trees that are compared only, whose support nobody sees.
 _QUICK = {"chains": 2, "sweeps": 30}
 
@@ -31,9 +30,9 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
 def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
     """Return the tree of some answers, of which some are wrong; None without answers.
 
-    The tree is that of `ordhc.cluster` with the method "posterior-al", and its support is the share of the
-    drawn trees that have a cluster. Above a limit of answers to random questions the tree is that of the
-    default method, with support by resampling people.
+    The tree is that of `ordhc cluster` of the session: of the method "posterior-al", and its support is the
+    share of the drawn trees that have a cluster. If that would take too long, the tree is that of the default
+    method, with support by resampling people.
     """
     if not len(comparisons):
         return None
@@ -41,7 +40,7 @@ def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: 
         # Items without answers stand anywhere, at first.
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
-            if comparisons.adaptive or len(comparisons) * comparisons.n_leaves <= _MOST:
+            if method_of_session(comparisons) is not None:
                 return ordhc.posterior(comparisons, **({} if support else _QUICK)).tree
             if not support:
                 return ordhc.cluster(comparisons)

@@ -70,7 +70,7 @@ def simulated(
     tree = _truth(study, truth, seed)
     places = n if study.total is None else min(n, study.total)
     # Bots need no time to look.
-    open_study = replace(study, joins_per_minute=1_000_000, min_seconds=0.0)
+    open_study = replace(study, total=places, joins_per_minute=1_000_000, min_seconds=0.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.ordhc"
         run, took = _run(open_study, path, n, kinds, tree, seed)

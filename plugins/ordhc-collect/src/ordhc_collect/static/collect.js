@@ -28,8 +28,9 @@
     if (undo) setTimeout(() => undo.classList.add("gone"), Math.max(0, undo.dataset.undo * 1000 - 500));
     const again = main.querySelector("[data-again]");
     if (again) setTimeout(() => { if (again.isConnected) location.replace("/study"); }, again.dataset.again * 1000);
-    // Nothing counts before pictures are there and for a moment after that: it is the second click of two.
-    await Promise.all([...main.querySelectorAll("img")].map(loaded));
+    // No answer counts before the pictures of its question are there and for a moment after that: it is the second
+    // click of two.
+    await Promise.all([...main.querySelectorAll(".trial img")].map(loaded));
     if (page !== main.firstElementChild) return;
     main.classList.remove("waiting");
     shown = performance.now();

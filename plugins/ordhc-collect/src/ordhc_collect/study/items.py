@@ -7,33 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordhc_collect.study.markup import from_markdown, plain
+from ordhc_collect.study.markup import Picture, from_markdown, plain
+from ordhc_collect.study.media import MEDIA, Pictures, is_shown
 from ordhc_collect.study.sections import Problems, Section, confined, suggestion
 
-__all__ = ["MEDIA", "Item", "items_of", "rows_of_table"]
+__all__ = ["Item", "items_of", "rows_of_table"]
 
-#: Types of files by their endings, for each kind.
-MEDIA = {
-    "picture": {
-        ".svg": "image/svg+xml",
-        ".png": "image/png",
-        ".jpg": "image/jpeg",
-        ".jpeg": "image/jpeg",
-        ".gif": "image/gif",
-        ".webp": "image/webp",
-        ".avif": "image/avif",
-    },
-    "sound": {
-        ".mp3": "audio/mpeg",
-        ".wav": "audio/wav",
-        ".ogg": "audio/ogg",
-        ".oga": "audio/ogg",
-        ".opus": "audio/ogg",
-        ".m4a": "audio/mp4",
-        ".flac": "audio/flac",
-    },
-    "video": {".mp4": "video/mp4", ".m4v": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg"},
-}
 _TEXTS = {".txt": "text", ".md": "markdown"}
 _COLUMNS = ("id", "text", "markdown", *MEDIA, "alt")
 #: Bytes of a text, and of a file of pictures, above which something is amiss.
@@ -67,8 +46,8 @@ class Item:
         return self.alt or self.name
 
 
-def items_of(section: Section, root: Path, problems: Problems) -> tuple[Item, ...]:
-    """The items that the section [items] names."""
+def items_of(section: Section, root: Path, pictures: Pictures, problems: Problems) -> tuple[Item, ...]:
+    """The items that the section [items] names; `pictures` gets those that their Markdown shows."""
     folder = section.path("folder", root, is_folder=True)
     table = section.path("table", root)
     section.close()
@@ -76,10 +55,10 @@ def items_of(section: Section, root: Path, problems: Problems) -> tuple[Item, ..
         problems.error("[items]", "has a folder and a table: give one of them")
         return ()
     if folder is not None:
-        found = _of_folder(folder, root, problems)
+        found = _of_folder(folder, root, pictures, problems)
         place = f"[items] folder = {folder.name!r}"
     elif table is not None:
-        found = _of_table(table, root, problems)
+        found = _of_table(table, root, pictures, problems)
         place = f"[items] table = {table.name!r}"
     else:
         if "folder" not in section and "table" not in section:
@@ -91,19 +70,21 @@ def items_of(section: Section, root: Path, problems: Problems) -> tuple[Item, ..
     if len(found) < 3:
         problems.error(place, f"has {len(found)} items; questions need 3 at least")
     for item in found:
-        for path in item.files.values():
+        for kind, path in item.files.items():
             if path.stat().st_size > _LARGE_FILE:
                 size = path.stat().st_size / 1e6
                 problems.warn(place, f"{path.name} has {size:.0f} MB: people with slow lines will wait")
             elif not path.stat().st_size:
                 problems.error(place, f"{path.name} is empty")
+            elif kind == "picture" and not is_shown(path):
+                problems.error(place, f"{path.name} holds no picture that browsers can show")
     return tuple(found)
 
 
-def _item(name: str, fields: dict[str, str], files: dict[str, Path]) -> Item:
+def _item(name: str, fields: dict[str, str], files: dict[str, Path], picture: Picture) -> Item:
     html = None
     if fields.get("markdown"):
-        html = from_markdown(fields["markdown"])
+        html = from_markdown(fields["markdown"], picture)
     elif fields.get("text"):
         escaped = fields["text"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         html = "<br>".join(escaped.splitlines())
@@ -111,7 +92,7 @@ def _item(name: str, fields: dict[str, str], files: dict[str, Path]) -> Item:
     return Item(name, html, files, alt)
 
 
-def _of_folder(folder: Path, root: Path, problems: Problems) -> list[Item]:
+def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
     kinds = {ending: kind for kind, endings in MEDIA.items() for ending in endings}
     fields: dict[str, dict[str, str]] = {}
     files: dict[str, dict[str, Path]] = {}
@@ -135,9 +116,10 @@ def _of_folder(folder: Path, root: Path, problems: Problems) -> list[Item]:
         else:
             fields[name][_TEXTS[ending]] = _text(path, place, problems)
     if passed:
-        shown = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
-        problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {shown}")
-    return [_item(name, of, files.get(name, {})) for name, of in fields.items()]
+        told = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
+        problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {told}")
+    shown = pictures.beside(folder, f"[items] folder = {folder.name!r}")
+    return [_item(name, of, files.get(name, {}), shown) for name, of in fields.items()]
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -162,7 +144,7 @@ def _text(path: Path, place: str, problems: Problems) -> str:
     return text
 
 
-def _of_table(table: Path, root: Path, problems: Problems) -> list[Item]:
+def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
     place = f"[items] table = {table.name!r}"
     found = []
     for line, row in rows_of_table(table, place, problems, ("id",), _COLUMNS):
@@ -183,7 +165,7 @@ def _of_table(table: Path, root: Path, problems: Problems) -> list[Item]:
                 files[kind] = path
         if not (files or row.get("text") or row.get("markdown")):
             row["text"] = name
-        found.append(_item(name, row, files))
+        found.append(_item(name, row, files, pictures.beside(table.parent, f"{place}, line {line}")))
     return found
 
 

@@ -1,11 +1,15 @@
 """Markdown and HTML that others have written, made safe to show."""
 
 import re
+from collections.abc import Callable
 
 import nh3
 from markdown_it import MarkdownIt
 
-__all__ = ["cleaned", "from_markdown", "plain"]
+__all__ = ["Picture", "cleaned", "from_markdown", "is_elsewhere", "plain"]
+
+#: Given the address of a picture as a text has it, the one that pages have; None leaves the picture out.
+Picture = Callable[[str], str | None]
 
 _TAGS = set()
 for _some in (
@@ -25,17 +29,18 @@ _ATTRIBUTES = {
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
-def _own(element: str, attribute: str, value: str) -> str | None:
-    """Pictures come from the study only; nothing of elsewhere is loaded."""
-    if element == "img" and attribute == "src":
-        # As browsers read it: without blanks before it and line ends within, and with `\\` for `/`.
-        address = re.sub(r"[\t\n\r]|^[\x00-\x20]+", "", value)
-        if re.match(r"[a-z][a-z0-9+.-]*:|[/\\]", address, re.IGNORECASE):
-            return None
-    return value
+def is_elsewhere(address: str) -> bool:
+    """Return whether browsers take an address for one outside of the study."""
+    # They drop blanks before it and line ends within, and read `\\` as `/`.
+    address = re.sub(r"[\t\n\r]|^[\x00-\x20]+", "", address)
+    return re.match(r"[a-z][a-z0-9+.-]*:|[/\\]", address, re.IGNORECASE) is not None
 
 
-def cleaned(html: str) -> str:
+def _as_it_is(address: str) -> str | None:
+    return None if is_elsewhere(address) else address
+
+
+def cleaned(html: str, picture: Picture = _as_it_is) -> str:
     """HTML without anything that runs, loads from elsewhere or changes how the page looks.
 
     Examples
@@ -43,25 +48,29 @@ def cleaned(html: str) -> str:
     >>> cleaned('<b onclick="x()">bold</b><script>alert(1)</script>')
     '<b>bold</b>'
     """
+
+    def own(element: str, attribute: str, value: str) -> str | None:
+        return picture(value) if element == "img" and attribute == "src" else value
+
     return nh3.clean(
         html,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
-        attribute_filter=_own,
+        attribute_filter=own,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
 
 
-def from_markdown(text: str) -> str:
-    """Markdown as clean HTML.
+def from_markdown(text: str, picture: Picture = _as_it_is) -> str:
+    """Markdown as clean HTML, its pictures at the addresses that `picture` gives them.
 
     Examples
     --------
     >>> from_markdown("*soft* <script>alert(1)</script>")
     '<p><em>soft</em> </p>\\n'
     """
-    return cleaned(_MARKDOWN.render(text))
+    return cleaned(_MARKDOWN.render(text), picture)
 
 
 def plain(html: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ordhc.asking.remaining import UNLIMITED
 from ordhc_collect.study.items import Item
 
 __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Poll", "Study"]
@@ -80,12 +81,14 @@ class Study:
     pages
         Clean HTML by page ("consent", "instructions", "debriefing") and language; what is missing is a text
         of the package.
+    pictures
+        Files that texts show, in the order of their addresses (/media/page/0 and so on).
     min_seconds
         Answers that come sooner after a question is shown don't count: they are second clicks.
     sampler
         Shares of "learner", "random", "heldout", "repeat" and "list" among the questions that are no checks.
     learner
-        The settings of the session's learner.
+        The settings of the session's learner that the file gives.
     total
         How many people may take part in all; None for any number.
     """
@@ -101,6 +104,7 @@ class Study:
     seed: int
     items: tuple[Item, ...]
     pages: dict[str, dict[str, str]]
+    pictures: tuple[Path, ...]
     checks: tuple[Poll, ...]
     tries: int
     screening: tuple[Poll, ...]
@@ -134,6 +138,28 @@ class Study:
         checks = self.gold.per_person / self.per_person
         shares = {name: share * (1 - checks) for name, share in self.sampler.items()}
         return {**shares, "gold": checks} if checks else shares
+
+    @property
+    def n_planned(self) -> float | None:
+        """How many questions the learner has by the plan; None for any number of people."""
+        if self.total is None:
+            return None
+        return self.total * self.per_person * self.planned.get("learner", 0.0)
+
+    @property
+    def learner_of_session(self) -> dict[str, object]:
+        """The settings of the learner of a new session: it asks as many questions as the study plans.
+
+        Shares, not a limit of its own, say how many "uncertain" asks. "4k-active" takes the more reference
+        pairs, the larger its budget. The budget of a session counts the questions of all samplers.
+        """
+        settings: dict[str, object] = dict(self.learner)
+        if "budget" not in settings:
+            if settings.get("method") == "uncertain":
+                settings["budget"] = UNLIMITED
+            elif settings.get("method") == "4k-active" and self.total is not None:
+                settings["budget"] = self.total * self.per_person
+        return settings
 
     @property
     def width(self) -> int:

@@ -24,8 +24,6 @@ _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
 _WITHOUT_LEARNER = {"random": 0.8, "heldout": 0.1, "repeat": 0.1}
 #: A learner whose answers nobody uses: every session has one.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
-#: More questions than any study has: the share of "uncertain", not its own limit, says how many it asks.
-_UNLIMITED = 2**53
 #: Checks of a person where a study doesn't say.
 _CHECKS = 3
 
@@ -52,13 +50,11 @@ def asked_by(
         problems.error(
             "[sampler]",
             'learners ask for the odd one out or about pairs; with question = "triplet" take '
-            'random, heldout, repeat, gold and list, or take question = "odd"',
+            'random, heldout, repeat and list, or take question = "odd"',
         )
         return shares, dict(_IDLE[4])
     if not learner:
         learner = _default_learner(question)
-    if learner.get("method") == "uncertain":
-        learner.setdefault("budget", _UNLIMITED)
     _check_learner(learner, question, items, problems)
     return shares, learner
 

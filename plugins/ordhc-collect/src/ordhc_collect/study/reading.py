@@ -9,6 +9,7 @@ from ordhc.errors import InputError
 from ordhc_collect.study.items import items_of
 from ordhc_collect.study.languages import known_languages
 from ordhc_collect.study.markup import from_markdown
+from ordhc_collect.study.media import Pictures
 from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Poll, Study
 from ordhc_collect.study.questions import asked_by, gold_of, listed_of
 from ordhc_collect.study.sections import Problems, Section
@@ -98,8 +99,9 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
     captions = general.flag("captions", True)
     seed = general.whole("seed", 0, 0, 2**31 - 1)
     general.close()
-    items = items_of(top.section("items"), root, problems)
-    pages = _pages(top.section("pages"), root, languages, problems)
+    pictures = Pictures(root, problems)
+    items = items_of(top.section("items"), root, pictures, problems)
+    pages = _pages(top.section("pages"), root, languages, pictures, problems)
     comprehension = top.section("comprehension")
     tries = comprehension.whole("tries", 2, 1, 10)
     checks = tuple(_poll(each, "answer", languages) for each in comprehension.tables("questions"))
@@ -139,6 +141,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         seed=seed,
         items=items,
         pages=pages,
+        pictures=tuple(pictures.files),
         checks=checks,
         tries=tries,
         screening=screening,
@@ -181,7 +184,7 @@ def _in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dic
 
 
 def _pages(
-    section: Section, root: Path, languages: tuple[str, ...], problems: Problems
+    section: Section, root: Path, languages: tuple[str, ...], pictures: Pictures, problems: Problems
 ) -> dict[str, dict[str, str]]:
     """Clean HTML by page and language; consent.de.md stands beside consent.md."""
     found: dict[str, dict[str, str]] = {}
@@ -205,7 +208,7 @@ def _pages(
             if len(text) > _LONGEST_PAGE:
                 problems.error(f"[pages] {page}", f"{chosen.name} has {len(text):,} characters")
                 continue
-            found[page][language] = from_markdown(text)
+            found[page][language] = from_markdown(text, pictures.beside(chosen.parent, f"[pages] {page}"))
     section.close()
     return found
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
-from ordhc_collect.study.items import MEDIA
+from ordhc_collect.study.media import MEDIA
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.dashboard import Dashboard
 from ordhc_collect.web.guard import App, Guard, Receive, Scope, Send
@@ -27,6 +28,8 @@ from ordhc_collect.web.tokens import Signer
 __all__ = ["application"]
 
 log = logging.getLogger("ordhc_collect")
+#: Types of files by their endings, which differ between kinds.
+_TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings.items()}
 
 
 def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token: str) -> App:
@@ -37,16 +40,13 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     dashboard = Dashboard(study, desk, writer, live, signer, token)
 
     async def media(request: Request) -> Response:
-        number, kind = request.path_params["leaf"], request.path_params["kind"]
-        # Python reads no numbers of thousands of digits.
-        leaf = int(number) if number.isdecimal() and len(number) < 10 else len(study.items)
-        path = study.items[leaf].files.get(kind) if leaf < len(study.items) else None
+        path = _file(study, request.path_params["leaf"], request.path_params["kind"])
         # A file may have become a link since the study was read, or may be gone.
         if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
             return PlainTextResponse("there is no such file", 404)
         return FileResponse(
             path,
-            media_type=MEDIA[kind][path.suffix.lower()],
+            media_type=_TYPES[path.suffix.lower()],
             headers={"cache-control": "private, max-age=86400"},
         )
 
@@ -108,6 +108,19 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
         await inner(scope, receive, send)
 
     return Guard(app)
+
+
+def _file(study: Study, leaf: str, kind: str) -> Path | None:
+    """The file at /media/LEAF/KIND: of an item, or the picture of a text at /media/page/NUMBER."""
+    if leaf == "page":
+        return dict(enumerate(study.pictures)).get(_number(kind))
+    item = dict(enumerate(study.items)).get(_number(leaf))
+    return None if item is None else item.files.get(kind)
+
+
+def _number(text: str) -> int:
+    """A number; -1 for what is none. Python reads none of thousands of digits."""
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 async def _tidy(writer: Writer) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from babel import Locale
 from jinja2 import Environment
@@ -52,7 +52,12 @@ class Pages:
                 catalogue(language, study.root), newstyle=True
             )
             found.globals.update(
-                study=study, language=language, languages=study.languages, version=version, sign=signer.form
+                study=study,
+                language=language,
+                is_rtl=Locale.parse(language).text_direction == "rtl",
+                languages=study.languages,
+                version=version,
+                sign=signer.form,
             )
             found.filters["language_name"] = _language_name
             self._environments[language] = found
@@ -186,5 +191,11 @@ class Pages:
             url = outcome.url.replace("{code}", quote(outcome.code or "", safe=""))
             url = url.replace("{id}", quote(platform or "", safe=""))
         return self.render(
-            "end.html", person.language, outcome=person.outcome, code=outcome.code, url=url, **values
+            "end.html",
+            person.language,
+            outcome=person.outcome,
+            code=outcome.code,
+            url=url,
+            site=urlsplit(url or "").hostname,
+            **values,
         )

@@ -153,7 +153,8 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
     InputError
         It is one of another study.
     """
-    settings: dict[str, Any] = {**study.learner, "fill": {}}
+    is_new = not path.exists() or not path.stat().st_size
+    settings: dict[str, Any] = {**(study.learner_of_session if is_new else study.learner), "fill": {}}
     # A session that is made keeps the rights of an empty file: ids and answers are nobody else's.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

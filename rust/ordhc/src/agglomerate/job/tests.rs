@@ -184,6 +184,9 @@ fn packing_and_handing_over_keep_the_tree() {
     assert_engines_agree(&binary, false, true);
     let tenths: Vec<f64> = values.iter().map(|x| (x * 9.0).floor() * 0.1).collect();
     assert_engines_agree(&tenths, false, true);
+    let halfway: Vec<f64> = values.iter().map(|x| 1.0 + (x * 4.0).floor() * 0.25 + 0.5f64.powi(36)).collect();
+    assert_engines_agree(&halfway, false, true);
+    assert_engines_agree(&halfway, true, true);
     for constant in [0.1, 1.0, -0.7] {
         assert_engines_agree(&vec![constant; condensed_len(60)], false, true);
     }
@@ -225,9 +228,54 @@ fn leaves_that_are_as_similar_are_so_for_certain() {
     let half = 1.0 + 0.5f64.powi(36);
     assert_eq!(all_doubts(&[half, half, 0.25, 0.25, 0.25, 0.25], 0), [false; 3]);
     assert_eq!(all_doubts(&[half, 0.25, 0.25, 0.25, 0.25, half], 0), [false; 3]);
-    // That of a cluster is computed.
-    let values = [2.0, half, half, half, half, half];
-    assert!(doubts(&crate::linkage::Weighted, &Rule::Weighted, &values, 0).1);
+    // That of a cluster is rounded, and settled from its leaves.
+    assert_eq!(all_doubts(&[2.0, half, half, half, half, half], 0), [false; 3]);
+}
+
+/// Numbers that are halfway between two keys.
+fn halfway() -> impl Strategy<Value = f64> + Clone {
+    (0..7i32).prop_map(|x| 1.0 + f64::from(x) * 0.125 + 0.5f64.powi(36))
+}
+
+/// Fractions with few denominators.
+fn fraction() -> impl Strategy<Value = f64> + Clone {
+    let denominators = prop::sample::select(vec![3.0, 7.0, 10.0, 198.0, 199.0]);
+    (0..12i32, denominators).prop_map(|(a, b): (i32, f64)| f64::from(a) / b)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn engines_agree_halfway_between_two_keys(values in condensed(halfway(), 60), dissimilarity: bool) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, dissimilarity, true);
+        // Different means are far apart, so that the leaves settle all doubts.
+        prop_assert!(!all_doubts(&values, 0)[0]);
+    }
+
+    #[test]
+    fn engines_agree_on_fractions(values in condensed(fraction(), 60), mirrored: bool, dissimilarity: bool) {
+        prop_assume!(!values.is_empty());
+        let values: Vec<f64> = values.iter().map(|x| if mirrored { 4.0 - x } else { *x }).collect();
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+
+    #[test]
+    fn engines_agree_on_shares_of_sets(sets in prop::collection::vec(1..1u16 << 10, 2..60), dissimilarity: bool) {
+        let values = jaccard(&sets.iter().map(|&set| vec![u64::from(set)]).collect::<Vec<_>>(), dissimilarity);
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+}
+
+/// What two sets have in common, as a share of both together, or one less of that.
+fn jaccard(sets: &[Vec<u64>], mirrored: bool) -> Vec<f64> {
+    let count = |a: &[u64], b: &[u64], of: fn(u64, u64) -> u64| -> f64 {
+        a.iter().zip(b).map(|(&a, &b)| f64::from(of(a, b).count_ones())).sum()
+    };
+    let share = |(a, b): (&[u64], &[u64])| count(a, b, |a, b| a & b) / count(a, b, |a, b| a | b);
+    let pairs = (0..sets.len()).flat_map(|i| (i + 1..sets.len()).map(move |j| (&*sets[i], &*sets[j])));
+    pairs.map(share).map(|x| if mirrored { 1.0 - x } else { x }).collect()
 }
 
 #[test]
@@ -236,7 +284,9 @@ fn ordinary_similarities_are_in_no_doubt() {
     let n_pairs = condensed_len(1600);
     let uniform: Vec<f64> = (0..n_pairs).map(|_| random(1 << 53) as f64 / (1u64 << 53) as f64).collect();
     let counts: Vec<f64> = (0..n_pairs).map(|_| random(50) as f64).collect();
-    for values in [uniform, counts] {
+    // Clusters of these are equally near at numbers halfway between two keys: their leaves tell.
+    let sets: Vec<Vec<u64>> = (0..1600).map(|_| (0..7).map(|_| random(1 << 30)).collect()).collect();
+    for values in [uniform, counts, jaccard(&sets, false), jaccard(&sets, true)] {
         assert_eq!(all_doubts(&values, CONDENSED_FROM), [false; 3]);
     }
 }

@@ -36,7 +36,9 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             });
             let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
             if !seen.finite() {
-                let at = values.iter().position(|x| !x.float().is_finite()).expect("one is not finite");
+                let Some(at) = values.iter().position(|x| !x.float().is_finite()) else {
+                    return Err(Error::changed_meanwhile());
+                };
                 let (i, j) = Triangle::new(n).pair(at);
                 return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
             }
@@ -58,7 +60,7 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             }
             if !all.finite() {
                 let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
-                let at = (0..n * n).find(bad).expect("one is not finite");
+                let Some(at) = (0..n * n).find(bad) else { return Err(Error::changed_meanwhile()) };
                 return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
             }
             if let Some((i, j)) = bad {

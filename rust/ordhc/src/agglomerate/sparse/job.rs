@@ -177,10 +177,10 @@ impl<'a> SparseJob<'a> {
         }
         let no_heights = merges.map(|merge| RawMerge { similarity: 0.0, ..merge }).collect();
         let tree = Dendrogram::in_order(self.pairs.n_leaves(), no_heights)?;
-        let lca = LcaSizes::new(&tree);
+        let lca = LcaSizes::new(tree.topology());
         let mut known = vec![0u64; tree.merges().len()];
-        self.pairs.links().for_each(|link| known[lca.merge(link.a as usize, link.b as usize)] += 1);
-        let size = |part: u32| (part as usize).checked_sub(tree.n_leaves()).map_or(1, |merge| tree.sizes()[merge]);
+        self.pairs.links().for_each(|link| known[lca.node(link.a as usize, link.b as usize)] += 1);
+        let size = |part: u32| tree.topology().size(part as usize);
         let rank =
             |(&[a, b], known): (&[u32; 2], u64)| !(known as f64 / (f64::from(size(a)) * f64::from(size(b)))).to_bits();
         Ok(tree.merges().iter().zip(known).map(rank).collect())

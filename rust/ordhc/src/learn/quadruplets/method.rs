@@ -81,7 +81,7 @@ impl QuadrupletMethod {
     /// let mut oracle = QuadrupletOracle::new(vec![0.9, 0.3, 0.1, 0.4, 0.2, 0.8])?;
     /// let mut learner = QuadrupletMethod::Single.learner(4, 0)?;
     /// learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), None)?;
-    /// assert_eq!(learner.tree()?.merges(), [[0, 1], [2, 3], [4, 5]]);
+    /// assert_eq!(learner.tree()?.merges().as_ref(), [[0, 1], [2, 3], [4, 5]]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn learner(self, n: usize, seed: u64) -> Result<Box<dyn Learner<4>>> {

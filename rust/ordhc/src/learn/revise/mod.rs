@@ -15,7 +15,7 @@ use super::asking::Strategy;
 use super::learner::Learner;
 use super::noise::Schedule;
 use crate::error::Result;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 use places::{Places, Trust};
 use probe::Probe;
 use revision::Revision;
@@ -84,7 +84,7 @@ const WORTH: f64 = 1e-3;
 
 impl Revise {
     /// Revises a tree; `anew` begins if it is worth nothing.
-    pub(crate) fn new(prior: &Dendrogram, settings: Settings, seed: u64, anew: Box<dyn Learner>) -> Self {
+    pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, anew: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
         let trust = Trust { right: PURE * p, strength, loose: strength.min(LOOSE) };
@@ -229,7 +229,7 @@ impl Strategy for Revise {
         last.tree()
     }
 
-    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+    fn support(&self, tree: &Topology) -> Option<Vec<f64>> {
         self.other().is_none().then(|| support::support(self.revision.evidence.answers(), tree))
     }
 

@@ -1,6 +1,6 @@
 //! Whether a tree is worth anything.
 
-use crate::tree::{Dendrogram, LcaSizes};
+use crate::tree::{LcaSizes, Topology};
 
 /// Compares answers with a tree: do they agree by more than chance? A sequential test (Wald) between a tree that is
 /// wrong about half of its triplets or fewer, and one that knows nothing.
@@ -23,7 +23,7 @@ const BATCH: usize = 10;
 
 impl Probe {
     /// Answers are right with probability `p`.
-    pub(super) fn new(tree: &Dendrogram, p: f64) -> Self {
+    pub(super) fn new(tree: &Topology, p: f64) -> Self {
         let chance = 1.0 / 3.0;
         let useful = 0.5 * (chance + p);
         Self {

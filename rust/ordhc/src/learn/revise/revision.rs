@@ -8,7 +8,7 @@ use super::places::{Finding, Places, Trust};
 use crate::error::Result;
 use crate::parallel;
 use crate::refine::Shape;
-use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+use crate::tree::{Child, Dendrogram, Topology, dendrogram_of_nodes};
 
 /// A tree and the answers about it.
 #[derive(Debug, Clone)]
@@ -25,13 +25,20 @@ const PASSES: usize = 4;
 /// And so many subtrees move in one of them.
 const MOVES: usize = 10;
 
+/// Whether each merge is part of a node of more than two children, and not its last merge.
+fn loose_nodes(tree: &Topology) -> Vec<bool> {
+    let n_merges = |node| tree.children(node).len() - 1;
+    let nodes = tree.n_leaves()..tree.n_nodes();
+    nodes.flat_map(|node| (1..=n_merges(node)).map(move |at| at < n_merges(node))).collect()
+}
+
 impl Revision {
-    pub(super) fn new(prior: &Dendrogram, trust: Trust) -> Self {
+    pub(super) fn new(prior: &Topology, trust: Trust) -> Self {
         Self {
-            shape: Shape::of(prior.merges().to_vec()),
+            shape: Shape::of(prior.merges().into_owned()),
             evidence: Evidence::new(prior.n_leaves()),
             trust,
-            loose: (0..prior.merges().len()).map(|merge| prior.is_joined(merge)).collect(),
+            loose: loose_nodes(prior),
         }
     }
 

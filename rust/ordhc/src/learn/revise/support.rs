@@ -1,19 +1,17 @@
 //! Which nodes answers speak for.
 
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
-/// By merge: the share of agreeing ones of the answers that bear on it, NaN if there are none.
+/// For each inner node the share of agreeing ones of the answers that bear on it, NaN if there are none.
 ///
-/// A merge holds two leaves together against a third; an answer about three leaves bears on the merges that hold two of
+/// A node holds two leaves together against a third; an answer about three leaves bears on the nodes that hold two of
 /// them and not the third, and agrees if it says that this one is the odd one out.
-pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tree: &Dendrogram) -> Vec<f64> {
-    let (n, m) = (tree.n_leaves(), tree.merges().len());
-    let mut above = vec![usize::MAX; n + m];
-    for (at, pair) in tree.merges().iter().enumerate() {
-        pair.iter().for_each(|&part| above[part as usize] = n + at);
-    }
+pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tree: &Topology) -> Vec<f64> {
+    let (n, m) = (tree.n_leaves(), tree.n_inner());
+    let mut above: Vec<usize> = tree.parents().iter().map(|&node| node as usize).collect();
+    above[tree.root()] = usize::MAX;
     let mut votes = vec![[0u64; 2]; m];
-    // By merge: the leaves of the question that it holds, and when that was told.
+    // For each node the leaves of the question that it holds, and the number of that question.
     let mut held = vec![(usize::MAX, 0u8); m];
     for (number, (leaves, answer)) in answers.enumerate() {
         for (at, &leaf) in leaves.iter().enumerate() {
@@ -30,7 +28,7 @@ pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tre
                 node = above[node];
             }
         }
-        // All merges that hold two of them are above the first leaf or the second.
+        // All nodes that hold two of them are above the first leaf or the second.
         for first in 0..2 {
             let mut node = above[leaves[first] as usize];
             while node != usize::MAX && held[node - n].1 != 0b111 {
@@ -50,11 +48,10 @@ pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tre
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
 
     #[test]
     fn answers_bear_on_what_they_hold_together() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity).unwrap();
+        let tree = Topology::from_merges(vec![[0, 1], [2, 3], [4, 5]]).unwrap();
         let shares = |answers: &[([u32; 3], i8)]| support(answers.iter(), &tree);
         assert!(shares(&[]).iter().all(|share| share.is_nan()));
         let found = shares(&[([0, 1, 2], 2), ([3, 1, 0], 1), ([2, 0, 1], 0), ([1, 0, 3], -1)]);

@@ -46,7 +46,7 @@ pub(super) fn draw<const K: usize>(
     adds(&answers, &mut pairs[..], monitor)?;
     let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
     let start = Agglomeration::new(Rule::Average).monitor(monitor).run(&matrix)?;
-    let start = refine(&start, &matrix, Heights::Average, &Search::default(), monitor)?.tree;
+    let start = refine(start.topology(), &matrix, Heights::Average, &Search::default(), monitor)?.tree;
     let mut starts = vec![start];
     starts.extend(satisfying(&answers, monitor)?);
     let half = (sampling.sweeps / 2).max(1);

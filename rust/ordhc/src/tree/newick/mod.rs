@@ -9,31 +9,26 @@ mod tests;
 mod text;
 mod write;
 
-use super::dendrogram::Dendrogram;
+use super::{Dendrogram, Topology, Tree};
 use crate::error::{Error, Result};
 
 pub use read::{NewickTree, Underscores};
 pub use text::Newick;
 
-/// What a tree has besides merges and heights; what is `None` it hasn't.
+/// What a tree has besides nodes, heights and lengths; `None` where it has none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotations {
     /// The leaves' names.
     pub names: Option<Vec<String>>,
-    /// By merge: the name of the node.
+    /// The names of the inner nodes.
     pub node_names: Option<Vec<Option<String>>>,
-    /// By merge: how sure the node is, from 0 to 1; NaN where that isn't known.
+    /// How sure each inner node is, from 0 to 1; NaN where that is not known.
     pub support: Option<Vec<f64>>,
     /// Whether support is written as a share, not in percent.
     pub shares: bool,
     /// The leaves in the order in which they stand in the text, as it was read: each node's children are
     /// written by their first leaves. Without, children are written by their labels, single leaves first.
     pub standing: Option<Vec<u32>>,
-    /// By cluster (leaves first): the length of the branch above; NaN where there is none. Without,
-    /// lengths are differences of heights.
-    pub branch_lengths: Option<Vec<f64>>,
-    /// The heights at which leaves themselves stand.
-    pub leaf_heights: Option<Vec<f64>>,
 }
 
 impl Annotations {
@@ -42,15 +37,13 @@ impl Annotations {
         Self { names: Some(names.iter().map(|name| name.as_ref().to_string()).collect()), ..Self::default() }
     }
 
-    fn check(&self, tree: &Dendrogram) -> Result<()> {
-        let (n, m) = (tree.n_leaves(), tree.merges().len());
+    fn check(&self, tree: &Topology) -> Result<()> {
+        let (n, m) = (tree.n_leaves(), tree.n_inner());
         for (what, found, of, expected) in [
             ("leaves in order", self.standing.as_ref().map(Vec::len), "leaves", n),
             ("names", self.names.as_ref().map(Vec::len), "leaves", n),
-            ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), "leaves", n),
-            ("names of nodes", self.node_names.as_ref().map(Vec::len), "merges", m),
-            ("values of support", self.support.as_ref().map(Vec::len), "merges", m),
-            ("branch lengths", self.branch_lengths.as_ref().map(Vec::len), "leaves and merges", n + m),
+            ("names of nodes", self.node_names.as_ref().map(Vec::len), "inner nodes", m),
+            ("values of support", self.support.as_ref().map(Vec::len), "inner nodes", m),
         ] {
             if let Some(found) = found.filter(|&found| found != expected) {
                 return Err(Error::Length { what, found, of, expected });
@@ -67,21 +60,27 @@ impl Annotations {
 }
 
 impl Dendrogram {
-    /// Reads Newick text: the tree, and the leaves' names in the order in which they stand.
+    /// Reads Newick text: the tree, and the leaves' names in the order in which they are written.
     ///
-    /// [`NewickTree`] says how, and has what else the text tells.
+    /// [`NewickTree`] says how, and has all else of the text. A tree of shape alone gets the number of levels below
+    /// each node as its height.
     ///
     /// # Errors
-    /// What cannot be read, with its line.
+    /// What cannot be read, with its line; lengths of a tree that is not ultrametric.
     ///
     /// ```
     /// let (tree, names) = ordhc::Dendrogram::from_newick("((a:1,b:1):2,c:3);")?;
     /// assert_eq!(names, ["a", "b", "c"]);
-    /// assert_eq!(tree.heights(), [1.0, 3.0]);
+    /// assert_eq!(tree.heights(), [2.0, 6.0]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn from_newick(text: &str) -> Result<(Self, Vec<String>)> {
         let read = NewickTree::read(text, Underscores::Blanks, None)?;
-        Ok((read.tree, read.annotations.names.unwrap_or_default()))
+        let tree = match read.tree {
+            Tree::Shape(topology) => Self::of_levels(topology),
+            Tree::Heights(tree) => tree,
+            Tree::Lengths(tree) => tree.ultrametric()?,
+        };
+        Ok((tree, read.annotations.names.unwrap_or_default()))
     }
 }

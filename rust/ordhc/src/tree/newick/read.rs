@@ -6,7 +6,7 @@ use super::scan::{Node, Scanner};
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::tree::Dendrogram;
+use crate::tree::Tree;
 
 /// What underscores outside of quotes mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,12 +31,9 @@ named!(Underscores, "underscores", {
 ///   names. Support is in percent, unless no number of the tree is above 1. Of numbers such as `95.2/98` (IQ-TREE) it is the last.
 ///   So is `support` in comments (`[&support=98]`), and where there is no other `posterior`, `prob`, `bootstrap`, and
 ///   `B` of NHX.
-/// * **Branch lengths** are kept as they are, unless the heights tell them.
-/// * **Heights** come from comments as [`Newick::heights`](super::Newick::heights) writes them; else from branch lengths, if
-///   all leaves are as far from the root (but for 1e-4 of the height): a node's height is the longest way
-///   down to a leaf. Else heights are ranks, a node is one higher than its highest child, and `note` says so.
-/// * **Nodes of more than two children** become merges of equal height, in the order written, all but the last
-///   of which are joined. A node with one child is passed over, and its branch added to the child's.
+/// * **Heights** come from comments as [`Newick::heights`](super::Newick::heights) writes them. Without these the tree has
+///   the **branch lengths** of the text, as they are, or is shape alone.
+/// * **Nodes of one child** are passed over; the child's branch gets their lengths too.
 /// * **Comments** (`[&R]`, `[...]`) may stand anywhere between labels, and within each other.
 ///
 /// Leaves without a name, names that occur twice and text after the tree are errors. Nothing recurses.
@@ -49,21 +46,20 @@ named!(Underscores, "underscores", {
 /// assert_eq!(beside.names.unwrap(), ["a", "b c", "d"]);
 /// assert_eq!(beside.node_names.unwrap(), [None, Some("root".to_string())]);
 /// assert_eq!(beside.support.unwrap()[0], 0.9);
-/// assert_eq!(beside.branch_lengths.unwrap()[..4], [1.0, 2.0, 3.0, 1.0]);
-/// assert_eq!(read.tree.heights(), [1.0, 2.0]);
-/// assert!(read.note.unwrap().contains("`a` is 2 from the root"));
+/// assert_eq!(read.tree.edge_lengths()?[..4], [1.0, 2.0, 3.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewickTree {
-    /// The tree; leaves are numbered in the order in which they stand.
-    pub tree: Dendrogram,
+    /// The tree. Leaves have their own numbers, where the text has these, else they are numbered in the order in which
+    /// they are written. Inner nodes are numbered as by [`Tree::sorted`], unless comments number them.
+    pub tree: Tree,
     /// All else, names of leaves always.
     pub annotations: Annotations,
-    /// The leaves' own numbers 0 to n - 1, where the text tells them.
-    pub numbers: Option<Vec<u32>>,
-    /// Whether leaves have these numbers instead of names.
+    /// Whether leaves have numbers 0 to n - 1 instead of names.
     pub is_numbered: bool,
+    /// Whether comments number the inner nodes, which then have these numbers.
+    pub has_node_numbers: bool,
     /// What of the text the tree does not show as it stands.
     pub note: Option<String>,
 }

@@ -29,9 +29,9 @@ pub(super) struct Found {
     pub(super) leaves: Vec<Label>,
     /// Labels of inner nodes, by node.
     pub(super) labels: Vec<(usize, Label)>,
-    /// From comments, by node: support, the numbers of merges, the number of a leaf.
+    /// From comments, by node: support, the numbers of inner nodes, the number of a leaf.
     pub(super) support: Vec<(usize, String)>,
-    pub(super) merges: Vec<(usize, Vec<u32>)>,
+    pub(super) inner: Vec<(usize, u32)>,
     pub(super) numbers: Vec<(usize, u32)>,
     /// Support as comments of other programs have it, which counts where there is no other.
     pub(super) foreign_support: Vec<(usize, String)>,
@@ -263,9 +263,9 @@ impl<'a> Scanner<'a> {
                     {
                         self.found.foreign_support.push((this, value.to_string()));
                     }
-                    "merge" => {
-                        let numbers: Option<Vec<u32>> = value.split('/').map(|number| number.parse().ok()).collect();
-                        self.found.merges.push((this, numbers.ok_or_else(|| self.wrong(item, "merge"))?));
+                    "node" => {
+                        let number = value.parse().map_err(|_| self.wrong(item, "node"))?;
+                        self.found.inner.push((this, number));
                     }
                     "leaf" => {
                         let number = value.parse().map_err(|_| self.wrong(item, "leaf"))?;

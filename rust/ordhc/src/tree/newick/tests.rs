@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
-use crate::tree::Underscores;
+use crate::tree::{Tree, Underscores};
 
 fn read(text: &str) -> (Dendrogram, Vec<String>) {
     Dendrogram::from_newick(text).unwrap()
@@ -15,12 +15,12 @@ fn read(text: &str) -> (Dendrogram, Vec<String>) {
 fn what_others_write_is_read() {
     let (tree, names) = read(" [&R] ( 'it''s (a)' : 1e0 , b[comment]:1)root:0 ; \n");
     assert_eq!(names, ["it's (a)", "b"]);
-    assert_eq!((tree.merges(), tree.heights()), (&[[0, 1]][..], &[1.0][..]));
+    assert_eq!((tree.merges().as_ref(), tree.heights()), (&[[0, 1]][..], &[2.0][..]));
     let (tree, _) = read("(a,b,c,d);");
-    assert_eq!(tree.heights(), [1.0; 3]);
-    assert_eq!(tree.merges(), [[0, 1], [2, 4], [3, 5]]);
+    assert_eq!((tree.heights(), tree.topology().children(4)), (&[1.0][..], &[0, 1, 2, 3][..]));
+    assert_eq!(tree.merges().as_ref(), [[0, 1], [2, 4], [3, 5]]);
     let (tree, _) = read("(((a)),(b,(c,d)));");
-    assert_eq!(tree.merges(), [[2, 3], [1, 4], [0, 5]]);
+    assert_eq!(tree.merges().as_ref(), [[2, 3], [1, 4], [0, 5]]);
     assert_eq!(tree.heights(), [1.0, 2.0, 3.0]);
     assert_eq!(read("lone;").0.n_leaves(), 1);
     assert_eq!(read("(a);").0.n_leaves(), 1);
@@ -90,17 +90,8 @@ proptest! {
         let tree = Dendrogram::new(merges, heights, Kind::of(dissimilarity)).unwrap();
         for lengths in [false, true] {
             let text = if lengths { tree.newick().lengths() } else { tree.newick() }.heights().to_string();
-            let (back, names) = read(&text);
-            let leaves: Vec<u32> = names.iter().map(|name| name.parse().unwrap()).collect();
-            let back = back.relabel(&leaves).unwrap();
-            let mut ours: Vec<(Vec<u32>, u64)> = clusters(&tree);
-            let mut theirs = clusters(&back);
-            ours.sort();
-            theirs.sort();
-            if n > 1 {
-                prop_assert_eq!(back.is_dissimilarity(), dissimilarity);
-            }
-            prop_assert_eq!(ours, theirs);
+            let read = NewickTree::read(&text, Underscores::Blanks, None).unwrap();
+            prop_assert_eq!(read.tree, Tree::Heights(tree.clone()), "{}", text);
         }
     }
 
@@ -108,18 +99,6 @@ proptest! {
     fn any_text_is_read_or_refused(text in "[(),;:'\\[\\]ab1 .\n&=é]{0,30}") {
         let _ = Dendrogram::from_newick(&text);
     }
-}
-
-fn clusters(tree: &Dendrogram) -> Vec<(Vec<u32>, u64)> {
-    let mut members: Vec<Vec<u32>> = (0..tree.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
-    let mut clusters = Vec::new();
-    for (&[a, b], height) in tree.merges().iter().zip(tree.heights()) {
-        let mut joined = [members[a as usize].clone(), members[b as usize].clone()].concat();
-        joined.sort_unstable();
-        clusters.push((joined.clone(), height.to_bits()));
-        members.push(joined);
-    }
-    clusters
 }
 
 proptest! {
@@ -158,14 +137,15 @@ fn work_can_be_stopped() {
 #[test]
 fn comments_that_do_not_fit_are_errors() {
     for (text, part) in [
-        ("(a,b)[&merge=1];", "comments number merges: 1 is above 0 or occurs twice"),
-        ("((a,b)[&merge=1],c)[&merge=0];", "comments number merges: merge 0: cluster 4 is not made yet"),
-        ("(a,b,c)[&merge=0];", "a node of 3 children has 1 of them"),
-        ("(a,b,c)[&merge=1/0];", "[1, 0] do not grow"),
-        ("(a,b)[&merge=x];", "`merge=x` is no merge"),
+        ("(a,b)[&node=1];", "comments number the inner nodes: 1 is not the number of an inner node"),
+        ("((a,b)[&node=4],c)[&node=3];", "comments number the inner nodes: 4 is below 3, but is not smaller"),
+        ("((a,b)[&node=4],c);", "some inner nodes have none"),
+        ("((a,b)[&node=4],c)[&node=4];", "4 is not the number of an inner node, or occurs twice"),
+        ("(a[&node=2],b);", "2 is not the number of an inner node"),
+        ("(a,b)[&node=x];", "`node=x` is no node"),
         ("(a,b)[&support=101];", "`support=101` is no support"),
         ("(a,b)[&similarity=x];", "`similarity=x` is no height"),
-        ("((a,b)[&similarity=1],c)[&dissimilarity=1];", "similarities here and dissimilarities there"),
+        ("((a,b)[&similarity=1],c)[&dissimilarity=1];", "some heights are similarities and others dissimilarities"),
     ] {
         let message = Dendrogram::from_newick(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");

@@ -8,17 +8,17 @@ use super::write::Writer;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Tree};
 
 /// A tree on its way to Newick text; made by [`Dendrogram::newick`], written by [`Display`](fmt::Display) or, watched,
 /// by [`text`](Self::text).
 ///
 /// Leaves are written by name (quoted where needed), or by number. Support is the label of a node, in percent; where
 /// a node has a name too, the name is its label and support stands in a comment, `[&support=93]`. Names that are
-/// numbers are quoted, so that support is told from names. Joined merges are written as part of the node above them.
+/// numbers are quoted, so that support is told from names.
 #[derive(Debug, Clone)]
 pub struct Newick<'a> {
-    tree: &'a Dendrogram,
+    tree: Cow<'a, Tree>,
     annotations: Cow<'a, Annotations>,
     pub(super) lengths: bool,
     pub(super) heights: bool,
@@ -33,16 +33,27 @@ impl Dendrogram {
     /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], Kind::Dissimilarity)?;
     /// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
     /// let newick = tree.newick().names(&["a", "b c", "d"])?;
-    /// assert_eq!(newick.clone().lengths().to_string(), "(d:2,(a:0.5,'b c':0.5):1.5);");
+    /// assert_eq!(newick.clone().lengths().to_string(), "(d:1,(a:0.25,'b c':0.25):0.75);");
     /// assert_eq!(newick.support(&[0.9, 1.0])?.to_string(), "(d,(a,'b c')90)100;");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn newick(&self) -> Newick<'_> {
-        Newick { tree: self, annotations: Cow::Owned(Annotations::default()), lengths: false, heights: false }
+        Newick::of(Cow::Owned(Tree::Heights(self.clone())))
+    }
+}
+
+impl Tree {
+    /// The tree as Newick text, see [`Dendrogram::newick`].
+    pub fn newick(&self) -> Newick<'_> {
+        Newick::of(Cow::Borrowed(self))
     }
 }
 
 impl<'a> Newick<'a> {
+    fn of(tree: Cow<'a, Tree>) -> Self {
+        Self { tree, annotations: Cow::Owned(Annotations::default()), lengths: false, heights: false }
+    }
+
     /// Names of leaves.
     ///
     /// # Errors
@@ -52,32 +63,30 @@ impl<'a> Newick<'a> {
         self.checked()
     }
 
-    /// By merge: how sure the node is, from 0 to 1; NaN where that isn't known.
+    /// How sure each inner node is, from 0 to 1; NaN where that is not known.
     ///
     /// # Errors
-    /// Another number of values than merges.
+    /// Another number of values than inner nodes.
     pub fn support(mut self, support: &[f64]) -> Result<Self> {
         self.annotations.to_mut().support = Some(support.to_vec());
         self.checked()
     }
 
-    /// All that a tree has besides merges and heights; it replaces names and support.
+    /// All that a tree has besides nodes, heights and lengths; it replaces names and support.
     ///
     /// # Errors
     /// Annotations of other lengths.
     ///
     /// ```
-    /// use ordhc::{Dendrogram, Kind, tree::Annotations};
+    /// use ordhc::tree::{Annotations, Topology};
+    /// use ordhc::{Dendrogram, Kind};
     ///
-    /// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?;
-    /// let tree = tree.with_joined(vec![false, true, false])?;
+    /// let shape = Topology::from_parents(4, vec![4, 4, 5, 5, 5, 5])?;
+    /// let tree = Dendrogram::of_nodes(shape, vec![1.0, 2.0], Kind::Dissimilarity)?;
     /// let mut annotations = Annotations::of_names(&["a", "b", "c", "d"]);
-    /// annotations.support = Some(vec![0.9, f64::NAN, 1.0]);
+    /// annotations.support = Some(vec![0.9, 1.0]);
     /// let text = tree.newick().annotations(&annotations)?.lengths().to_string();
-    /// assert_eq!(text, "(d:2,c:2,(a:1,b:1)90:1)100;");
-    /// annotations.leaf_heights = Some(vec![0.5, 0.0, 0.0, 1.0]);
-    /// let text = tree.newick().annotations(&annotations)?.lengths().to_string();
-    /// assert_eq!(text, "(d:1,c:2,(a:0.5,b:1)90:1)100;");
+    /// assert_eq!(text, "(c:1,d:1,(a:0.5,b:0.5)90:0.5)100;");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn annotations(mut self, annotations: &'a Annotations) -> Result<Self> {
@@ -85,17 +94,18 @@ impl<'a> Newick<'a> {
         self.checked()
     }
 
-    /// Writes branch lengths: those of the annotations, or the differences of merge heights; leaves stand at 0 with
-    /// dissimilarities, at the height of the closest merge with similarities; under an inversion a length is negative.
+    /// Writes branch lengths: those of the tree, or half the differences of its heights
+    /// ([`Dendrogram::edge_lengths`]), so that the path between two leaves of a tree of dissimilarities is as long as
+    /// the height at which they join. Under an inversion a length is negative. A tree of shape alone has none.
     #[must_use]
     pub fn lengths(mut self) -> Self {
         self.lengths = true;
         self
     }
 
-    /// Writes comments from which the tree is restored unchanged by [`Dendrogram::from_newick`]: the heights as
-    /// `[&similarity=2.5]` or `[&dissimilarity=2.5]`, and where the text would not tell them the numbers of leaves
-    /// and merges.
+    /// Writes comments from which [`NewickTree::read`](crate::tree::NewickTree::read) restores the tree unchanged: the
+    /// heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`, and the numbers of leaves and inner nodes where the text
+    /// alone would give others.
     #[must_use]
     pub fn heights(mut self) -> Self {
         self.heights = true;
@@ -109,12 +119,12 @@ impl<'a> Newick<'a> {
     pub fn text(&self, monitor: Option<&Monitor>) -> Result<String> {
         watched!(monitor);
         let lengths = self.annotations.names.iter().flatten().map(|name| name.len() as u64).sum::<u64>();
-        memory::check("Newick text", 64 * self.tree.n_leaves() as u64 + 2 * lengths)?;
-        Writer::new(self.tree, &self.annotations, self).write(monitor)
+        memory::check("Newick text", 64 * self.tree.topology().n_leaves() as u64 + 2 * lengths)?;
+        Writer::new(&self.tree, &self.annotations, self).write(monitor)
     }
 
     fn checked(self) -> Result<Self> {
-        self.annotations.check(self.tree)?;
+        self.annotations.check(self.tree.topology())?;
         Ok(self)
     }
 }

@@ -1,58 +1,47 @@
 //! Trees to Newick text.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::labels::{leaf_label, node_label, percent, quoted};
 use super::{Annotations, Newick};
 use crate::error::Result;
+use crate::kind::Kind;
 use crate::monitor::Monitor;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology, Tree};
 
 /// So many nodes are written between two looks at the monitor.
 const STRIDE: usize = 4096;
 
-impl Dendrogram {
-    /// At which height a leaf stands by itself, unless it has a height of its own.
-    pub(super) fn leaf_base(&self) -> f64 {
-        if self.is_dissimilarity() { 0.0 } else { self.heights().iter().copied().fold(f64::NEG_INFINITY, f64::max) }
-    }
-
-    /// The length of the branch between two heights.
-    pub(super) fn length_between(&self, above: f64, below: f64) -> f64 {
-        if self.is_dissimilarity() { above - below + 0.0 } else { below - above + 0.0 }
-    }
-}
-
 enum Step {
-    /// A cluster and the height of the merge above it.
-    Open(u32, f64),
-    Comma,
-    Close(u32, f64),
+    Open(u32),
+    Close(u32),
 }
 
 pub(super) struct Writer<'a> {
-    tree: &'a Dendrogram,
+    tree: &'a Topology,
     annotations: &'a Annotations,
-    lengths: bool,
-    heights: bool,
+    /// The lengths of the edges, if they are written.
+    lengths: Option<Cow<'a, [f64]>>,
+    /// The tree by heights, if they are written.
+    heights: Option<&'a Dendrogram>,
     n: usize,
-    root: u32,
-    leaf_base: f64,
     /// Whether support is written as shares.
     shares: bool,
     /// Whether names that are numbers could be taken for the leaves' numbers.
     numbers: bool,
-    /// By cluster the place of its first leaf, if children are written by these.
+    /// The place of the first leaf of each node, if children are written in this order.
     first: Option<Vec<u32>>,
-    /// Whether the leaves' numbers must be told.
+    /// Whether the leaves' numbers must be written.
     leaf_numbers: bool,
-    /// By merge, of the last one of each node: all merges of the node, if they must be told.
-    merge_numbers: Option<Vec<Vec<u32>>>,
+    /// Whether the numbers of inner nodes must be written.
+    node_numbers: bool,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(tree: &'a Dendrogram, annotations: &'a Annotations, newick: &Newick<'_>) -> Self {
-        let n = tree.n_leaves();
+    pub(super) fn new(tree: &'a Tree, annotations: &'a Annotations, newick: &Newick<'_>) -> Self {
+        let topology = tree.topology();
+        let n = topology.n_leaves();
         // Percents that are all below 1 would be read as shares.
         let largest = annotations.support.iter().flatten().copied().fold(0.0, f64::max);
         let numbers = annotations.names.as_ref().is_some_and(|names| {
@@ -62,98 +51,83 @@ impl<'a> Writer<'a> {
                 number.is_some_and(|number| !std::mem::replace(&mut seen[number], true))
             })
         });
+        let heights = match tree {
+            Tree::Heights(tree) if newick.heights => Some(tree),
+            _ => None,
+        };
         let mut writer = Self {
-            tree,
+            tree: topology,
             annotations,
-            lengths: newick.lengths,
-            heights: newick.heights,
+            lengths: if newick.lengths { tree.edge_lengths().ok() } else { None },
+            heights,
             n,
-            root: (2 * n - 2) as u32,
-            leaf_base: tree.leaf_base(),
             shares: annotations.shares || largest <= 0.01,
             numbers,
-            first: annotations.standing.as_ref().map(|standing| first_places(tree, standing)),
+            first: annotations.standing.as_ref().map(|standing| first_places(topology, standing)),
             leaf_numbers: false,
-            merge_numbers: None,
+            node_numbers: false,
         };
         if newick.heights {
-            let (leaves, closing) = writer.order();
-            let is_in_order = leaves.iter().enumerate().all(|(at, &leaf)| at == leaf as usize);
+            let is_in_order = writer.leaves().into_iter().eq(0..n as u32);
             writer.leaf_numbers = annotations.names.is_some() && !is_in_order;
-            writer.merge_numbers = merge_numbers(tree, closing);
+            writer.node_numbers = !tree.clone().sorted().1.into_iter().eq(0..topology.n_nodes() as u32);
         }
         writer
     }
 
     /// The children of a node in the order in which they are written.
-    fn children(&self, merge: usize) -> Vec<u32> {
-        let mut children = Vec::new();
-        let [a, b] = self.tree.merges()[merge];
-        let mut open = vec![b, a];
-        while let Some(part) = open.pop() {
-            match (part as usize).checked_sub(self.n) {
-                Some(merge) if self.tree.is_joined(merge) => {
-                    open.extend(self.tree.merges()[merge].iter().rev());
-                }
-                _ => children.push(part),
-            }
-        }
+    fn children(&self, node: u32) -> Cow<'_, [u32]> {
+        let mut children = Cow::Borrowed(self.tree.children(node as usize));
         if let Some(first) = &self.first {
-            children.sort_unstable_by_key(|&part| first[part as usize]);
+            children.to_mut().sort_unstable_by_key(|&part| first[part as usize]);
         }
         children
     }
 
-    /// The leaves, and the merges that close nodes, as they are written.
-    fn order(&self) -> (Vec<u32>, Vec<usize>) {
-        let (mut leaves, mut closing) = (Vec::new(), Vec::new());
-        let mut open = vec![(self.root, false)];
-        while let Some((cluster, closes)) = open.pop() {
-            match (cluster as usize).checked_sub(self.n) {
-                None => leaves.push(cluster),
-                Some(merge) if closes => closing.push(merge),
-                Some(merge) => {
-                    open.push((cluster, true));
-                    open.extend(self.children(merge).into_iter().rev().map(|part| (part, false)));
-                }
+    /// The leaves as they are written.
+    fn leaves(&self) -> Vec<u32> {
+        let mut leaves = Vec::with_capacity(self.n);
+        let mut open = vec![self.tree.root() as u32];
+        while let Some(node) = open.pop() {
+            match (node as usize) < self.n {
+                true => leaves.push(node),
+                false => open.extend(self.children(node).iter().rev()),
             }
         }
-        (leaves, closing)
+        leaves
     }
 
     pub(super) fn write(&self, monitor: &Monitor) -> Result<String> {
         let mut text = String::new();
-        let mut steps = vec![Step::Open(self.root, f64::NAN)];
-        // Clusters open and close, and half of them have a comma.
-        monitor.start(5 * self.n as u64);
+        let mut steps = vec![Step::Open(self.tree.root() as u32)];
+        // Leaves open, inner nodes open and close.
+        monitor.start((2 * self.tree.n_nodes() - self.n) as u64);
         let mut at = 0usize;
         while let Some(step) = steps.pop() {
             at += 1;
             if at.is_multiple_of(STRIDE) {
                 monitor.advance(STRIDE as u64)?;
             }
+            if let Step::Open(_) = step
+                && !text.is_empty()
+                && !text.ends_with('(')
+            {
+                text.push(',');
+            }
             match step {
-                Step::Comma => text.push(','),
-                Step::Open(cluster, above) => {
-                    let Some(merge) = (cluster as usize).checked_sub(self.n) else {
-                        self.leaf(&mut text, cluster as usize);
-                        self.length(&mut text, cluster as usize, above);
-                        continue;
-                    };
-                    text.push('(');
-                    steps.push(Step::Close(cluster, above));
-                    let height = self.tree.heights()[merge];
-                    for (at, part) in self.children(merge).into_iter().enumerate().rev() {
-                        steps.push(Step::Open(part, height));
-                        if at > 0 {
-                            steps.push(Step::Comma);
-                        }
-                    }
+                Step::Open(node) if (node as usize) < self.n => {
+                    self.leaf(&mut text, node as usize);
+                    self.length(&mut text, node as usize);
                 }
-                Step::Close(cluster, above) => {
+                Step::Open(node) => {
+                    text.push('(');
+                    steps.push(Step::Close(node));
+                    steps.extend(self.children(node).iter().rev().map(|&part| Step::Open(part)));
+                }
+                Step::Close(node) => {
                     text.push(')');
-                    self.node(&mut text, cluster as usize - self.n);
-                    self.length(&mut text, cluster as usize, above);
+                    self.node(&mut text, node as usize - self.n);
+                    self.length(&mut text, node as usize);
                 }
             }
         }
@@ -169,14 +143,13 @@ impl<'a> Writer<'a> {
             Some(names) if self.numbers => text.push_str(&quoted(&names[leaf])),
             Some(names) => text.push_str(&leaf_label(&names[leaf])),
         }
-        if !self.heights {
-            return;
-        }
         let mut items = Vec::new();
-        if let Some(heights) = &self.annotations.leaf_heights {
-            items.push(format!("{}={}", self.kind(), heights[leaf]));
-        } else if self.n == 1 && !self.tree.is_dissimilarity() {
-            items.push(self.kind().to_string());
+        if let Some(tree) = self.heights {
+            match tree.leaf_heights() {
+                Some(heights) => items.push(format!("{}={}", word(tree), heights[leaf])),
+                None if self.n == 1 && tree.kind() == Kind::Similarity => items.push(word(tree).to_string()),
+                None => {}
+            }
         }
         if self.leaf_numbers {
             items.push(format!("leaf={leaf}"));
@@ -184,11 +157,13 @@ impl<'a> Writer<'a> {
         comment(text, &items);
     }
 
-    fn node(&self, text: &mut String, merge: usize) {
-        let name = self.annotations.node_names.as_ref().and_then(|names| names[merge].as_ref());
-        let support = self.annotations.support.as_ref().map(|support| support[merge]).filter(|share| !share.is_nan());
+    /// An inner node, counted from the first one.
+    fn node(&self, text: &mut String, node: usize) {
+        let name = self.annotations.node_names.as_ref().and_then(|names| names[node].as_ref());
+        let support = self.annotations.support.as_ref().map(|support| support[node]).filter(|share| !share.is_nan());
         let support = support.map(|share| if self.shares { share.to_string() } else { percent(share) });
         let mut items = Vec::new();
+        items.extend(self.heights.map(|tree| format!("{}={}", word(tree), tree.heights()[node])));
         match (name, support) {
             (Some(name), support) => {
                 text.push_str(&node_label(name));
@@ -197,39 +172,21 @@ impl<'a> Writer<'a> {
             (None, Some(support)) => text.push_str(&support),
             (None, None) => {}
         }
-        if self.heights {
-            items.insert(0, format!("{}={}", self.kind(), self.tree.heights()[merge]));
-            if let Some(numbers) = &self.merge_numbers {
-                let numbers: Vec<String> = numbers[merge].iter().map(u32::to_string).collect();
-                items.push(format!("merge={}", numbers.join("/")));
-            }
+        if self.node_numbers {
+            items.push(format!("node={}", self.n + node));
         }
         comment(text, &items);
     }
 
-    fn length(&self, text: &mut String, cluster: usize, above: f64) {
-        if !self.lengths {
-            return;
-        }
-        let length = match &self.annotations.branch_lengths {
-            Some(lengths) => lengths[cluster],
-            None => {
-                let own = match (cluster.checked_sub(self.n), &self.annotations.leaf_heights) {
-                    (Some(merge), _) => self.tree.heights()[merge],
-                    (None, Some(heights)) => heights[cluster],
-                    (None, None) => self.leaf_base,
-                };
-                self.tree.length_between(above, own)
-            }
-        };
-        if !length.is_nan() {
+    fn length(&self, text: &mut String, node: usize) {
+        if let Some(length) = self.lengths.as_ref().map(|lengths| lengths[node]).filter(|length| !length.is_nan()) {
             let _ = write!(text, ":{length}");
         }
     }
+}
 
-    fn kind(&self) -> &'static str {
-        if self.tree.is_dissimilarity() { "dissimilarity" } else { "similarity" }
-    }
+fn word(tree: &Dendrogram) -> &'static str {
+    if tree.is_dissimilarity() { "dissimilarity" } else { "similarity" }
 }
 
 fn comment(text: &mut String, items: &[String]) {
@@ -244,35 +201,11 @@ pub(super) fn plain_number(name: &str) -> Option<usize> {
     if plain { name.parse().ok() } else { None }
 }
 
-/// By cluster: the place of its first leaf.
-fn first_places(tree: &Dendrogram, standing: &[u32]) -> Vec<u32> {
-    let mut first = Dendrogram::places(standing);
-    for &[a, b] in tree.merges() {
-        first.push(first[a as usize].min(first[b as usize]));
+/// The place of the first leaf of each node.
+fn first_places(tree: &Topology, standing: &[u32]) -> Vec<u32> {
+    let mut first = Topology::places(standing);
+    for node in tree.n_leaves()..tree.n_nodes() {
+        first.push(tree.children(node).iter().map(|&child| first[child as usize]).min().unwrap_or_default());
     }
     first
-}
-
-/// The merges of each node, at its last one, unless they are those that a reader would number; `closing` are
-/// the nodes in the order in which they are written.
-fn merge_numbers(tree: &Dendrogram, mut closing: Vec<usize>) -> Option<Vec<Vec<u32>>> {
-    let n = tree.n_leaves();
-    let m = tree.merges().len();
-    // By merge: its highest merge below.
-    let mut highest = vec![f64::NEG_INFINITY; m];
-    for (at, pair) in tree.merges().iter().enumerate() {
-        let height = tree.heights()[at];
-        highest[at] = highest[at].max(if tree.is_dissimilarity() { height } else { -height });
-        for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
-            highest[at] = highest[at].max(highest[part]);
-        }
-    }
-    let mut numbers = vec![Vec::new(); m];
-    let last = tree.last_of_node();
-    for at in 0..m {
-        numbers[last[at] as usize].push(at as u32);
-    }
-    closing.sort_by(|&a, &b| highest[a].total_cmp(&highest[b]));
-    let found = closing.iter().flat_map(|&merge| &numbers[merge]);
-    if found.copied().eq(0..m as u32) { None } else { Some(numbers) }
 }

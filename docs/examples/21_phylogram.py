@@ -1,0 +1,24 @@
+"""
+A tree with lengths
+===================
+
+A tree whose edges have lengths, such as a phylogeny, is drawn as a phylogram: each leaf ends at its distance
+from the root. Here the length of an edge is the distance between the mean features of the clusters at its two
+ends. A short last edge marks a typical member of its cluster, a long one an odd member.
+"""
+
+import numpy as np
+import pandas as pd
+
+import ordhc
+
+zoo = pd.read_csv("../data/zoo.csv", index_col="name")
+zoo = zoo[~zoo["class"].isin(["mammal", "bird"])]
+features = zoo.drop(columns=["class_type", "class"])
+tree = ordhc.cluster(features, similarity="euclidean", linkage="average")
+clusters = [tree.node(number).leaves for number in range(tree.n_nodes)]
+means = np.array([features.to_numpy()[leaves].mean(axis=0) for leaves in clusters])
+# The parent of the root is -1, and the last node is the root itself.
+lengths = np.linalg.norm(means - means[tree.parents], axis=1)
+phylogram = ordhc.Dendrogram.from_parents(tree.parents, lengths=lengths, names=tree.names)
+ax = phylogram.plot(color_by=zoo["class"], width=180)

@@ -1,0 +1,76 @@
+"""Files that pages show or play: their types, what they hold, pictures within texts."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from ordhc_collect.study.markup import Picture, is_elsewhere
+from ordhc_collect.study.sections import Problems, confined
+
+__all__ = ["MEDIA", "Pictures", "is_shown"]
+
+#: Types of files by their endings, for each kind.
+MEDIA = {
+    "picture": {
+        ".svg": "image/svg+xml",
+        ".png": "image/png",
+        ".jpg": "image/jpeg",
+        ".jpeg": "image/jpeg",
+        ".gif": "image/gif",
+        ".webp": "image/webp",
+        ".avif": "image/avif",
+    },
+    "sound": {
+        ".mp3": "audio/mpeg",
+        ".wav": "audio/wav",
+        ".ogg": "audio/ogg",
+        ".oga": "audio/ogg",
+        ".opus": "audio/ogg",
+        ".m4a": "audio/mp4",
+        ".flac": "audio/flac",
+    },
+    "video": {".mp4": "video/mp4", ".m4v": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg"},
+}
+#: How pictures begin. Browsers look at the content: a PNG that is called .jpg is shown, too.
+_BITMAP = re.compile(
+    rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|....ftyp",
+    re.DOTALL,
+)
+_SVG = re.compile(rb"(\xef\xbb\xbf)?\s*<.*svg", re.DOTALL)
+
+
+def is_shown(path: Path) -> bool:
+    """Return whether a picture begins as pictures do, so that a browser may show it."""
+    begins = _SVG if path.suffix.lower() == ".svg" else _BITMAP
+    with path.open("rb") as file:
+        return begins.match(file.read(4096)) is not None
+
+
+class Pictures:
+    """The pictures that the Markdown of a study shows, in the order of their addresses."""
+
+    def __init__(self, root: Path, problems: Problems) -> None:
+        self._root, self._problems = root, problems
+        self.files: list[Path] = []
+
+    def beside(self, folder: Path, place: str) -> Picture:
+        """Return what gives pictures of texts in a folder their addresses; `place` is named in problems."""
+
+        def address(source: str) -> str | None:
+            if is_elsewhere(source):
+                told = f"the picture {source[:80]!r} is left out: pictures come from the study's folder"
+                self._problems.warn(place, told)
+                return None
+            inside = folder.absolute().relative_to(self._root.absolute()) / unquote(source)
+            path = confined(str(inside), self._root, place, self._problems)
+            if path is None:
+                return None
+            if path.suffix.lower() not in MEDIA["picture"] or not is_shown(path):
+                known = ", ".join(MEDIA["picture"])
+                self._problems.error(place, f"{path.name} is no picture of a known kind: {known}")
+                return None
+            if path not in self.files:
+                self.files.append(path)
+            return f"/media/page/{self.files.index(path)}"
+
+        return address

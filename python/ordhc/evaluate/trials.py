@@ -1,0 +1,184 @@
+"""Trees that are made without some of the answers, and what they score on these."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import Plan
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
+from ordhc.errors import InputError
+from ordhc.evaluate.bootstrap import groups_to_draw
+from ordhc.evaluate.ceiling import chance_of
+from ordhc.evaluate.folds import Result, Sums, left_out
+from ordhc.similarities.similarity import fitting
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Folds", "parts_of", "split", "together"]
+
+
+@dataclass(frozen=True)
+class Folds:
+    """What of comparisons in memory is held out in turn."""
+
+    data: Triplets | Quadruplets
+    #: (m,) the unit of each row, and (u,) the fold of each unit.
+    units: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    folds: int
+    #: Rows that trees are scored on and never made of; None for all rows, by turns.
+    apart: NDArray[np.bool_] | None = None
+
+    def left_out(self) -> list[tuple[int, ...]]:
+        """What the trees do without."""
+        return left_out(self.folds)
+
+    @cached_property
+    def counted(self) -> NDArray[np.float64]:
+        """(2, m) the most that each row could add to satisfied and to revenue."""
+        data = self.data
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        shares = shares_of(data)
+        counted = np.stack([weights if shares is None else weights * shares, weights])
+        counted[1] *= max(0, data.n_leaves - 2)
+        if self.apart is not None:
+            counted[:, ~self.apart] = 0.0
+        return counted
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """(2, u) the most that each unit could add to satisfied and to revenue."""
+        return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
+
+    def scores(
+        self, without: tuple[int, ...], method: str, progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], float, float]:
+        """As `tried`, by the name of a method, and without verdicts."""
+        sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
+        return sums, seconds, chance
+
+    def tried(
+        self, without: tuple[int, ...], plan: Plan, progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], float, float, NDArray[np.int8]]:
+        """What the units of some folds add to satisfied and revenue by a tree without them.
+
+        Returns
+        -------
+        tuple
+            (2, u) sums, 0 for units that the tree is made from; seconds; the share satisfied by chance (NaN
+            for more than one fold); and for each row that is held out 1, -1 or 0, as `_ordhc.verdicts` has.
+        """
+        rows = np.isin(self.parts, without)[self.units]
+        seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
+        at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
+        unseen = self.data[at]
+        start = time.perf_counter()
+        tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=progress)
+        seconds = time.perf_counter() - start
+        for fold in without:
+            if not self.most[1, self.parts == fold].sum():
+                raise InputError(f"part {fold} of {self.folds} holds no answers of positive weight")
+        verdicts = _ordhc.verdicts(tree._tree, unseen.rows)
+        each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen)])
+        sums = np.zeros(self.most.shape)
+        for of_score, of_rows in zip(sums, each, strict=True):
+            of_score += np.bincount(self.units[at], of_rows, len(self.parts))
+        return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
+
+    def result(
+        self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
+    ) -> Result:
+        """The sums of all trees of a method together."""
+        most = self.most
+        got = np.full(most.shape, np.nan)
+        without = np.full((2, self.folds, len(self.parts)), np.nan)
+        for folds, (sums, _, _) in zip(left, found, strict=True):
+            for fold in folds:
+                mine = self.parts == fold
+                for other in folds if len(folds) > 1 else ():
+                    if other != fold:
+                        without[:, other, mine] = sums[:, mine]
+                if len(folds) == 1:
+                    got[:, mine] = sums[:, mine]
+        alone = [each for folds, each in zip(left, found, strict=True) if len(folds) == 1]
+        satisfied, revenue = (Sums(self.parts, most[at], got[at], without[at]) for at in range(2))
+        seconds = float(np.mean([seconds for _, seconds, _ in alone]))
+        chance = float(np.mean([chance for _, _, chance in alone]))
+        return Result(satisfied, revenue, seconds, chance)
+
+
+def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:
+    """(m,) the revenue of each comparison, without its weight, as a share of the best conceivable."""
+    rows = data.rows.astype(np.int64)
+    near, far = (rows[:, :2], rows[:, ::2]) if rows.shape[1] == 3 else (rows[:, :2], rows[:, 2:])
+    sizes = [
+        tree._tree.lca_sizes(np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
+        for pair in (near, far)
+    ]
+    return (sizes[1] - sizes[0]) / max(1, data.n_leaves - 2)
+
+
+def parts_of(
+    data: Triplets | Quadruplets,
+    folds: int,
+    seed: int,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
+) -> tuple[NDArray[np.int64], str]:
+    """The part of each row, and what was kept together."""
+    units, parts, kept = split(data, folds, seed, group, unit)
+    return parts[units], kept
+
+
+def split(
+    data: Triplets | Quadruplets,
+    folds: int,
+    seed: int,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    """The unit of each row, the part of each unit, and what was kept together."""
+    kept = "group"
+    units = groups_to_draw(group, len(data))
+    if units is not None and unit is not None:
+        raise InputError("give group or unit, not both")
+    if units is None:
+        units, kept = units_of(data, unit)
+    if kept == "answer":
+        units, _ = questions_of(data)
+    count = int(units.max()) + 1 if len(units) else 0
+    if count < folds:
+        what, advice = (
+            ("different questions", "") if kept == "answer" else ("groups", "; or say unit='answer'")
+        )
+        raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
+    return units, np.random.default_rng(seed).permutation(count) % folds, kept
+
+
+def together(
+    data: Triplets | Quadruplets, heldout: Triplets | Quadruplets
+) -> tuple[Triplets | Quadruplets, NDArray[np.bool_]]:
+    """Both together, and which rows are held out."""
+    if type(heldout) is not type(data) or (heldout.n_leaves, heldout.names) != (data.n_leaves, data.names):
+        raise InputError(f"heldout is {_checks.quoted(heldout)}, with other leaves than the data, {data!r}")
+    some = (data, heldout)
+    numbers = [answers_of(part) for part in some]
+    groups = None
+    if data.groups is not None and heldout.groups is not None:
+        groups = np.concatenate([part._persons() for part in some])
+    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in some]
+    both = data._changed(
+        rows=np.concatenate([part.rows for part in some]),
+        weights=None if data.weights is None and heldout.weights is None else np.concatenate(weights),
+        answers=np.concatenate([numbers[0], numbers[1] + numbers[0].max(initial=-1) + 1]),
+        groups=groups,
+        group_names=None,
+    )
+    return both, np.arange(len(both)) >= len(data)

@@ -1,0 +1,116 @@
+"""Whether people who answer unlike the others follow a tree of their own, or one that they share."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import MOVES_UP_TO, Plan
+from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.units import answers_of
+from ordhc.evaluate.ceiling import satisfied_share
+from ordhc.evaluate.intervals import wilson
+
+__all__ = ["answers_needed", "has_own_tree", "shares_tree"]
+
+#: Random answers to the same questions that a person's own ones are compared with: p <= .05 is 1 of 20.
+SIMULATED = 39
+#: Answers for each item from which a tree of their own shows in two of three people: 30 of 12 items, 120 of
+#: 50 (accuracy .83); one comparison says less than an odd one out.
+ENOUGH, ENOUGH_SINGLE = 3, 8
+#: Groups in which the answers of some are predicted by those of the others.
+GROUPS = 10
+
+Numbers = NDArray[np.int64]
+
+
+def answers_needed(data: Comparisons) -> int:
+    """Return how many answers of one person would show a tree of their own, over the items of `data`."""
+    n_items = len(np.unique(data.rows))
+    has_several = len(data) > len(np.unique(answers_of(data)))
+    return n_items * (ENOUGH if has_several else ENOUGH_SINGLE)
+
+
+def has_own_tree(data: Comparisons, seed: int) -> bool:
+    """Return whether the answers of one person agree with each other more than random ones would.
+
+    The share that a tree made from them satisfies is compared with the same share of answers that are drawn
+    at random to the same questions: a Monte Carlo test at 5%.
+    """
+    rng = np.random.default_rng(seed)
+    items, rows = np.unique(data.rows, return_inverse=True)
+    own = data._changed(rows=rows.reshape(data.rows.shape), n_leaves=len(items), names=None)
+    said = _own_share(own)
+    more = sum(_own_share(_at_random(own, rng)) >= said for _ in range(SIMULATED))
+    return 1 + more <= 0.05 * (SIMULATED + 1)
+
+
+def _plan(data: Comparisons) -> Plan:
+    moves = "+spr" if data.n_leaves <= MOVES_UP_TO else ""
+    return Plan.of(data, method=f"adds{data.rows.shape[1]}-al{moves}")
+
+
+def _own_share(data: Comparisons) -> float:
+    tree, _ = fit(_plan(data), data)
+    return satisfied_share(tree, data)
+
+
+def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
+    """The same questions, answered at random.
+
+    Of one comparison either pair is closer. Answers of several rows name other ones of their leaves; a leaf
+    that all rows of an answer begin with was asked about, and stays.
+    """
+    rows = data.rows.astype(np.int64).copy()
+    answers = answers_of(data)
+    sizes = np.bincount(answers)
+    alone = sizes[answers] == 1
+    width = rows.shape[1]
+    order = [0, 2, 1] if width == 3 else [2, 3, 0, 1]
+    turned = (rng.random(len(sizes)) < 0.5)[answers]
+    if width == 3:
+        for answer in np.flatnonzero(sizes > 1).tolist():
+            mine = np.flatnonzero(answers == answer)
+            leaves = np.unique(rows[mine])
+            if len(np.unique(rows[mine, 0])) == 1:
+                leaves = leaves[leaves != rows[mine[0], 0]]
+            drawn = dict(zip(leaves.tolist(), rng.permutation(leaves).tolist(), strict=True))
+            rows[mine] = [[drawn.get(leaf, leaf) for leaf in row] for row in rows[mine].tolist()]
+        turned &= alone
+    rows[turned] = rows[turned][:, order]
+    return data._changed(rows=rows)
+
+
+def shares_tree(
+    data: Comparisons, person: Numbers, people: list[int], chance: NDArray[np.float64]
+) -> dict[int, bool]:
+    """Return whether trees made from the others of some people predict each of them better than chance.
+
+    Parameters
+    ----------
+    data
+        Comparisons.
+    person
+        (m,) the person of each row.
+    people
+        Those who answer unlike most.
+    chance
+        The share satisfied of answers at random, by person; an entry for each of `people`.
+    """
+    found = dict.fromkeys(people, False)
+    n_groups = min(len(people), GROUPS)
+    if n_groups < 2:
+        return found
+    numbers = answers_of(data)
+    for group in range(n_groups):
+        apart = people[group::n_groups]
+        seen = np.isin(person, [each for each in people if each not in apart])
+        tree, _ = fit(_plan(data), data[seen])
+        for each in apart:
+            mine = np.flatnonzero(person == each)
+            agreed = _ordhc.verdicts(tree._tree, data.rows[mine]) == 1
+            codes = np.unique(numbers[mine], return_inverse=True)[1].ravel()
+            hits = np.bincount(codes, agreed) / np.bincount(codes)
+            low = wilson(float(hits.mean()), len(hits))[0]
+            found[each] = bool(low > chance[people.index(each)])
+    return found

@@ -1,0 +1,86 @@
+"""Where nodes are along the axis of a picture: at heights, at distances from the root, or at levels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.errors import warn
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Positions", "positions_of"]
+
+#: The room between the root and the end of the picture, as a share of the tree's depth.
+_MARGIN = 0.03
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Positions:
+    """The position of each node along the axis that runs from the root to the leaves."""
+
+    #: The positions, (n_nodes,).
+    at: NDArray[np.float64]
+    #: The positions of the picture's two ends: just beyond the root, and where the names of leaves begin.
+    root_end: float
+    leaf_end: float
+    #: The smallest and the largest number of the axis.
+    low: float
+    high: float
+    #: What the numbers of the axis are, or None if positions are levels, which are not shown as numbers.
+    label: str | None
+    #: The length of an edge whose ends are 1 apart.
+    length: float = 1.0
+
+
+def positions_of(tree: Dendrogram) -> Positions:
+    """Return where the nodes of a tree are drawn.
+
+    A tree with heights has its nodes at their heights. A tree with lengths is a phylogram: each node is at
+    its distance from the root. Any other tree is a cladogram: leaves are at level 0, each other node is one
+    level above its highest child.
+
+    Warns
+    -----
+    OrdhcWarning
+        The tree has lengths, but an edge has none; the tree is drawn as a cladogram.
+    """
+    if tree.scale == "heights":
+        return _by_heights(tree)
+    if tree.scale == "lengths":
+        unknown = int(np.isnan(tree.lengths[:-1]).sum())
+        if not unknown:
+            return _by_distances(tree)
+        warn(
+            f"{unknown:,} of {tree.n_nodes - 1:,} edges have no length, so the tree is drawn by levels, "
+            "without an axis"
+        )
+    levels = np.zeros(tree.n_nodes)
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        levels[above] = max(levels[above], levels[node] + 1)
+    top = float(levels[-1]) or 1.0
+    return Positions(levels, (1 + _MARGIN) * top, 0.0, 0.0, top, None)
+
+
+def _by_heights(tree: Dendrogram) -> Positions:
+    n, heights, own = tree.n_leaves, tree._all_heights, tree.leaf_heights
+    rising = tree.kind == "dissimilarity"
+    inner = heights[n:]
+    low, high = (float(inner.min()), float(inner.max())) if len(inner) else (0.0, 1.0)
+    margin = _MARGIN * (high - low or abs(high) or 1.0)
+    root_end = high + margin if rising else low - margin
+    if own is not None:
+        leaf_end = float(min(own.min(), low) if rising else max(own.max(), high))
+        at = heights
+    else:
+        leaf_end = min(0.0, low) if rising else high + 2 * margin
+        at = np.concatenate([np.full(n, leaf_end), inner])
+    ends = sorted((root_end, leaf_end))
+    return Positions(at, root_end, leaf_end, ends[0], ends[1], tree.kind, 0.5)
+
+
+def _by_distances(tree: Dendrogram) -> Positions:
+    at = tree._root_distances()
+    # Edges of negative length can lead to the other side of the root.
+    low, high = float(at.min()), float(at.max())
+    depth = high - low or 1.0
+    return Positions(at, low - _MARGIN * depth, low + depth, low, high, "distance from the root")

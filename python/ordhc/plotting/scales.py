@@ -1,0 +1,131 @@
+"""The scale of a picture: an axis, rings around the root, or a bar."""
+
+import math
+from typing import TYPE_CHECKING
+
+from ordhc.plotting.crown import Crown
+from ordhc.plotting.palette import Theme
+from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_scale"]
+
+
+def draw_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
+    """Draw the scale "axis" or "bar"; "none" leaves an axis without numbers."""
+    if isinstance(shapes, Rectangle):
+        _axis(ax, crown, shapes, inks, size, shown=scale == "axis")
+    elif scale == "axis" and isinstance(shapes, Circle):
+        _rings(ax, crown, shapes, inks, size)
+    if scale == "bar" and crown.positions.low < crown.positions.high:
+        _bar(ax, crown, shapes, inks, size or 7.0)
+
+
+def _ticks(crown: Crown, count: int) -> list[float]:
+    """Round numbers within the range of the axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = crown.positions.low, crown.positions.high
+    ticks = MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    # Multiples of a step are rounded: 0.30000000000000004 is at the end of a tree of depth 0.3.
+    slack = 1e-9 * (high - low)
+    return [tick for tick in map(float, ticks) if low - slack <= tick <= high + slack]
+
+
+def _axis(ax: "Axes", crown: Crown, shapes: Rectangle, inks: Theme, size: float, *, shown: bool) -> None:
+    axis = ax.xaxis if shapes.sideways else ax.yaxis
+    if not shown:
+        axis.set_ticks([])
+        return
+    axis.set_ticks(_ticks(crown, 6))
+    axis.set_tick_params(colors=inks.line, labelsize=min(size or 7.0, 8.0), pad=2, length=2.5, width=0.6)
+    axis.set_label_text(str(crown.positions.label), color=inks.line, fontsize=min(size or 7.0, 9.0))
+    spine = ax.spines["bottom" if shapes.sideways else "left"]
+    spine.set(visible=True, color=inks.line, linewidth=0.6)
+    spine.set_bounds(crown.positions.low, crown.positions.high)
+
+
+def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -> None:
+    """Circles around the root, with their numbers in the gap between the last leaf and the first one."""
+    from matplotlib.collections import LineCollection
+
+    ticks = _ticks(crown, 5)
+    first, last = -0.5, crown.width - 0.5
+    drawn = [shapes.arc(shapes.radius(tick), first, last) for tick in ticks]
+    rings = LineCollection(drawn, colors=inks.pale, linewidths=0.5, zorder=0.5)
+    rings.set_gid("ordhc-rings")
+    ax.add_collection(rings)
+    small = min(size or 7.0, 7.0)
+    style = {"ha": "center", "va": "center", "fontsize": small, "color": inks.line, "gid": "ordhc-scale"}
+    for tick in ticks:
+        ax.text(0.0, shapes.radius(tick), f"{tick:g}", **style)  # type: ignore[arg-type]
+    # In the corner, where no names are.
+    ax.annotate(
+        f"rings:\n{crown.positions.label}".replace(" from", "\nfrom"),
+        (0.0, 0.0),
+        xycoords="axes fraction",
+        fontsize=small,
+        color=inks.line,
+    )
+
+
+def _bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> None:
+    """Draw a bar with the height, or in an unrooted tree the length of edges, that it is as long as."""
+    depth = abs(crown.leaf_end - crown.root_end)
+    if isinstance(shapes, Unrooted):
+        depth = 0.94 / shapes.unit * crown.positions.length
+    power = 10 ** math.floor(math.log10(0.2 * depth))
+    length = max(step * power for step in (1, 2, 5) if step * power <= 0.2 * depth)
+    text = f"{length:g}"
+    style = {"color": inks.line, "linewidth": 1.0, "clip_on": False, "gid": "ordhc-scale"}
+    if isinstance(shapes, Rectangle):
+        start, end = crown.root_end, crown.root_end + math.copysign(length, shapes.depth)
+        # Past the last leaf; the limits make room for it.
+        place = crown.width + 0.2
+        if shapes.sideways:
+            ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]
+            ax.set_ylim(place + 0.4, -0.6)
+            at = ((start + end) / 2, place)
+            ax.annotate(
+                text,
+                at,
+                (0, -2),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=size,
+                color=inks.line,
+            )
+        else:
+            ax.plot([place, place], [start, end], **style)  # type: ignore[arg-type]
+            ax.set_xlim(-0.6, place + 0.4)
+            at = (place, (start + end) / 2)
+            ax.annotate(
+                text,
+                at,
+                (2, 0),
+                textcoords="offset points",
+                ha="left",
+                va="center",
+                fontsize=size,
+                color=inks.line,
+            )
+        return
+    drawn = length * 0.94 / depth
+    low, high = ax.get_ylim()
+    left = ax.get_xlim()[0]
+    place = high - 0.02 * (high - low)
+    ax.plot([left, left + drawn], [place, place], **style)  # type: ignore[arg-type]
+    ax.annotate(
+        text,
+        (left + drawn / 2, place),
+        (0, -2),
+        textcoords="offset points",
+        ha="center",
+        va="top",
+        fontsize=size,
+        color=inks.line,
+        annotation_clip=False,
+    )

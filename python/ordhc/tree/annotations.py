@@ -1,0 +1,170 @@
+"""Names, support and settings of a tree, which its nodes and heights do not include."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.errors import InputError
+from ordhc.tree.settings import as_json, settings_of
+
+__all__ = ["Annotations", "same", "shown"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Annotations:
+    """Everything that a tree has besides its nodes, heights and lengths. None means that there is none.
+
+    `shares` and `standing` say how Newick text is written: support as shares instead of percent, and the
+    order of the leaves.
+    """
+
+    names: tuple[str, ...] | None = None
+    node_names: tuple[str | None, ...] | None = None
+    support: NDArray[np.float64] | None = None
+    shares: bool = False
+    standing: NDArray[np.int64] | None = None
+    settings: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        tree: _ordhc.Tree,
+        *,
+        names: Sequence[str] | None = None,
+        node_names: Sequence[str | None] | None = None,
+        support: ArrayLike | None = None,
+        shares: bool = False,
+        standing: NDArray[np.int64] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> "Annotations":
+        """Check the annotations of a tree."""
+        n = tree.n_leaves
+        known = _checks.names(names)
+        if known is not None and len(known) != n:
+            raise InputError(f"{len(known)} names for {n} leaves")
+        sure = None if support is None else _support(support, tree)
+        labels = None if node_names is None else _node_names(node_names, tree)
+        return cls(known, labels, sure, bool(shares), standing, settings_of(settings))
+
+    def relabelled(self, leaves: NDArray[np.int64]) -> "Annotations":
+        """Return the annotations of the tree in which leaf i is leaf `leaves[i]`."""
+        before = np.argsort(leaves).tolist()
+        names = None if self.names is None else tuple(self.names[leaf] for leaf in before)
+        standing = None if self.standing is None else leaves[self.standing]
+        return replace(self, names=names, standing=standing)
+
+    def of_nodes(self, kept: NDArray[np.int64], n_before: int, n_leaves: int) -> "Annotations":
+        """Return the annotations of a tree whose node i was node `kept[i]` of a tree of `n_before` leaves."""
+        leaves, inner = kept[:n_leaves], kept[n_leaves:] - n_before
+        names, node_names, support, standing = self.names, self.node_names, self.support, self.standing
+        if names is not None:
+            names = tuple(names[leaf] for leaf in leaves.tolist())
+        if node_names is not None:
+            node_names = tuple(node_names[at] for at in inner.tolist())
+            node_names = node_names if any(name is not None for name in node_names) else None
+        if support is not None:
+            support = support[inner]
+            support = None if np.isnan(support).all() else _frozen(support)
+        if standing is not None:
+            number = np.full(n_before, -1)
+            number[leaves] = np.arange(n_leaves)
+            standing = number[standing]
+            standing = standing[standing >= 0]
+        return replace(self, names=names, node_names=node_names, support=support, standing=standing)
+
+    def equals(self, other: "Annotations") -> bool:
+        """Whether names and support are the same. Settings and how text is written do not matter."""
+        return (
+            self.names == other.names
+            and self.node_names == other.node_names
+            and same(self.support, other.support)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the names of leaves, as JSON can hold it."""
+        found: dict[str, Any] = {}
+        if self.node_names is not None:
+            found["node_names"] = list(self.node_names)
+        if self.support is not None:
+            found["support"] = [None if value != value else value for value in self.support.tolist()]
+        if self.shares:
+            found["support_as_shares"] = True
+        if self.standing is not None:
+            found["leaves_as_written"] = self.standing.tolist()
+        if self.settings is not None:
+            found["settings"] = as_json(self.settings)
+        return found
+
+    @classmethod
+    def from_dict(cls, tree: _ordhc.Tree, data: Mapping[str, Any]) -> "Annotations":
+        """Read what `to_dict` returned, and "names"."""
+        support, shares = data.get("support"), data.get("support_as_shares")
+        if isinstance(support, list):
+            support = [np.nan if value is None else value for value in support]
+        standing = data.get("leaves_as_written")
+        if standing is not None:
+            standing = _checks.whole_numbers("leaves_as_written", standing, (tree.n_leaves,))
+            if not np.array_equal(np.sort(standing), np.arange(tree.n_leaves)):
+                raise InputError(f"leaves_as_written is no order of {tree.n_leaves} leaves")
+        return cls.of(
+            tree,
+            names=data.get("names"),
+            node_names=data.get("node_names"),
+            support=support,
+            shares=shares is not None and _checks.flag("support_as_shares", shares),
+            standing=standing,
+            settings=data.get("settings"),
+        )
+
+
+def _support(given: ArrayLike, tree: _ordhc.Tree) -> NDArray[np.float64] | None:
+    n_inner = tree.n_nodes - tree.n_leaves
+    values = np.array(_checks.numbers_of("support", given))
+    if values.shape != (n_inner,):
+        raise InputError(
+            f"support has shape {values.shape}; ({n_inner},) is needed for {n_inner} inner nodes of "
+            f"{tree.n_leaves} leaves"
+        )
+    wrong = np.flatnonzero((values < 0) | (values > 1))
+    if wrong.size:
+        raise InputError(f"support[{wrong[0]}] is {values[wrong[0]]}, not within 0 to 1")
+    return None if np.isnan(values).all() else _frozen(values)
+
+
+def _node_names(given: Sequence[str | None], tree: _ordhc.Tree) -> tuple[str | None, ...] | None:
+    names, n_inner = _checks.listed("node_names", given), tree.n_nodes - tree.n_leaves
+    if len(names) != n_inner:
+        raise InputError(
+            f"node_names are {len(names)}; one for each of the {n_inner} inner nodes is needed, a str or None"
+        )
+    for at, name in enumerate(names):
+        if name is not None and not isinstance(name, str):
+            raise InputError(
+                f"node_names[{at}] is {_checks.quoted(name)} of type {type(name).__name__}, not str or None"
+            )
+    labels = tuple(
+        None if name is None else _checks.text(f"node_names[{at}]", name) for at, name in enumerate(names)
+    )
+    return labels if any(label is not None for label in labels) else None
+
+
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.flags.writeable = False
+    return values
+
+
+def same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    """Whether both are missing, or equal with NaN at the same places."""
+    if a is None or b is None:
+        return a is b
+    return a is b or np.array_equal(a, b, equal_nan=True)
+
+
+def shown(name: Any) -> str:
+    """Return the beginning of a name, in quotes and without control characters."""
+    text = str(name)
+    return repr(text if len(text) <= 60 else text[:60] + "…")

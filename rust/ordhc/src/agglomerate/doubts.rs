@@ -1,0 +1,411 @@
+//! Settles comparisons that rounding leaves open: the few similarities in doubt are computed from the leaves of their
+//! clusters, in twice the precision.
+
+use std::collections::HashMap;
+
+use super::Nearest;
+use super::matrix::Matrix;
+use super::precise_matrix::{NOTHING, VAGUE, key_of};
+use super::tolerance::{Tolerance, key};
+use crate::error::Result;
+use crate::linkage::Between;
+use crate::monitor::Monitor;
+use crate::precise::Precise;
+use crate::tree::RawMerge;
+
+/// Computes similarities of clusters from those of their leaves.
+///
+/// A node is a leaf or a merge; leaves are numbered first, then merges in the order in which they were made. Nodes stay,
+/// so that merges can still be compared at the end. Nothing is allocated before the first doubt.
+pub(crate) struct Doubts<'a> {
+    source: Option<Source<'a>>,
+    tolerance: Tolerance,
+    monitor: &'a Monitor,
+    /// By merge: the nodes of its two parts.
+    parts: Vec<[u32; 2]>,
+    /// By cluster: its node, after the merges that were seen.
+    node_of: Vec<u32>,
+    /// By node: the number of leaves.
+    sizes: Vec<f64>,
+    /// Sums over the pairs of leaves between two nodes, the recent ones and those before them.
+    between: [HashMap<[u32; 2], Precise>; 2],
+    /// Sums over the pairs of leaves inside of a node.
+    inside: HashMap<u32, Precise>,
+    /// What cancels to nothing but an error below this is zero.
+    zero: Option<f64>,
+}
+
+/// What similarities are computed from.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    matrix: &'a Matrix<'a>,
+    /// Whether dissimilarities are squared.
+    squared: bool,
+    form: Between,
+}
+
+/// The number of sums that are kept for each leaf, twice.
+const KEPT: usize = 16;
+/// With more candidates than this, of unequal similarity, reciprocal pairs may not commute: the mean of two candidates
+/// can be rounded to the key of the larger one, and take its place before the nearest.
+const COMMUTING: usize = 2;
+
+impl<'a> Doubts<'a> {
+    /// Computes from the leaves of `matrix`, for a linkage whose similarities have a form. Without one, doubts go to the
+    /// monitor.
+    pub(super) fn new(
+        form: Option<Between>,
+        matrix: Option<&'a Matrix<'a>>,
+        squared: bool,
+        tolerance: Tolerance,
+        monitor: &'a Monitor,
+    ) -> Self {
+        let squared = |matrix: &Matrix<'_>| squared && matrix.is_dissimilarity();
+        let source = matrix.zip(form).map(|(matrix, form)| Source { matrix, squared: squared(matrix), form });
+        Self {
+            source,
+            tolerance,
+            monitor,
+            parts: Vec::new(),
+            node_of: Vec::new(),
+            sizes: Vec::new(),
+            between: Default::default(),
+            inside: HashMap::new(),
+            zero: None,
+        }
+    }
+
+    /// Has no leaves to compute from: doubts go to the monitor.
+    pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
+        Self::new(None, None, false, Tolerance::GRID, monitor)
+    }
+
+    pub(crate) fn tolerance(&self) -> Tolerance {
+        self.tolerance
+    }
+
+    pub(crate) fn monitor(&self) -> &'a Monitor {
+        self.monitor
+    }
+
+    /// The nearest of cluster `i` among `others`, ascending, after `merges`: the first with the largest key.
+    /// `nearest` is what was found, in doubt.
+    pub(crate) fn nearest(
+        &mut self,
+        nearest: Nearest,
+        merges: &[RawMerge],
+        i: usize,
+        others: &[usize],
+        similarities: &[f64],
+    ) -> Result<Nearest> {
+        if self.source.is_none() {
+            self.monitor.doubt();
+            return Ok(nearest);
+        }
+        let tolerance = self.tolerance;
+        let top = similarities.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
+        let floor = tolerance.floor(top);
+        let near = || others.iter().zip(similarities).filter(|&(_, &s)| s >= floor).map(|(&k, &s)| (k, s));
+        let highest = near().fold(f64::NEG_INFINITY, |highest, (_, s)| highest.max(tolerance.ends(s)[1]));
+        let unequal = |s: f64| tolerance.are_apart(s, top);
+        let mut commute = near().count() <= COMMUTING || !near().any(|(_, s)| unequal(s));
+        let mut best: Option<(f64, Nearest)> = None;
+        for (k, s) in near() {
+            let key = self.key(merges, i, k, s)?;
+            let is_first = best.is_none_or(|(highest, _)| key > highest);
+            commute &= near().count() <= COMMUTING || best.is_none_or(|(highest, _)| key == highest);
+            if is_first {
+                best = Some((key, Nearest::new(k, s)));
+            }
+            // No key is larger, and the first that is as large is the nearest.
+            if key == highest {
+                break;
+            }
+        }
+        if !commute {
+            self.monitor.doubt();
+        }
+        Ok(best.map_or(nearest, |(_, nearest)| nearest))
+    }
+
+    /// Whether cluster `j` is as near to cluster `i` as cluster `nearest`, or nearer; `found` and `best` are the
+    /// similarities, as they are rounded, after `merges`.
+    pub(super) fn are_tied(
+        &mut self,
+        merges: &[RawMerge],
+        i: usize,
+        (j, found): (usize, f64),
+        (nearest, best): (usize, f64),
+    ) -> Result<bool> {
+        if self.source.is_none() || self.tolerance.are_apart(found, best) {
+            self.monitor.doubt();
+        }
+        Ok(self.key(merges, i, j, found)? >= self.key(merges, i, nearest, best)?)
+    }
+
+    /// The key of the similarity at which a merge took place; `merges` are that merge, those before it, and maybe more.
+    pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
+        if self.source.is_none() {
+            self.monitor.doubt();
+            return Ok(self.tolerance.key(merges[at].similarity));
+        }
+        self.bring_up_to_date(merges);
+        let [a, b] = self.parts[at];
+        self.key_of_nodes(a, b, merges[at].similarity)
+    }
+
+    /// The key of the similarity of two clusters, which is `rounded` to what it is held as.
+    fn key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
+        let [low, high] = self.tolerance.ends(rounded);
+        if low == high || self.source.is_none() {
+            return Ok(key(rounded));
+        }
+        self.bring_up_to_date(merges);
+        self.key_of_nodes(self.node_of[i], self.node_of[k], rounded)
+    }
+
+    fn key_of_nodes(&mut self, a: u32, b: u32, rounded: f64) -> Result<f64> {
+        let Some(source) = self.source else { return Ok(key(rounded)) };
+        let similarity = self.similarity(source, a, b)?;
+        let (key, certain) = key_of(similarity);
+        if !certain && similarity.error() > VAGUE * similarity.float().abs() {
+            self.monitor.doubt();
+        }
+        Ok(key)
+    }
+
+    fn bring_up_to_date(&mut self, merges: &[RawMerge]) {
+        let Some(Source { matrix, .. }) = self.source else { return };
+        let n = matrix.n_leaves();
+        if self.node_of.is_empty() {
+            self.node_of = (0..n as u32).collect();
+            self.sizes = vec![1.0; n];
+        }
+        for merge in &merges[self.parts.len().min(merges.len())..] {
+            let [a, b] = [merge.i, merge.j].map(|k| self.node_of[k]);
+            self.node_of[merge.i] = (n + self.parts.len()) as u32;
+            self.parts.push([a, b]);
+            self.sizes.push(self.sizes[a as usize] + self.sizes[b as usize]);
+        }
+    }
+
+    fn similarity(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
+        let sum = self.between(source, a, b)?;
+        let [n_a, n_b] = [a, b].map(|node| Precise::from(self.sizes[node as usize]));
+        match source.form {
+            Between::Mean if n_a.float() * n_b.float() == 1.0 => Ok(sum),
+            Between::Mean => Ok(self.or_zero(source, sum)? / (n_a * n_b)),
+            Between::Ward if n_a.float() * n_b.float() == 1.0 => Ok(sum),
+            Between::Ward => {
+                let [inside_a, inside_b] = [self.inside(source, a)?, self.inside(source, b)?];
+                let difference = n_a * n_b * sum - n_b * n_b * inside_a - n_a * n_a * inside_b;
+                self.or_zero(source, Precise::from(2.0) * difference / (n_a * n_b * (n_a + n_b)))
+            }
+            Between::Halves | Between::Sum | Between::Least => self.or_zero(source, sum),
+        }
+    }
+
+    /// The sum over the pairs of leaves between two nodes; of halves, the mean.
+    fn between(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
+        if let Some(known) = self.known(source, a, b) {
+            return Ok(known);
+        }
+        let (a, b) = (a.max(b), a.min(b));
+        let [p, q] = self.parts[a as usize - source.matrix.n_leaves()];
+        let sum = match (self.known(source, p, b), self.known(source, q, b)) {
+            (Some(x), Some(y)) if source.form == Between::Halves => (x + y) * Precise::from(0.5),
+            (Some(x), Some(y)) => x + y,
+            _ => self.sum(source, a, b)?,
+        };
+        let [recent, before] = &mut self.between;
+        if recent.len() >= KEPT * source.matrix.n_leaves() {
+            *before = std::mem::take(recent);
+        }
+        recent.insert([a, b], sum);
+        Ok(sum)
+    }
+
+    fn known(&self, source: Source<'_>, a: u32, b: u32) -> Option<Precise> {
+        let (a, b) = (a.max(b), a.min(b));
+        if (a as usize) < source.matrix.n_leaves() {
+            return Some(source.pair(a, b));
+        }
+        self.between.iter().find_map(|sums| sums.get(&[a, b]).copied())
+    }
+
+    fn sum(&self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
+        let [of_a, of_b] = [self.leaves(source, a), self.leaves(source, b)];
+        let mut sum = Precise::from(0.0);
+        for &(i, share_i) in &of_a {
+            self.monitor.advance(0)?;
+            for &(k, share_k) in &of_b {
+                let x = source.pair(i, k);
+                sum = sum
+                    + match source.form {
+                        Between::Halves => x * Precise::from(share_i) * Precise::from(share_k),
+                        _ => x,
+                    };
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The leaves of a node, and their shares in a mean of halves.
+    fn leaves(&self, source: Source<'_>, node: u32) -> Vec<(u32, f64)> {
+        let n = source.matrix.n_leaves();
+        let mut leaves = Vec::with_capacity(self.sizes[node as usize] as usize);
+        let mut stack = vec![(node, 1.0)];
+        while let Some((node, share)) = stack.pop() {
+            match (node as usize).checked_sub(n) {
+                None => leaves.push((node, share)),
+                Some(at) => stack.extend(self.parts[at].map(|part| (part, 0.5 * share))),
+            }
+        }
+        leaves
+    }
+
+    /// The sum over the pairs of leaves inside of a node.
+    fn inside(&mut self, source: Source<'_>, node: u32) -> Result<Precise> {
+        let n = source.matrix.n_leaves();
+        let mut stack = vec![node];
+        while let Some(&node) = stack.last() {
+            let known = |node: u32| match (node as usize) < n {
+                true => Some(Precise::from(0.0)),
+                false => self.inside.get(&node).copied(),
+            };
+            if known(node).is_some() {
+                stack.pop();
+                continue;
+            }
+            let [p, q] = self.parts[node as usize - n];
+            match [known(p), known(q)] {
+                [Some(x), Some(y)] => {
+                    let sum = x + y + self.between(source, p, q)?;
+                    self.inside.insert(node, sum);
+                }
+                unknown => stack.extend([p, q].into_iter().zip(unknown).filter(|(_, x)| x.is_none()).map(|(k, _)| k)),
+            }
+        }
+        Ok(self.inside.get(&node).copied().unwrap_or(Precise::from(0.0)))
+    }
+
+    /// What is nothing but an error far below all values is zero.
+    fn or_zero(&mut self, source: Source<'_>, x: Precise) -> Result<Precise> {
+        let nothing = x.error() > 0.0 && x.float().abs() <= x.error() && x.error() < self.zero(source)?;
+        Ok(if nothing { Precise::from(0.0) } else { x })
+    }
+
+    fn zero(&mut self, source: Source<'_>) -> Result<f64> {
+        if let Some(zero) = self.zero {
+            return Ok(zero);
+        }
+        let n = source.matrix.n_leaves();
+        let (mut row, mut least) = (vec![0.0f64; n], f64::INFINITY);
+        for i in 0..n {
+            let row = &mut row[..n - i - 1];
+            source.matrix.write_row_after(i, source.squared, row);
+            least = row.iter().fold(least, |least, &x| if x == 0.0 { least } else { least.min(x.abs()) });
+            self.monitor.advance(0)?;
+        }
+        let zero = least * NOTHING;
+        self.zero = Some(zero);
+        Ok(zero)
+    }
+}
+
+impl Source<'_> {
+    /// The similarity of two leaves.
+    fn pair(&self, a: u32, b: u32) -> Precise {
+        let x = self.matrix.similarity(a, b);
+        if self.squared {
+            let x = Precise::from(x * self.matrix.unit);
+            -(x * x)
+        } else {
+            Precise::from(x)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Agglomeration, Engine, Layout, Values};
+    use super::*;
+    use crate::kind::Kind;
+    use crate::linkage::Rule;
+    use crate::similarity::condensed_len;
+    use crate::testkit::fractions;
+
+    const FORMS: [(Rule, Between); 3] =
+        [(Rule::Average, Between::Mean), (Rule::Weighted, Between::Halves), (Rule::Ward, Between::Ward)];
+
+    /// The merges of the naive engine, with its similarities.
+    fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
+        let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
+        let n = tree.n_leaves();
+        let mut smallest: Vec<usize> = (0..n).collect();
+        let heights = tree.heights().iter().map(|&x| match (matrix.is_dissimilarity(), rule.is_squared()) {
+            (false, _) => x,
+            (true, false) => -x,
+            (true, true) => -x * x,
+        });
+        let merges = tree.merges();
+        let raw = merges.iter().zip(heights).map(|(pair, similarity)| {
+            let [a, b] = pair.map(|node| smallest[node as usize]);
+            smallest.push(a.min(b));
+            RawMerge { i: a.min(b), j: a.max(b), similarity }
+        });
+        raw.collect()
+    }
+
+    #[test]
+    fn leaves_tell_what_the_naive_engine_computes() {
+        let mut random = fractions(5);
+        for n in [2, 3, 17, 60] {
+            let values: Vec<f64> = (0..condensed_len(n)).map(|_| 0.1 + random()).collect();
+            for (dissimilarity, (rule, form)) in [false, true].into_iter().flat_map(|x| FORMS.map(|form| (x, form))) {
+                let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
+                let merges = naive(&matrix, &rule);
+                let monitor = Monitor::new();
+                // So wide an error that nothing is certain.
+                let tolerance = Tolerance::rounded(1e-6, 0.0);
+                let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
+                // The last one first: nothing is known of its parts.
+                for at in (0..merges.len()).rev() {
+                    let (key, x) = (doubts.key_of_merge(&merges, at).unwrap(), merges[at].similarity);
+                    assert!((key - x).abs() <= 4e-11 * x.abs(), "{rule:?} of {n}: {key} {x}");
+                    let [low, high] = Tolerance::rounded(1e-14, 1e-14).ends(x);
+                    assert!(low <= key && key <= high, "{rule:?} of {n}: {key} {x}");
+                }
+                assert!(!monitor.take_doubt());
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_of_the_largest_keys_is_the_nearest() {
+        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, but for leaf 2.
+        let half = 1.0 + 0.5f64.powi(36);
+        let less = half - f64::EPSILON;
+        let values = [9.0, less, half, half, half, half, half, 0.5, 0.5, 0.5];
+        let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
+        let merges = [RawMerge { i: 0, j: 1, similarity: 9.0 }];
+        for (form, monitor) in [(Some(Between::Mean), Monitor::new()), (Some(Between::Halves), Monitor::new())] {
+            let tolerance = Tolerance::rounded(1e-14, 0.0);
+            let mut doubts = Doubts::new(form, Some(&matrix), false, tolerance, &monitor);
+            // Rounding has made leaf 2 as near.
+            let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
+            let nearest = doubts.nearest(found, &merges, 0, &[2, 3], &[half, half]).unwrap();
+            assert_eq!(nearest, Nearest::new(3, half));
+            assert!(doubts.are_tied(&merges, 0, (4, half), (3, half)).unwrap());
+            assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
+            assert!(!monitor.take_doubt());
+            // Of three that are near, but not equally near, two may merge before.
+            doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
+            assert!(monitor.take_doubt());
+        }
+        let monitor = Monitor::new();
+        let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
+        assert_eq!(Doubts::left_open(&monitor).nearest(found, &merges, 0, &[2, 3], &[half; 2]).unwrap(), found);
+        assert!(monitor.take_doubt());
+    }
+}

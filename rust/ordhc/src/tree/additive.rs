@@ -1,0 +1,197 @@
+//! Trees whose edges have lengths.
+
+use super::dendrogram::{Dendrogram, order_by};
+use super::topology::Topology;
+use crate::error::{Error, Result};
+use crate::kind::Kind;
+
+/// How much the distances of the leaves from the root may differ in an ultrametric tree, as a share of the largest.
+const TOLERANCE: f64 = 1e-4;
+
+/// A tree whose edges have lengths: an additive tree (Sattath & Tversky 1977), or a phylogeny.
+///
+/// The distance of two leaves is the length of the path between them.
+///
+/// ```
+/// use ordhc::tree::{AdditiveTree, Topology};
+///
+/// let shape = Topology::from_parents(3, vec![3, 3, 4, 4, 4])?;
+/// let tree = AdditiveTree::new(shape, vec![1.0, 2.0, 3.0, 0.5, f64::NAN])?;
+/// assert_eq!(tree.depths()?, [1.5, 2.5, 3.0, 0.5, 0.0]);
+/// assert_eq!(tree.diameters()?.heights(), [3.0, 5.5]);
+/// assert!(tree.ultrametric().is_err());
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AdditiveTree {
+    topology: Topology,
+    /// The length of the edge above each node; NaN where it is not known.
+    lengths: Vec<f64>,
+}
+
+impl PartialEq for AdditiveTree {
+    /// Unknown lengths are equal.
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+        self.topology == other.topology && self.lengths.iter().zip(&other.lengths).all(same)
+    }
+}
+
+impl AdditiveTree {
+    /// The tree of nodes whose edges have lengths; NaN is a length that is not known, as that above the root mostly is.
+    ///
+    /// # Errors
+    /// Another number of lengths than nodes; an infinite length.
+    pub fn new(topology: Topology, lengths: Vec<f64>) -> Result<Self> {
+        let (found, expected) = (lengths.len(), topology.n_nodes());
+        if found != expected {
+            return Err(Error::Length { what: "lengths", found, of: "nodes", expected });
+        }
+        if let Some(node) = lengths.iter().position(|length| length.is_infinite()) {
+            return Err(Error::Argument(format!(
+                "the length above node {node} is {}, but must be finite",
+                lengths[node]
+            )));
+        }
+        Ok(Self { topology, lengths })
+    }
+
+    /// The shape.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The length of the edge above each node; NaN where it is not known.
+    pub fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+
+    /// The distance of each node from the root.
+    ///
+    /// # Errors
+    /// A length that is not known, but that of the root.
+    pub fn depths(&self) -> Result<Vec<f64>> {
+        let root = self.topology.root();
+        if let Some(node) = self.lengths[..root].iter().position(|length| length.is_nan()) {
+            return Err(Error::Argument(format!("the edge above node {node} has no length, so that paths have none")));
+        }
+        let mut depths = vec![0.0; self.lengths.len()];
+        for node in (self.topology.n_leaves()..=root).rev() {
+            for &child in self.topology.children(node) {
+                depths[child as usize] = depths[node] + self.lengths[child as usize];
+            }
+        }
+        Ok(depths)
+    }
+
+    /// The tree in which each node is as high as the longest path between two leaves below it. A cut of it at x gives
+    /// clusters in which leaves are at most x apart. Nodes are in the order of these heights; in an ultrametric tree
+    /// they are the heights at which leaves join.
+    ///
+    /// # Errors
+    /// As [`depths`](Self::depths).
+    pub fn diameters(&self) -> Result<Dendrogram> {
+        Ok(self.by_diameter()?.0)
+    }
+
+    /// As [`diameters`](Self::diameters), with the number that each node has in this tree.
+    ///
+    /// # Errors
+    /// As [`depths`](Self::depths).
+    pub fn by_diameter(&self) -> Result<(Dendrogram, Vec<u32>)> {
+        self.depths()?;
+        let n = self.topology.n_leaves();
+        let mut ways = vec![0.0f64; self.topology.n_nodes()];
+        let mut diameters: Vec<f64> = Vec::with_capacity(self.topology.n_inner());
+        for node in n..self.topology.n_nodes() {
+            let [mut longest, mut second] = [f64::NEG_INFINITY; 2];
+            let mut largest = f64::NEG_INFINITY;
+            for &child in self.topology.children(node) {
+                let way = ways[child as usize] + self.lengths[child as usize];
+                (longest, second) = if way > longest { (way, longest) } else { (longest, second.max(way)) };
+                largest = (child as usize).checked_sub(n).map_or(largest, |at| largest.max(diameters[at]));
+            }
+            ways[node] = longest;
+            diameters.push(largest.max(longest + second));
+        }
+        Dendrogram::sorted(self.topology.clone(), diameters, Kind::Dissimilarity)
+    }
+
+    /// The same tree by heights, if all leaves are equally far from the root (but for 1e-4 of that): two leaves join at
+    /// the length of the path between them. Its nodes keep their numbers.
+    ///
+    /// # Errors
+    /// Leaves that are not equally far from the root; as [`depths`](Self::depths).
+    pub fn ultrametric(&self) -> Result<Dendrogram> {
+        let (n, depths) = (self.topology.n_leaves(), self.depths()?);
+        let nearest = (0..n).min_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
+        let farthest = (0..n).max_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
+        let largest = depths.iter().fold(0.0f64, |largest, depth| largest.max(depth.abs()));
+        let differ = depths[farthest] - depths[nearest];
+        // NaN where lengths are too large to be added.
+        if differ.is_nan() || differ > TOLERANCE * largest {
+            return Err(Error::Argument(format!(
+                "the tree has lengths but no heights: leaf {nearest} is {} from the root, leaf {farthest} {}",
+                depths[nearest], depths[farthest]
+            )));
+        }
+        let mut ways = vec![0.0f64; self.topology.n_nodes()];
+        for node in n..self.topology.n_nodes() {
+            let way = |&child: &u32| ways[child as usize] + self.lengths[child as usize];
+            ways[node] = self.topology.children(node).iter().map(way).fold(f64::NEG_INFINITY, f64::max);
+        }
+        let heights = ways[n..].iter().map(|way| 2.0 * way).collect();
+        Dendrogram::of_nodes(self.topology.clone(), heights, Kind::Dissimilarity)
+    }
+
+    /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
+    ///
+    /// # Errors
+    /// `leaves` that are no permutation.
+    pub fn relabel(&self, leaves: &[u32]) -> Result<Self> {
+        let topology = self.topology.relabel(leaves)?;
+        let mut lengths = self.lengths.clone();
+        leaves.iter().zip(&self.lengths).for_each(|(&leaf, &length)| lengths[leaf as usize] = length);
+        Ok(Self { topology, lengths })
+    }
+
+    /// The same tree with its nodes in the order of their heights, as far as lengths tell one.
+    pub(super) fn in_order(self) -> (Self, Vec<u32>) {
+        let n = self.topology.n_leaves();
+        let order = match self.by_diameter() {
+            Ok((_, order)) => order,
+            Err(_) => (0..n as u32).chain(order_by(&self.topology, |_| 0.0)).collect(),
+        };
+        let lengths = order.iter().map(|&node| self.lengths[node as usize]).collect();
+        (Self { topology: self.topology.reordered(&order[n..]), lengths }, order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(lengths: [f64; 5]) -> AdditiveTree {
+        let shape = Topology::from_parents(3, vec![3, 3, 4, 4, 4]).unwrap();
+        AdditiveTree::new(shape, lengths.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn heights_of_an_ultrametric_tree_are_paths() {
+        let heights = tree([1.0, 1.0, 3.0, 2.0, f64::NAN]).ultrametric().unwrap();
+        assert_eq!((heights.heights(), heights.kind()), (&[2.0, 6.0][..], Kind::Dissimilarity));
+        assert_eq!(heights.edge_lengths()[..4], [1.0, 1.0, 3.0, 2.0]);
+        let message = tree([1.0, 2.0, 3.0, 2.0, f64::NAN]).ultrametric().unwrap_err().to_string();
+        assert!(message.contains("leaf 0 is 3 from the root, leaf 1 4"), "{message}");
+    }
+
+    #[test]
+    fn unknown_and_negative_lengths() {
+        let message = tree([1.0, f64::NAN, 3.0, 2.0, 0.0]).depths().unwrap_err().to_string();
+        assert!(message.contains("the edge above node 1 has no length"), "{message}");
+        assert_eq!(tree([5.0, 5.0, 1.0, -4.0, 0.0]).diameters().unwrap().heights(), [10.0, 10.0]);
+        let shape = Topology::from_parents(2, vec![2, 2, 2]).unwrap();
+        assert!(AdditiveTree::new(shape.clone(), vec![1.0, f64::INFINITY, 0.0]).is_err());
+        assert!(AdditiveTree::new(shape, vec![1.0]).is_err());
+    }
+}
