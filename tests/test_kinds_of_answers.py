@@ -99,7 +99,7 @@ def test_the_probability_of_whole_answers(kind):
     n = 5
     rng = np.random.default_rng(1)
     data = KINDS[kind]([rng.permutation(n) for _ in range(30)], n)
-    p = ordhc.posterior(data, chains=1, sweeps=6, burn_in=5, lengths=False)
+    p = ordhc.posterior(data, chains=1, sweeps=6, burn_in=5)
     (tree,), noise = p.trees, p.diagnostics.noise[0, -1]
     leaves = rng.permutation(n)
     asked = KINDS[kind]([leaves], n)
@@ -130,10 +130,10 @@ def test_rows_of_one_answer_count_as_one():
         H = 6 * at.reshape(n, n) / len(levels)
         crowd = Crowd(None, np.ones(1), np.array([0.02]))
         data = simulated(H, crowd, 4 * n, chosen([range(7)], 2, n), seed)
-        p = ordhc.posterior(data, seed=seed, lengths=False, sweeps=80)
+        p = ordhc.posterior(data, seed=seed, sweeps=80)
         said.append(p.expected.accuracy)
         right.append(1 - ordhc.metrics.triplet_distance(p.tree, truth))
-        rows = ordhc.posterior(ordhc.Triplets(data.rows, n_leaves=n), seed=seed, lengths=False, sweeps=80)
+        rows = ordhc.posterior(ordhc.Triplets(data.rows, n_leaves=n), seed=seed, sweeps=80)
         too_much.append(rows.expected.accuracy)
     assert np.mean(too_much) > np.mean(said) + 0.02
     assert abs(np.mean(said) - np.mean(right)) < abs(np.mean(too_much) - np.mean(right))
@@ -178,6 +178,6 @@ def test_the_order_of_rows_and_numbers_of_leaves_do_not_matter(kind):
     order, rows = rng.permutation(n), rng.permutation(len(data))
     numbers = rng.permutation(100)[data.answers]
     moved = ordhc.Triplets(order[data.rows.astype(int)][rows], n_leaves=n, answers=numbers[rows])
-    one, other = (ordhc.posterior(each, chains=1, sweeps=6) for each in (data, moved))
+    one, other = (ordhc.posterior(each, chains=1, sweeps=6, lengths=True) for each in (data, moved))
     np.testing.assert_allclose(other.similarity[np.ix_(order, order)], one.similarity)
     np.testing.assert_allclose(other.lengths[order], one.lengths)

@@ -121,10 +121,10 @@ def test_simulated_answers_where_heights_are_far_apart_are_right():
     truth = random_tree(6, 3)
     tree = ordhc.Dendrogram(truth.merges, 5_000.0 * -truth.heights, kind="similarity")
     heights = heights_of_pairs(tree)
-    for like, is_odd in (
-        (ordhc.Triplets.from_odd_one_out([[0, 1, 2]], n_leaves=6), True),
-        (ordhc.Triplets([[0, 1, 2]], n_leaves=6), False),
-        (ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6), False),
+    for like in (
+        ordhc.Triplets.from_odd_one_out([[0, 1, 2]], n_leaves=6),
+        ordhc.Triplets([[0, 1, 2]], n_leaves=6),
+        ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6),
     ):
         rows = simulated(heights, Crowd.of(like, 0.0, {}), 500, like, 1).rows[len(like) :].astype(int)
         near = heights[rows[:, 0], rows[:, 1]]

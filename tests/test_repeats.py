@@ -37,14 +37,14 @@ def test_answers_that_never_change_count_once(known):
     groups = np.arange(len(t)) % 2 if known else None
     again = thrice(t, groups)
     with pytest.warns(ordhc.OrdhcWarning, match="repeats"):
-        p = ordhc.posterior(again, sweeps=60, lengths=False)
+        p = ordhc.posterior(again, sweeps=60)
     assert "answers repeat a question" in p.notes[0]
     assert p.tree.settings["linkage_parameters"]["repeats"] == "same"
-    once = ordhc.posterior(again[::3], sweeps=60, lengths=False)
-    told = ordhc.posterior(again, sweeps=60, lengths=False, repeats="same")
+    once = ordhc.posterior(again[::3], sweeps=60)
+    told = ordhc.posterior(again, sweeps=60, repeats="same")
     assert told.notes == ()
     np.testing.assert_array_equal(told.similarity, p.similarity)
-    every = ordhc.posterior(again, sweeps=60, lengths=False, repeats="new")
+    every = ordhc.posterior(again, sweeps=60, repeats="new")
     assert every.notes == ()
     assert p.expected.accuracy == pytest.approx(once.expected.accuracy, abs=0.06)
     assert every.expected.accuracy > p.expected.accuracy + 0.03

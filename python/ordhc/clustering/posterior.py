@@ -94,7 +94,7 @@ class Posterior:
         --------
         >>> import ordhc
         >>> t, _ = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=4, seed=1)
-        >>> ordhc.posterior(t, sweeps=20).lengths.shape
+        >>> ordhc.posterior(t, sweeps=20, lengths=True).lengths.shape
         (16,)
         """
         return self._lengths.mean(axis=0) if self._lengths.size else None
@@ -289,7 +289,7 @@ def posterior(
     seed: int = 0,
     group: ArrayLike | None = None,
     unit: str | None = None,
-    lengths: bool = True,
+    lengths: bool = False,
     repeats: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Posterior:
@@ -319,8 +319,12 @@ def posterior(
         "answer": all answers have the same noise, though people are known. "group": of the data; the default
         where there are several.
     lengths
-        True if each leaf has a length of its own, which is learnt (an additive tree). With False all leaves
-        stand equally far from the root (an ultrametric tree).
+        True if each leaf has a length of its own, which is learnt (an additive tree). By default all leaves
+        stand equally far from the root (an ultrametric tree). Measured: with lengths .81 of Car's held-out
+        rows are predicted right, without .70. But of simulated additive trees (Yule, lengths of standard
+        deviation 2) .885 of the triplets are right where the posterior expects .94: supports are too high,
+        because chains hardly move the root. `Posterior.tree` has heights, not lengths; `Posterior.lengths`
+        has the lengths.
     repeats
         "new": several answers of a person to the same question all count. "same": they count as one. By
         default "same" if answers change on repetition much less often than the noise in the other answers
@@ -350,7 +354,17 @@ def posterior(
     -----
     An answer "p is closer than q" has probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is the
     height of a pair's lowest common ancestor and e the noise, which is learnt, of each person where they
-    are known. Trees have nodes of any degree; how many nodes, how balanced trees are, and how alike the
+    are known. With lengths l of leaves, h(a, b) - l(a) - l(b) takes the place of h(a, b).
+
+    Answers of several rows are choices among pairs of leaves, in proportion to exp(h) (Luce 1959,
+    "Individual choice behavior"); a share of 2 e is given by chance. The odd one out of three is the choice
+    of the other two. In a ranking each pair is chosen from those that remain. k of several, in no order:
+    the sum over all orders of the k, each chosen from those that remain. If only one is left out, this one
+    is chosen as the farthest instead, in proportion to exp(-h); so the most central of three has the
+    smallest sum of paths to the other two. Of best and worst the worst is chosen as the farthest, too, of
+    those that remain after the best.
+
+    Trees have nodes of any degree; how many nodes, how balanced trees are, and how alike the
     steps of height from node to node are is learnt, too. Chains start from AddS with average linkage and
     moves of subtrees, cut off every leaf and subtree in turn, and put it back by its posterior
     probability at any place. Time is in proportion to answers times depth, for each sweep.
@@ -381,7 +395,7 @@ def _drawn(
     progress: Progress | None = None,
     group: ArrayLike | None = None,
     unit: str | None = None,
-    lengths: bool = True,
+    lengths: bool = False,
     repeats: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
     """The posterior, and the leaves without answers."""
@@ -418,7 +432,9 @@ def _drawn(
     found.notes += (note,) if note else ()
     found._how = {"lengths": lengths, "repeats": "same" if are_same else "new"}
     settings = made_by(method="posterior-al", linkage="posterior-al")
-    settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
+    settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
+    if lengths:
+        settings["linkage_parameters"]["lengths"] = True
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
     found.tree = found.tree.with_settings(settings)

@@ -26,7 +26,7 @@ Rows = tuple[NDArray[np.int32], Floats, NDArray[np.int64]]
 
 def interval_left_out(
     estimate: float,
-    trees: list[_ordhc.Dendrogram],
+    trees: list[_ordhc.Tree],
     times: Callable[[int], NDArray[np.integer]],
     blocks: Callable[[], Iterable[Rows]],
     n_units: int,
