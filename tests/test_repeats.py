@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.clustering.answering import chances_of
 from ordhc.clustering.repeats import repeats_of
 from test_posterior import noisy
 
@@ -77,3 +78,34 @@ def test_forecasts_count_repeats_as_the_posterior_does():
     p = ordhc.posterior(again, repeats="same", sweeps=40)
     new = ordhc.posterior(again, repeats="new", sweeps=40)
     assert p.forecast(again, 2, repeats=2).accuracy < new.forecast(again, 2, repeats=2).accuracy + 0.05
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_careful_people_beside_careless_ones_may_answer_alike(odd):
+    """Each person's own noise counts: who makes no mistakes never changes an answer."""
+    _, truth = noisy(n=8, m=400, wrong=0.0, seed=1)
+    rng = np.random.default_rng(1)
+    rows = np.array([rng.permutation(8)[:3] for _ in range(500)])
+    sizes = np.stack([truth.lca_size(rows[:, i], rows[:, j]) for i, j in ((1, 2), (0, 2), (0, 1))], axis=1)
+    rows = rows[np.arange(len(rows))[:, None], (sizes.argmin(axis=1)[:, None] + [0, 1, 2]) % 3]
+    who = np.where(np.arange(len(rows)) % 4 == 0, "coin", "ann")
+    guessed = rng.permuted(rows, axis=1)
+    rows = np.where((who == "coin")[:, None], guessed, rows)
+    if odd:
+        data = ordhc.Triplets.from_odd_one_out(rows, n_leaves=8, groups=who)
+    else:
+        data = ordhc.Triplets(rows[:, [1, 2, 0]], n_leaves=8, groups=who)
+    found = repeats_of(data)
+    assert len(found.repeats) > 100
+    p = ordhc.posterior(data, sweeps=60)
+    assert p.noise_by_group["coin"] > 0.25 > 0.1 > p.noise_by_group["ann"]
+    assert p.notes == ()
+    assert "repeats" not in p.tree.settings["linkage_parameters"]
+
+
+def test_chances_of_answers():
+    odd = ordhc.Triplets.from_odd_one_out([(2, 0, 1), (2, 1, 0)])
+    ranked = ordhc.Triplets.from_ranking([(0, 1, 2, 3)], n_ranked=2)
+    for data, chance in ((odd, 1 / 3), (ranked, 1 / 6)):
+        found = chances_of(data, data.answers, np.arange(len(data)))
+        np.testing.assert_allclose(found, chance)

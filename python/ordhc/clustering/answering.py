@@ -1,5 +1,6 @@
 """Answers as the posterior's model has them: what an answer says, and answers drawn from the model."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 
-__all__ = ["Crowd", "order_of", "simulated"]
+__all__ = ["Crowd", "chances_of", "order_of", "simulated"]
 
 #: Simulated answers are of the kinds of this many answers, drawn at random.
 _KINDS = 40
@@ -80,6 +81,31 @@ def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | No
     compared = (sum(blocks) ** 2 - sum(size**2 for size in blocks)) // 2
     agrees = all(losses[near] < losses[far] for near, far in said)
     return (order, blocks) if agrees and compared == len(said) == len(rows) else None
+
+
+def chances_of(
+    data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how likely the answers of some rows are if all possible answers are equally likely.
+
+    Parameters
+    ----------
+    data
+        The comparisons.
+    numbers
+        (m,) the number of the answer that each row is part of.
+    at
+        (k,) the rows.
+    """
+    by_answer = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[by_answer], [numbers[at], numbers[at] + 1])
+    found = np.full(len(at), 0.5)
+    for place, (start, end) in enumerate(starts.T.tolist()):
+        order = order_of(data.rows[by_answer[start:end]])
+        if order is not None:
+            blocks = order[1]
+            found[place] = math.prod(map(math.factorial, blocks)) / math.factorial(sum(blocks))
+    return found
 
 
 def simulated(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.clustering.answering import Crowd, simulated
+from ordhc.clustering.answering import Crowd, chances_of, simulated
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
@@ -476,8 +476,19 @@ def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> 
     rows = np.ascontiguousarray(rank[data.rows.astype(np.int64)])
     numbers = numbers_of_answers(data)
     if numbers is None:
-        return again.note(found._samples.predict(rows[again.repeats], False))
-    return again.note(found._samples.predict_answers(rows, numbers)[again.repeats])
+        likely, chance = found._samples.predict(rows[again.repeats], False), 0.5
+    else:
+        likely = found._samples.predict_answers(rows, numbers)[again.repeats]
+        chance = chances_of(data, numbers, again.repeats)
+    if data.groups is not None and found.noise_by_group:
+        # Predictions have the mean noise of all people, each repeat has that of its person.
+        mean = float(np.mean(list(found.noise_by_group.values())))
+        who = data.groups[again.repeats].tolist()
+        names = who if data.group_names is None else [data.group_names[number] for number in who]
+        own = np.array([found.noise_by_group.get(name, mean) for name in names])
+        clear = np.clip((likely - 2 * mean * chance) / max(1 - 2 * mean, 1e-9), 0, 1)
+        likely = 2 * own * chance + (1 - 2 * own) * clear
+    return again.note(likely)
 
 
 def posterior_linkage(
