@@ -476,7 +476,8 @@ def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> 
     rows = np.ascontiguousarray(rank[data.rows.astype(np.int64)])
     numbers = numbers_of_answers(data)
     if numbers is None:
-        likely, chance = found._samples.predict(rows[again.repeats], False), 0.5
+        likely = found._samples.predict(rows[again.repeats], False)
+        chance = np.full(len(likely), 0.5)
     else:
         likely = found._samples.predict_answers(rows, numbers)[again.repeats]
         chance = chances_of(data, numbers, again.repeats)
