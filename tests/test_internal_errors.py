@@ -32,7 +32,7 @@ FAULTS = {
     "reading": ("ordhc.io.comparisons.read_comparisons", ["cluster", "a b.csv"]),
     "planning": ("ordhc.clustering.plan.Plan.of", ["cluster", "a b.csv"]),
     "summing up": ("ordhc.metrics.score.score", ["cluster", "a b.csv"]),
-    "selecting": ("ordhc.evaluate.select.fit", ["compare", "a b.csv", "--folds", "2"]),
+    "selecting": ("ordhc.evaluate.trials.fit", ["compare", "a b.csv", "--folds", "2"]),
     "scoring": ("ordhc._ordhc.revenue", ["score", "t.nwk", "a b.csv"]),
     "simulating": ("ordhc._ordhc.planted", ["simulate", "new.csv"]),
     "converting": ("ordhc.io.write_trees", ["convert", "t.nwk", "t.json"]),

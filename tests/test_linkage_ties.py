@@ -242,8 +242,10 @@ def test_who_has_called_is_warned_of_values_that_cancel_out():
     tiny, large = 1e-30, 1e30
     S = [-tiny, large, -large, large, large, tiny, tiny, -large, large, tiny]
     with pytest.warns(OrdhcWarning, match="cancel out") as caught:
-        ordhc.linkage(S, "ward", dissimilarity=False)
+        ordhc.linkage(S, "ward", dissimilarity=False, engine="naive")
     assert caught[0].filename == __file__
+    # The default engine settles the doubt from the leaves.
+    assert ordhc.linkage(S, "ward", dissimilarity=False).merges.tolist() == [[0, 2], [4, 5], [1, 3], [6, 7]]
 
 
 N_EQUAL = 1600

@@ -119,7 +119,7 @@ def test_forms_that_are_no_tree(form, options, text):
         ("aari", BINARY, BINARY, {"levels": [5]}, "n_clusters = 5 is outside 1..=4"),
         ("aari", BINARY, "(0:1,1:1,2:1,3:1);", {}, "all merges of the reference have the same height"),
         # Trees of shape alone.
-        ("ari", SHAPE, [0, 0, 1, 1], {}, "neither heights nor lengths, and so no order of merging: cut it"),
+        ("ari", SHAPE, [0, 0, 1, 1], {}, "neither heights nor lengths, and so no order of merges: cut it"),
         ("ari", SHAPE, [0, 0, 1, 1], {"n_clusters": 5}, "n_clusters = 5 is outside 1..=4"),
         ("aari", SHAPE, [0, 0, 1, 1], {}, 'no order of merging to cut by: give levels="depth"'),
         ("aari", BINARY, SHAPE, {}, 'no order of merging to cut by: give levels="depth"'),

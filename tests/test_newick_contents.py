@@ -197,7 +197,7 @@ def test_parents_are_checked():
             with pytest.raises(ordhc.InputError) as error:
                 Dendrogram.from_dict({"n_leaves": n, "parents": parents})
             assert part in str(error.value)
-    with pytest.raises(ordhc.InputError, match="parents of 3 nodes make a tree of 2 leaves, not of 3"):
+    with pytest.raises(ordhc.InputError, match="n_leaves is 3, but the parents of 3 nodes have 2 leaves"):
         Dendrogram.from_dict({"n_leaves": 3, "parents": [2, 2, -1]})
 
 

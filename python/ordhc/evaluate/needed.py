@@ -201,9 +201,9 @@ def plan(
     pairs, in pairs of pairs; the score compares two, four and eight groups. Between numbers of leaves (their
     logarithm) and accuracies that were simulated, scores are interpolated, and made not to fall with more
     answers. Fresh studies of 20 and 50 leaves with the expected number of answers have scored .02 more than
-    the target on average (standard error .01, 31 studies); with `low` of them 16% have reached it, and with
-    `high`, where it was measured, all of 19: plan with `high`. Groups of unequal sizes, or more of them, need
-    more answers; a first study of some of the leaves tells.
+    the target on average (standard error .01, 31 studies). With `low` of them 16% have reached it; with
+    `high`, where that was measured, all of 19 have: plan with `high`. Groups of unequal sizes, or more of
+    them, need more answers; a first study of some of the leaves tells.
 
     Examples
     --------

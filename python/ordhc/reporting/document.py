@@ -26,7 +26,6 @@ from ordhc.reporting.sections import (
 from ordhc.reporting.words import (
     FEWEST_IN_PERCENT,
     NO_BETTER,
-    PAGE,
     forms,
     in_numbers,
     is_chance,
@@ -330,8 +329,9 @@ def _methods(numbers: Numbers) -> Markup:
         again,
         f"<h3>Exact settings and versions</h3><pre>{text(exact, 20_000)}</pre>",
         paragraph("The JSON of the same name, beside this page, holds every number and the tree.", "quiet"),
-        Markup(
-            f'<p class="quiet"><a href="{PAGE}">What each number assumes</a>, and how often its intervals '
-            "hold.</p>"
+        paragraph(
+            'The page "What the numbers assume" of the documentation has what each number assumes, and how '
+            "often its intervals hold.",
+            "quiet",
         ),
     )

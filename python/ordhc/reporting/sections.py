@@ -6,7 +6,7 @@ from typing import Any
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.reporting.figures import agreement_figure, tanglegram_figure, tree_figure
 from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table, text
-from ordhc.reporting.words import ODD, in_numbers, percent, told_people
+from ordhc.reporting.words import MARKED, ODD, in_numbers, percent, told_people
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
@@ -94,7 +94,7 @@ def people_section(numbers: Numbers) -> Markup:
         kinds = "lnnnlnns"
     rows = []
     for person in people[:PEOPLE]:
-        is_odd = person["verdict"] in ODD
+        is_odd = person["verdict"] in MARKED
         row = [
             person["who"],
             f"{person['n_answers']:,}",

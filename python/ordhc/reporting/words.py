@@ -8,9 +8,9 @@ from ordhc.reporting.counts import FORMS
 
 __all__ = [
     "FEWEST_IN_PERCENT",
+    "MARKED",
     "NO_BETTER",
     "ODD",
-    "PAGE",
     "forms",
     "three_digits",
     "in_numbers",
@@ -28,8 +28,6 @@ __all__ = [
 
 #: A share of fewer answers is no percentage.
 FEWEST_IN_PERCENT = 10
-#: What each number assumes.
-PAGE = "https://ordhc.github.io/ordhc/explanation/assumptions.html"
 
 Numbers = Mapping[str, Any]
 
@@ -250,8 +248,9 @@ def summary(numbers: Numbers) -> list[str]:
     return told
 
 
-#: Standings that should be looked at.
-ODD = ("looks random", "below chance", "unlike others", "another view")
+#: Standings that are marked, and all that should be looked at.
+MARKED = ("looks random", "below chance")
+ODD = (*MARKED, "unlike others", "another view")
 _SAID = (
     ("looks random", "looks as if answering at random", "look as if answering at random"),
     ("below chance", "answers as if the other way round", "answer as if the other way round"),

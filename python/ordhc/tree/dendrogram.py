@@ -649,7 +649,9 @@ class Dendrogram:
         S
             (n, n), or the n(n-1)/2 pairs as SciPy orders them: of all orders in which the tree can be drawn
             without crossings the one of which neighbouring leaves are closest in sum (optimal leaf ordering,
-            Bar-Joseph, Gifford & Jaakkola 2001). O(n^3) steps for balanced trees, memory for two matrices.
+            Bar-Joseph, Gifford & Jaakkola 2001). A node of more than two children is taken as `merges`, so
+            that not all orders of its children are tried. O(n^3) steps for balanced trees, memory for two
+            matrices.
         dissimilarity
             Whether smaller is closer in `S`; by default as the tree's heights.
         progress
@@ -1404,8 +1406,8 @@ class Dendrogram:
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).
 
-        A tree with heights is drawn as a dendrogram, one with lengths as a phylogram with an axis of distances
-        from the root, one of shape alone as a cladogram.
+        A tree with heights is drawn as a dendrogram, one with lengths as a phylogram with an axis of
+        distances from the root, one of shape alone as a cladogram.
 
         Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
         color_by, colors, columns, palette, labels, node_names, support, support_threshold, scale, width,
@@ -1452,8 +1454,8 @@ class Dendrogram:
     ) -> str | None:
         """Return or write a page that shows the tree: zoom, collapse, search, cut, copy clusters, export SVG.
 
-        The tree is drawn as `plot` draws it: with lengths as a phylogram, of shape alone as a cladogram. The page
-        is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
+        The tree is drawn as `plot` draws it: with lengths as a phylogram, of shape alone as a cladogram. The
+        page is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
 
         Parameters
         ----------

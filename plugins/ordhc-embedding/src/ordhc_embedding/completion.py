@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ordhc import InputError, Triplets
 from ordhc._ordhc import expected_adds3
-from ordhc.evaluate.select import questions
+from ordhc.comparison.units import questions_of
 from ordhc.progress import Progress, part, shows_progress
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
@@ -100,7 +100,7 @@ def choose_n_components(
     """
     if triplets.weights is not None:
         triplets = triplets[triplets.weights > 0]
-    question_of = questions(triplets)
+    question_of = questions_of(triplets)[0]
     count = int(question_of.max(initial=-1)) + 1
     if count < _FOLDS:
         return _DIMENSIONS[0]

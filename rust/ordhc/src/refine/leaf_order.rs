@@ -17,8 +17,9 @@ use crate::tree::Topology;
 /// Bar-Joseph, Gifford & Jaakkola, "Fast optimal leaf ordering for hierarchical clustering" (2001), in which the
 /// best orders of a cluster between two given ends are products of matrices with minimum for sum and sum for
 /// product: for a balanced tree they take O(n^3) such steps, for a caterpillar O(n^2); memory for two
-/// matrices. Of orders that are equally good one is taken; the cluster that stands first among the last two keeps its
-/// side.
+/// matrices. Of orders that are equally good one is taken; the cluster that is first among the last two keeps its
+/// side. A node of more than two children is taken as the merges of [`Topology::merges`], so that not all orders of
+/// its children are tried.
 ///
 /// # Errors
 /// A matrix of another number of leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -104,7 +105,10 @@ impl Spans {
             Some(merge) => (halves[merge].start..halves[merge].end, Some(merge)),
         };
         for &[a, b] in tree.merges().iter() {
-            let [(first, a), (second, b)] = [span(&halves, a), span(&halves, b)];
+            let mut parts = [span(&halves, a), span(&halves, b)];
+            // Of a node of many children the merges before may be on the left of a child with a smaller number.
+            parts.sort_by_key(|(span, _)| span.start);
+            let [(first, a), (second, b)] = parts;
             halves.push(Halves { start: first.start, middle: first.end, end: second.end, parts: [a, b] });
         }
         Self { n, place, halves }
@@ -275,6 +279,27 @@ mod tests {
 
     fn length(order: &[u32], far: &[i32], n: usize) -> i32 {
         order.windows(2).map(|pair| far[pair[0] as usize * n + pair[1] as usize]).sum()
+    }
+
+    #[test]
+    fn nodes_of_many_children_stay_together() {
+        for n in 3..=6 {
+            for (seed, tree) in all_trees(n).iter().enumerate() {
+                let mut random = below(seed as u64);
+                let (tree, _) = tree.topology().without(|_| random(2) == 0);
+                let far: Vec<i32> = (0..n * (n - 1) / 2).map(|_| random(7) as i32).collect();
+                let matrix = Matrix::new(Values::I32(&far), Layout::Condensed, Kind::Dissimilarity).unwrap();
+                let order = optimal_leaf_order(&tree, &matrix, None).unwrap();
+                let mut spans: Vec<[u32; 2]> = Topology::places(&order).iter().map(|&at| [at, at + 1]).collect();
+                for node in n..tree.n_nodes() {
+                    let children = || tree.children(node).iter().map(|&child| spans[child as usize]);
+                    let first = children().map(|span| span[0]).min().unwrap();
+                    let last = children().map(|span| span[1]).max().unwrap();
+                    assert_eq!(last - first, tree.size(node));
+                    spans.push([first, last]);
+                }
+            }
+        }
     }
 
     #[test]

@@ -176,3 +176,10 @@ fn support_of_other_programs_is_read() {
         assert_eq!(read.annotations.support, None, "{text}");
     }
 }
+
+#[test]
+fn lengths_are_written_in_the_shortest_way() {
+    let text = "((a:5e-324,b:1e300):0.1,c:-250,d:1234.5);";
+    let read = NewickTree::read(text, Underscores::Blanks, None).unwrap();
+    assert_eq!(read.tree.newick().annotations(&read.annotations).unwrap().lengths().to_string(), text);
+}

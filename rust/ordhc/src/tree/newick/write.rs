@@ -146,7 +146,7 @@ impl<'a> Writer<'a> {
         let mut items = Vec::new();
         if let Some(tree) = self.heights {
             match tree.leaf_heights() {
-                Some(heights) => items.push(format!("{}={}", word(tree), heights[leaf])),
+                Some(heights) => items.push(format!("{}={}", word(tree), shortest(heights[leaf]))),
                 None if self.n == 1 && tree.kind() == Kind::Similarity => items.push(word(tree).to_string()),
                 None => {}
             }
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
         let support = self.annotations.support.as_ref().map(|support| support[node]).filter(|share| !share.is_nan());
         let support = support.map(|share| if self.shares { share.to_string() } else { percent(share) });
         let mut items = Vec::new();
-        items.extend(self.heights.map(|tree| format!("{}={}", word(tree), tree.heights()[node])));
+        items.extend(self.heights.map(|tree| format!("{}={}", word(tree), shortest(tree.heights()[node]))));
         match (name, support) {
             (Some(name), support) => {
                 text.push_str(&node_label(name));
@@ -180,9 +180,15 @@ impl<'a> Writer<'a> {
 
     fn length(&self, text: &mut String, node: usize) {
         if let Some(length) = self.lengths.as_ref().map(|lengths| lengths[node]).filter(|length| !length.is_nan()) {
-            let _ = write!(text, ":{length}");
+            let _ = write!(text, ":{}", shortest(length));
         }
     }
+}
+
+/// The shorter one of the two ways to write a number, with and without an exponent; both are read back to the bit.
+fn shortest(x: f64) -> String {
+    let (plain, scientific) = (x.to_string(), format!("{x:e}"));
+    if scientific.len() < plain.len() { scientific } else { plain }
 }
 
 fn word(tree: &Dendrogram) -> &'static str {
