@@ -2,12 +2,17 @@
 
 python benches/bench_calibration.py [measure] [table] [figure] [--methods posterior,bootstrap]
     [--results FILE] [--leaves 60] [--seeds 10] [--first-seed 0] [--trees yule]
-    [--answers 4,16] [--noise close]
+    [--answers 4,16] [--noise close] [--kinds odd,central]
 
 Answers about random trees (Yule, uniform), balanced ones, caterpillars, and planted ones (eight clusters, of
 which all leaves are alike). "constant": right with p = .8. "close": each pair's similarity is the depth of
 its ancestor and a normal deviate, a level being 1.5 deviations, new for each answer. Counted are all clusters
 of all drawn trees (of all resamples), and 2,000 triplets of which two leaves are closer in the true tree.
+
+"--kinds" are kinds of answers: triplets, quadruplets, odd (one out of three), central (the most central of
+three), chosen (2 of 6 that are closest to a reference), ranked (4, by closeness to a reference). Their noise
+is "close", or "luce": as "close", with Gumbel deviates. A leaf has as many answers, whatever their kind. With
+them `expected` is compared with the tree's true accuracy. "--no-lengths" has ultrametric trees only.
 
 "measure" adds to a file what it does not yet hold; "table" and "figure" (docs/images/calibration.png) read
 it. Standard errors are those over trees: what is said of one tree is right or wrong together.
@@ -28,6 +33,7 @@ from measure import table
 SHAPES = ("yule", "uniform", "balanced", "caterpillar", "planted")
 ANSWERS = (4, 16, 64, 240)
 NOISES = ("constant", "close")
+ANSWER_KINDS = ("triplets", "quadruplets", "odd", "central", "chosen", "ranked")
 KINDS = ("clusters", "triplets")
 BINS = 10
 #: Bins of fewer are not shown.
@@ -47,6 +53,7 @@ class Truth:
         else:
             tree = ordhc.Dendrogram._of(ordhc._ordhc.random_tree(shape, n, seed), None)
             order = rng.permutation(n)
+            self.tree = tree.relabel(order)
             self.depth = np.zeros((n, n), dtype=int)
             members = [np.array([leaf]) for leaf in order]
             for a, b in tree.merges:
@@ -65,6 +72,38 @@ class Truth:
             swap = np.where(near == far, rng.random(m) < 0.5, (near < far) ^ (rng.random(m) > 0.8))
         rows[swap] = rows[swap][:, [0, 2, 1]]
         return ordhc.Triplets(rows, n_leaves=n)
+
+    def answers_of_kind(self, kind, m, noise, rng):
+        """Each pair of a question has a similarity of its own, new for each answer."""
+        n = len(self.depth)
+        width = {"quadruplets": 4, "chosen": 7, "ranked": 5}.get(kind, 3)
+        leaves = np.argsort(rng.random((m, n)), axis=1)[:, :width]
+
+        def similarity(a, b):
+            deviate = rng.gumbel(size=m) if noise == "luce" else rng.normal(size=m)
+            return 1.5 * self.depth[leaves[:, a], leaves[:, b]] + deviate
+
+        at = np.arange(m)
+        if kind == "quadruplets":
+            swap = similarity(0, 1) < similarity(2, 3)
+            leaves[swap] = leaves[swap][:, [2, 3, 0, 1]]
+            return ordhc.Quadruplets(leaves, n_leaves=n)
+        if kind in ("odd", "central"):
+            others = np.stack([similarity(1, 2), similarity(0, 2), similarity(0, 1)])
+            first = others.argmax(axis=0) if kind == "odd" else others.argmin(axis=0)
+            rows = leaves[at[:, None], (first[:, None] + [0, 1, 2]) % 3]
+            make = ordhc.Triplets.from_odd_one_out if kind == "odd" else ordhc.Triplets.from_most_central
+            return make(rows, n_leaves=n)
+        order = np.argsort([-similarity(0, place) for place in range(1, width)], axis=0).T
+        others = leaves[at[:, None], 1 + order]
+        if kind == "triplets":
+            return ordhc.Triplets(np.column_stack([leaves[:, 0], others]), n_leaves=n)
+        if kind == "ranked":
+            rows = np.column_stack([leaves[:, 0], others])
+            return ordhc.Triplets.from_ranking(rows, n_ranked=4, n_leaves=n)
+        near, far = np.repeat([0, 1], 4), np.tile([2, 3, 4, 5], 2)
+        rows = np.stack([np.repeat(leaves[:, :1], 8, axis=1), others[:, near], others[:, far]], axis=2)
+        return ordhc.Triplets(rows.reshape(-1, 3), n_leaves=n, answers=np.repeat(at, 8))
 
     def questions(self, m, rng):
         """Whose answer is clear, near before far."""
@@ -99,11 +138,14 @@ def sides(rows, trees):
     return (for_it + 0.5) / (for_it + against + 1)
 
 
-def measured(method, shape, n, a_leaf, noise, seed, how):
-    """Pairs of what is said and what is so, of clusters and of triplets."""
+def measured(method, shape, n, a_leaf, noise, seed, kind=None, *, how):
+    """Pairs of what is said and what is so, of clusters and of triplets; given a kind, what is expected."""
     rng = np.random.default_rng([seed, n, a_leaf])
     truth = Truth(shape, n, seed)
-    data = truth.answers(n * a_leaf, noise, rng)
+    if kind is None:
+        data = truth.answers(n * a_leaf, noise, rng)
+    else:
+        data = truth.answers_of_kind(kind, n * a_leaf, noise, rng)
     rows = truth.questions(2000, rng)
     if method == "posterior":
         found = ordhc.posterior(data, seed=seed, **how)
@@ -112,7 +154,11 @@ def measured(method, shape, n, a_leaf, noise, seed, how):
         found = ordhc.bootstrap(data, method="adds3-al+spr", n_resamples=100, seed=seed)
         share = sides(rows, found.trees)
     told = np.stack([np.maximum(share, 1 - share), share >= 0.5], 1)
-    return np.array(supports(found.trees, truth, n), dtype=float), told
+    expected = None
+    if kind is not None and method == "posterior":
+        right = 1 - ordhc.metrics.triplet_distance(found.tree, truth.tree)
+        expected = [found.expected.accuracy, found.expected.low, found.expected.high, float(right)]
+    return np.array(supports(found.trees, truth, n), dtype=float), told, expected
 
 
 def binned(pairs):
@@ -126,15 +172,18 @@ def measure(given):
     path = Path(given.results)
     known = {tuple(run["case"]) for run in runs_of(path)}
     how = {name: getattr(given, name) for name in ("chains", "sweeps") if getattr(given, name)}
+    how |= {"lengths": False} if given.no_lengths else {}
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     for seed, method in itertools.product(seeds, given.methods):
-        for shape, a_leaf, noise in itertools.product(given.trees, given.answers, given.noise):
-            case = (method, shape, given.leaves, a_leaf, noise, seed)
+        settings = itertools.product(given.trees, given.answers, given.noise, given.kinds or [None])
+        for shape, a_leaf, noise, kind in settings:
+            case = (method, shape, given.leaves, a_leaf, noise, seed, *([kind] if kind else []))
             if case in known:
                 continue
             start = time.process_time()
-            found = [binned(pairs) for pairs in measured(*case, how)]
-            run = {"case": case, "clusters": found[0], "triplets": found[1]}
+            *pairs, expected = measured(*case, how=how)
+            found = [binned(each) for each in pairs]
+            run = {"case": case, "clusters": found[0], "triplets": found[1], "expected": expected}
             run["seconds"] = round(time.process_time() - start, 2)
             with path.open("a") as file:
                 file.write(json.dumps(run) + "\n")
@@ -173,9 +222,9 @@ def tables(given):
         mine = [run for run in runs if run["case"][0] == method]
         print(f"{method}, {len(mine)} runs, {sum(run['seconds'] for run in mine):.0f} seconds\n")
         cases = {"all": mine}
-        for at, what in ((1, "{}"), (2, "{} leaves"), (3, "{} answers a leaf"), (4, "{}")):
-            for value in dict.fromkeys(run["case"][at] for run in mine):
-                cases[what.format(value)] = [run for run in mine if run["case"][at] == value]
+        for at, what in ((1, "{}"), (2, "{} leaves"), (3, "{} answers a leaf"), (4, "{}"), (6, "{}")):
+            for value in dict.fromkeys(run["case"][at] for run in mine if len(run["case"]) > at):
+                cases[what.format(value)] = [run for run in mine if run["case"][at : at + 1] == [value]]
         lines = []
         for name, of in cases.items():
             worst = [max(np.abs(np.subtract(*curve(of, kind)[:2])), default=0) for kind in KINDS]
@@ -183,6 +232,17 @@ def tables(given):
                 (name, cell(of, "clusters"), f"{worst[0]:.2f}", cell(of, "triplets"), f"{worst[1]:.2f}")
             )
         table(("", "support: right", "off by", "probability of a triplet: right", "off by"), lines)
+        lines = []
+        for name, of in cases.items():
+            known = np.array([run["expected"] for run in of if run.get("expected")])
+            if len(known):
+                said, low, high, right = known.T
+                covered = np.mean((low <= right) & (right <= high))
+                lines.append(
+                    (name, len(known), f"{said.mean():.3f}", f"{right.mean():.3f}", f"{covered:.2f}")
+                )
+        if lines:
+            table(("", "sets", "expected", "right", "within the interval"), lines)
 
 
 def figure(given):
@@ -236,6 +296,8 @@ if __name__ == "__main__":
     parser.add_argument("--trees", type=words_of, default=SHAPES)
     parser.add_argument("--answers", type=lambda text: [int(x) for x in text.split(",")], default=ANSWERS)
     parser.add_argument("--noise", type=words_of, default=NOISES)
+    parser.add_argument("--kinds", type=words_of)
+    parser.add_argument("--no-lengths", action="store_true")
     parser.add_argument("--sweeps", type=int)
     parser.add_argument("--chains", type=int)
     given = parser.parse_args()

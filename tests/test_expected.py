@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.clustering.outlook import Crowd, expected_of, simulated
+from ordhc.clustering.answering import Crowd, simulated
+from ordhc.clustering.outlook import expected_of, heights_of_pairs
 from test_uncertain import levels, people
 
 
@@ -50,14 +51,15 @@ def test_more_answers_are_of_the_same_people():
     p = ordhc.posterior(t, seed=0)
     assert p.noise_by_group["coin"] > 0.35 > 0.1 > p.noise_by_group["ann"]
     crowd = Crowd.of(t, 0.1, p.noise_by_group)
-    later = simulated(p.trees[0], crowd, 4000, t, False, 1)
+    later = simulated(heights_of_pairs(p.trees[0]), crowd, 4000, t, 1)
     new = later.groups[len(t) :] == list(t.group_names).index("coin")
     assert new.mean() == pytest.approx(0.25, abs=0.03)
     found = [ordhc.metrics.satisfied(p.trees[0], later[len(t) :][of]) for of in (new, ~new)]
     shares = [one.agreed / (one.agreed + one.disagreed) for one in found]
     assert shares[0] < 0.6 < 0.85 < shares[1]
     # The same trees of one and the same noise forecast something else.
-    alike = ordhc.posterior(t, seed=0, unit="answer")
+    # One noise for all doesn't explain that the careful ones repeat themselves.
+    alike = ordhc.posterior(t, seed=0, unit="answer", repeats="new")
     assert alike.forecast(t, 4, repeats=1) != p.forecast(t, 4, repeats=1)
     nobody = ordhc.Triplets(t.rows, n_leaves=n)
     named = ordhc.posterior(nobody, seed=0, group=who)

@@ -83,7 +83,8 @@ def test_more_answers_bring_what_was_forecast():
 
 def test_simulated_answers_are_those_of_the_model():
     """Odd ones out, triplets and quadruplets of one tree, beside their probabilities."""
-    from ordhc.clustering.outlook import Crowd, heights_of_pairs, simulated
+    from ordhc.clustering.answering import Crowd, simulated
+    from ordhc.clustering.outlook import heights_of_pairs
 
     truth = random_tree(6, 3)
     H = heights_of_pairs(truth)
@@ -96,7 +97,7 @@ def test_simulated_answers_are_those_of_the_model():
         (ordhc.Triplets([[0, 1, 2]], n_leaves=6), False),
         (ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6), False),
     ):
-        found = simulated(tree, Crowd.of(like, 0.05, {}), 30_000, like, is_odd, 1)
+        found = simulated(heights, Crowd.of(like, 0.05, {}), 30_000, like, 1)
         assert found.rows[: len(like)].tolist() == like.rows.tolist()
         rows = found.rows[len(like) :].astype(int)
         near = heights[rows[:, 0], rows[:, 1]]
@@ -114,17 +115,18 @@ def test_simulated_answers_are_those_of_the_model():
 
 
 def test_simulated_answers_where_heights_are_far_apart_are_right():
-    from ordhc.clustering.outlook import Crowd, heights_of_pairs, simulated
+    from ordhc.clustering.answering import Crowd, simulated
+    from ordhc.clustering.outlook import heights_of_pairs
 
     truth = random_tree(6, 3)
     tree = ordhc.Dendrogram(truth.merges, 5_000.0 * -truth.heights, kind="similarity")
     heights = heights_of_pairs(tree)
-    for like, is_odd in (
-        (ordhc.Triplets.from_odd_one_out([[0, 1, 2]], n_leaves=6), True),
-        (ordhc.Triplets([[0, 1, 2]], n_leaves=6), False),
-        (ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6), False),
+    for like in (
+        ordhc.Triplets.from_odd_one_out([[0, 1, 2]], n_leaves=6),
+        ordhc.Triplets([[0, 1, 2]], n_leaves=6),
+        ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6),
     ):
-        rows = simulated(tree, Crowd.of(like, 0.0, {}), 500, like, is_odd, 1).rows[len(like) :].astype(int)
+        rows = simulated(heights, Crowd.of(like, 0.0, {}), 500, like, 1).rows[len(like) :].astype(int)
         near = heights[rows[:, 0], rows[:, 1]]
         far = heights[rows[:, 0], rows[:, 2]] if rows.shape[1] == 3 else heights[rows[:, 2], rows[:, 3]]
         assert (near >= far).all()

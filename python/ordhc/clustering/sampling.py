@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import coded, groups_of
+from ordhc.comparison.units import answers_of, coded, groups_of
 from ordhc.errors import InputError
 
-__all__ = ["CHAINS", "people_of", "seconds_of", "square", "sweeps_for", "with_groups"]
+__all__ = ["CHAINS", "numbers_of_answers", "people_of", "seconds_of", "square", "sweeps_for", "with_groups"]
 
 #: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
 CHAINS = 4
@@ -38,15 +38,20 @@ def seconds_of(n: int, m: int) -> float:
 def with_groups(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> Triplets | Quadruplets:
-    """The data with these groups instead of its own, or without any."""
-    if group is not None:
-        if unit is not None:
-            raise InputError("give group or unit, not both")
-        codes, names = coded("group", group, len(data))
-        return data._changed(groups=codes, group_names=names)
+    """Return the data with these groups instead of its own, or without any."""
+    if group is not None and unit is not None:
+        raise InputError("give group or unit, not both")
     if unit == "group" and data.groups is None:
         raise InputError("unit is 'group', but the comparisons have no groups")
-    return data._changed(groups=None, group_names=None) if unit == "answer" else data
+    if group is None and unit != "answer":
+        return data
+    # Equal numbers of answers of two people stay two answers.
+    answers = None if data.answers is None or data.groups is None else answers_of(data)
+    data = data if answers is None else data._changed(answers=answers)
+    if group is None:
+        return data._changed(groups=None, group_names=None)
+    codes, names = coded("group", group, len(data))
+    return data._changed(groups=codes, group_names=names)
 
 
 def people_of(
@@ -73,6 +78,14 @@ def people_of(
     people = rank[codes].astype(np.uint32)
     rows = np.lexsort((people, content))
     return rows, people[rows], [number if known is None else known[number] for number in who]
+
+
+def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | None:
+    """Return the number of each row's answer; None if every row is an answer of its own."""
+    if data.answers is None or not len(data):
+        return None
+    numbers = answers_of(data)
+    return numbers.astype(np.uint32) if np.bincount(numbers).max() > 1 else None
 
 
 def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:

@@ -79,18 +79,6 @@ def answers_of(data: "Comparisons") -> Numbers:
     return numbered(answers)[0]
 
 
-def are_odd_ones_out(data: "Comparisons") -> bool:
-    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
-    if data.rows.shape[1] != 3 or data.answers is None or not len(data):
-        return False
-    numbers = answers_of(data)
-    order = np.lexsort((np.arange(len(data)), numbers))
-    if len(order) % 2 or (np.bincount(numbers) != 2).any():
-        return False
-    first, second = (data.rows[order[at::2]] for at in (0, 1))
-    return bool((first[:, [1, 0, 2]] == second).all())
-
-
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
     """What each row belongs to, numbered from 0: its person, where several are known, or its answer."""
     if unit is not None:

@@ -174,7 +174,13 @@ class Resampling:
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
         places, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
         drawn = self.data[places]
-        tree, _ = fit(self.plan, drawn, initial_clusters=self.initial_clusters, progress=go_on)
+        fitted = drawn
+        if self.plan.linkage.name == "posterior-al":
+            # As weights: the posterior would take equal answers for repeats that say nothing new.
+            kept = np.flatnonzero(times)
+            weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
+            fitted = self.data[kept]._changed(weights=weights)
+        tree, _ = fit(self.plan, fitted, initial_clusters=self.initial_clusters, progress=go_on)
         revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
         shares = [None if self.shares is None else self.shares[which] for which in (places, left)]
         satisfied = satisfied_share(self.tree, drawn, shares[0])

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use ordhc::Monitor;
-use ordhc::posterior::{Asked, Sampling};
+use ordhc::posterior::{Belonging, Sampling};
 use ordhc::similarity::condensed_len;
 use pyo3::prelude::*;
 
@@ -14,8 +14,8 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
 
-/// Chains, sweeps, sweeps that are left out, trees that are kept, the seed.
-type How = (usize, usize, usize, usize, u64);
+/// Chains, sweeps, sweeps that are left out, trees that are kept, the seed, whether leaves have lengths.
+type How = (usize, usize, usize, usize, u64, bool);
 
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
@@ -23,22 +23,22 @@ pub(crate) fn sample<'py>(
     py: Python<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    answers: Option<PyReadonlyArray1<'py, u32>>,
     people: Option<PyReadonlyArray1<'py, u32>>,
     start: &Bound<'py, Tree>,
     how: How,
-    odd_one_out: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Samples> {
-    let (chains, sweeps, burn_in, kept, seed) = how;
-    let asked = if odd_one_out { Asked::OddOneOut } else { Asked::Pairs };
-    let sampling = Sampling { chains, sweeps, burn_in, kept, seed, asked };
+    let (chains, sweeps, burn_in, kept, seed, lengths) = how;
+    let sampling = Sampling { chains, sweeps, burn_in, kept, seed, lengths };
     let start = &start.get().of_shape();
-    let answers = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
+    let comparisons = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
+    let answers = answers.as_ref().map(|answers| answers.as_slice()).transpose()?;
     let people = people.as_ref().map(|people| people.as_slice()).transpose()?;
+    let belonging = Belonging { answers, people };
     let work = |monitor: &Monitor| {
-        with!(&answers, answers => match people {
-            Some(people) => ordhc::posterior::sample_of_people(answers, people, start, &sampling, Some(monitor)),
-            None => ordhc::posterior::sample(answers, start, &sampling, Some(monitor)),
+        with!(&comparisons, comparisons => {
+            ordhc::posterior::sample_answers(comparisons, &belonging, start, &sampling, Some(monitor))
         })
     };
     callbacks::run(py, true, progress.as_ref(), work).map(Samples)
@@ -50,15 +50,21 @@ impl Samples {
         self.0.len()
     }
 
-    /// By chain and sweep: log-likelihood, noise, mean increment, inner nodes.
+    /// By chain and sweep: log-likelihood, noise, mean increment, inner nodes, deviation of lengths.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let of = |chain: &Vec<ordhc::posterior::State>| {
-            let values = chain
-                .iter()
-                .flat_map(|state| [state.log_likelihood, state.noise, state.mean_increment, state.n_inner as f64]);
-            PyArray1::from_iter(py, values).reshape([chain.len(), 4])
+            let values = chain.iter().flat_map(|state| {
+                let n_inner = state.n_inner as f64;
+                [state.log_likelihood, state.noise, state.mean_increment, n_inner, state.length_deviation]
+            });
+            PyArray1::from_iter(py, values).reshape([chain.len(), 5])
         };
         self.0.states().iter().map(of).collect()
+    }
+
+    /// How many answers of several rows are of no known kind.
+    fn n_unknown(&self) -> usize {
+        self.0.n_unknown()
     }
 
     /// The mean noise of each person.
@@ -75,6 +81,26 @@ impl Samples {
         let answers = Answers::of(&rows, None, self.0.n_leaves())?;
         let work = |_: &Monitor| with!(&answers, answers => if verdict { self.0.verdict(answers) } else { self.0.predict(answers) });
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
+    }
+
+    /// For each row the probability of the whole answer that it is part of.
+    fn predict_answers<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        answers: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let comparisons = Answers::of(&rows, None, self.0.n_leaves())?;
+        let answers = answers.as_slice()?;
+        let work = |_: &Monitor| with!(&comparisons, comparisons => self.0.predict_answers(comparisons, answers));
+        callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
+    }
+
+    /// The length of each leaf, tree by tree; no columns without lengths.
+    fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let all: Vec<&[f64]> = (0..self.0.len()).map(|at| self.0.lengths(at)).collect();
+        let width = all.first().map_or(0, |lengths| lengths.len());
+        PyArray1::from_vec(py, all.concat()).reshape([all.len(), width])
     }
 
     /// The mean height of each pair.

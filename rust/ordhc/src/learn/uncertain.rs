@@ -12,7 +12,7 @@ use super::ledger::Ledger;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::monitor::Monitor;
-use crate::posterior::{Asked, Samples, Sampling};
+use crate::posterior::{Samples, Sampling};
 use crate::tree::Dendrogram;
 
 mod pool;
@@ -152,10 +152,9 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn sampling(&self) -> Sampling {
-        let asked = if K == 4 { Asked::Pairs } else { Asked::OddOneOut };
         // Of answers about what is not known the tree that they make by themselves is worse than of others.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
-        Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, asked }
+        Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: false }
     }
 
     /// New questions.

@@ -1,8 +1,38 @@
 //! Comparisons by leaf.
 
+use super::choices::{Choices, Order, order_of};
 use crate::comparison::Comparisons;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
+
+/// What is known of each comparison: the answer that it is part of, and who gave it.
+///
+/// Comparisons with the same number in `answers` are one answer: an odd one out (two triplets), a most central one, a
+/// ranking, some chosen of several, best and worst. Which of these it is follows from the comparisons. Both are by
+/// number from 0; without `answers` every comparison is an answer of its own, without `people` nobody is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Belonging<'a> {
+    /// The number of each comparison's answer.
+    pub answers: Option<&'a [u32]>,
+    /// The number of each comparison's person.
+    pub people: Option<&'a [u32]>,
+}
+
+impl Belonging<'_> {
+    fn check(&self, expected: usize) -> Result<()> {
+        for (what, values) in [("answers", self.answers), ("people", self.people)] {
+            if let Some(found) = values.map(<[u32]>::len).filter(|&found| found != expected) {
+                return Err(Error::Length { what, found, of: "comparisons", expected });
+            }
+        }
+        Ok(())
+    }
+
+    /// How many people are known.
+    pub(super) fn n_people(&self) -> Option<usize> {
+        self.people.map(|people| people.iter().map(|&person| person as usize + 1).max().unwrap_or(1))
+    }
+}
 
 /// A comparison: its closer and its farther pair, and how much it counts. Those of a triplet begin with the anchor.
 #[derive(Debug, Clone, Copy)]
@@ -14,27 +44,36 @@ pub(super) struct Answer {
     pub(super) person: u32,
 }
 
-/// All comparisons of positive weight, and those of each leaf side by side.
+/// All answers of positive weight, and those of each leaf side by side: comparisons of two pairs, and choices among
+/// several.
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     all: Vec<Answer>,
     starts: Vec<usize>,
     by_leaf: Vec<Answer>,
+    choices: Choices,
+    n_unknown: usize,
 }
 
 impl Answers {
-    /// `people` says whose each comparison is.
-    pub(super) fn new<const K: usize>(comparisons: &Comparisons<'_, K>, people: Option<&[u32]>) -> Result<Self> {
+    pub(super) fn new<const K: usize>(comparisons: &Comparisons<'_, K>, belonging: &Belonging<'_>) -> Result<Self> {
         const WHAT: &str = "answers by leaf";
+        belonging.check(comparisons.len())?;
         let mut all = memory::room(WHAT, comparisons.len())?;
+        let mut numbers = memory::room(WHAT, belonging.answers.map_or(0, <[u32]>::len))?;
         comparisons.rows().each(0..comparisons.len(), |at, row| {
             let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
             if weight > 0.0 {
                 let (near, far) = Comparisons::<K>::pairs(row);
                 let [near, far] = [near, far].map(|pair| pair.map(|leaf| leaf as u32));
-                all.push(Answer { near, far, weight, person: people.map_or(0, |people| people[at]) });
+                all.push(Answer { near, far, weight, person: belonging.people.map_or(0, |people| people[at]) });
+                numbers.extend(belonging.answers.map(|answers| answers[at]));
             }
         });
+        let (mut given, mut n_unknown) = (Vec::new(), 0);
+        if belonging.answers.is_some() {
+            (given, n_unknown) = take_choices(&mut all, &numbers);
+        }
         let mut starts = memory::filled(WHAT, 0, comparisons.n_leaves() + 1)?;
         all.iter().for_each(|answer: &Answer| answer.leaves().for_each(|leaf| starts[leaf as usize + 1] += 1));
         for leaf in 0..comparisons.n_leaves() {
@@ -49,9 +88,10 @@ impl Answers {
                 next[leaf as usize] += 1;
             }
         }
-        Ok(Self { all, starts, by_leaf })
+        Ok(Self { all, starts, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
     }
 
+    /// The comparisons that are answers of their own.
     pub(super) fn all(&self) -> &[Answer] {
         &self.all
     }
@@ -59,6 +99,66 @@ impl Answers {
     pub(super) fn of(&self, leaf: u32) -> &[Answer] {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
+
+    /// The answers of several comparisons.
+    pub(super) fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    /// How many answers of several comparisons are of no known kind. Their comparisons count as one answer together.
+    pub(super) fn n_unknown(&self) -> usize {
+        self.n_unknown
+    }
+}
+
+/// Takes the comparisons that are parts of larger answers out of all. Those of answers of no known kind stay, and share the
+/// weight of one; how many such answers there are.
+fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&at| numbers[at]);
+    let (mut given, mut n_unknown, mut is_taken) = (Vec::new(), 0, vec![false; all.len()]);
+    for rows in order.chunk_by(|&one, &other| numbers[one] == numbers[other]).filter(|rows| rows.len() > 1) {
+        let sorted = |[i, j]: [u32; 2]| [i.min(j), i.max(j)];
+        let pairs: Vec<_> = rows.iter().map(|&at| [all[at].near, all[at].far].map(sorted)).collect();
+        let count = rows.len() as f64;
+        let person = all[rows[0]].person;
+        let is_one_person = rows.iter().all(|&at| all[at].person == person);
+        let weight = rows.iter().map(|&at| all[at].weight).sum::<f64>() / count;
+        match order_of(&pairs).filter(|_| is_one_person) {
+            // One comparison, several times.
+            Some((pairs, _)) if pairs.len() == 2 => {
+                all[rows[0]].weight = weight;
+                rows[1..].iter().for_each(|&at| is_taken[at] = true);
+            }
+            Some(order) => {
+                given.push((order, weight, person));
+                rows.iter().for_each(|&at| is_taken[at] = true);
+            }
+            None => {
+                rows.iter().for_each(|&at| all[at].weight /= count);
+                n_unknown += 1;
+            }
+        }
+    }
+    let mut at = 0;
+    all.retain(|_| {
+        at += 1;
+        !is_taken[at - 1]
+    });
+    (given, n_unknown)
+}
+
+/// The answers of several comparisons, each with its order and with where its comparisons are.
+pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answers: &[u32]) -> Vec<(Order, Vec<usize>)> {
+    let mut rows: Vec<usize> = (0..comparisons.len()).collect();
+    rows.sort_by_key(|&at| answers[at]);
+    let sorted = |[i, j]: [usize; 2]| [i.min(j) as u32, i.max(j) as u32];
+    let pairs = |&at: &usize| {
+        let (near, far) = Comparisons::<K>::pairs(&comparisons.rows().row(at));
+        [near, far].map(sorted)
+    };
+    let several = rows.chunk_by(|&one, &other| answers[one] == answers[other]).filter(|rows| rows.len() > 1);
+    several.filter_map(|rows| Some((order_of(&rows.iter().map(pairs).collect::<Vec<_>>())?, rows.to_vec()))).collect()
 }
 
 impl Answer {

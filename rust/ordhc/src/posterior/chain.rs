@@ -1,10 +1,12 @@
 //! A Markov chain over trees with heights.
 
 use super::answers::Answers;
-use super::bouts::Bouts;
+use super::choice_heights::ChoiceHeights;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
 use super::increments::{self, Increments};
+use super::lengths::Lengths;
 use super::link::{Link, log_without_table};
+use super::pairs::Pairs;
 use super::places::{Rest, Scores};
 use super::prior::{self, MOST_NOISE, Shape, Shapes};
 use super::random::Random;
@@ -15,6 +17,8 @@ use crate::monitor::Monitor;
 
 /// How often each height is changed in a sweep.
 const HEIGHT_STEPS: usize = 5;
+/// How often each length is.
+const LENGTH_STEPS: usize = 2;
 /// How often the noise and the scale of heights are.
 const NOISE_STEPS: usize = 3;
 /// So many sums of answers are compared with another noise sooner than its table is made.
@@ -27,12 +31,13 @@ pub(super) struct Standing {
     increments: Increments,
     shape: Shape,
     noises: Noises,
+    lengths: Lengths,
     random: Random,
 }
 
 impl Standing {
-    pub(super) fn new(shapes: &Shapes, noises: Noises, tree: HeightTree, random: Random) -> Self {
-        Self { tree, increments: Increments::new(), shape: shapes.first(), noises, random }
+    pub(super) fn new(shapes: &Shapes, noises: Noises, lengths: Lengths, tree: HeightTree, random: Random) -> Self {
+        Self { tree, increments: Increments::new(), shape: shapes.first(), noises, lengths, random }
     }
 
     /// All of another chain's but its random numbers.
@@ -51,9 +56,11 @@ pub(super) struct Chain<'a> {
     pub(super) increments: Increments,
     shape: Shape,
     pub(super) noises: Noises,
+    pub(super) lengths: Lengths,
     pub(super) log_likelihood: f64,
     spans: Spans,
-    bouts: Bouts,
+    pairs: Pairs,
+    choices: ChoiceHeights,
     scores: Scores,
     inside: Vec<bool>,
     order: Vec<u32>,
@@ -70,7 +77,7 @@ pub(super) struct Chain<'a> {
 impl<'a> Chain<'a> {
     pub(super) fn at(answers: &'a Answers, shapes: &'a Shapes, standing: Standing) -> Result<Self> {
         const WHAT: &str = "a chain of trees";
-        let Standing { tree, increments, shape, noises, random } = standing;
+        let Standing { tree, increments, shape, noises, lengths, random } = standing;
         let n_nodes = tree.n_nodes();
         Ok(Self {
             answers,
@@ -82,8 +89,10 @@ impl<'a> Chain<'a> {
             increments,
             log_likelihood: f64::NAN,
             spans: Spans::new(n_nodes),
-            bouts: Bouts::new(n_nodes, answers.all().len(), noises.n_levels())?,
+            pairs: Pairs::new(&tree, answers, &noises, &lengths)?,
+            choices: ChoiceHeights::new(n_nodes, answers.choices())?,
             noises,
+            lengths,
             scores: Scores::new(n_nodes),
             inside: memory::filled(WHAT, false, tree.n_leaves())?,
             order: memory::room(WHAT, n_nodes)?,
@@ -97,8 +106,8 @@ impl<'a> Chain<'a> {
 
     /// Where it is now.
     pub(super) fn into_standing(self) -> Standing {
-        let Self { tree, increments, shape, noises, random, .. } = self;
-        Standing { tree, increments, shape, noises, random }
+        let Self { tree, increments, shape, noises, lengths, random, .. } = self;
+        Standing { tree, increments, shape, noises, lengths, random }
     }
 
     /// Every leaf once, inner nodes by chance, heights, and the rest.
@@ -125,16 +134,22 @@ impl<'a> Chain<'a> {
         self.spans.follow(&self.tree, &self.order);
         self.count_leaves();
         self.change_shape();
+        self.choices.follow(&self.tree, &self.spans, self.answers.choices(), &self.lengths);
         if self.noises.shared().is_none() {
-            self.noises.draw(&self.tree, &self.spans, self.answers, &mut self.random);
+            let (clear, random) = (self.choices.clear(), &mut self.random);
+            self.noises.draw(&self.tree, &self.spans, &self.lengths, self.answers, clear, random);
         }
-        self.bouts.follow(&self.tree, &self.spans, self.answers, &self.noises);
+        self.pairs.follow(&self.tree, &self.spans, self.answers, &self.noises, &self.lengths);
         for _ in 0..HEIGHT_STEPS {
             self.change_heights();
             monitor.advance(0)?;
         }
         self.tree.put_root_at_zero();
+        self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
         self.increments.learn(self.tree.increments(), &mut self.random);
+        if self.lengths.are_learnt() {
+            self.change_lengths();
+        }
         self.log_likelihood = self.scaled_log_likelihood(1.0);
         for _ in 0..NOISE_STEPS {
             self.change_noise_and_scale(0.0, 0.1);
@@ -179,8 +194,9 @@ impl<'a> Chain<'a> {
         if let Place::Beside(node, height) = here {
             self.scores.set_new(node, height);
         }
-        let rest = Rest { tree, spans: &self.spans, inside: &self.inside, noises: &self.noises };
-        self.scores.fill(&rest, self.answers, &self.leaves, &self.order);
+        let rest =
+            Rest { tree, spans: &self.spans, inside: &self.inside, noises: &self.noises, lengths: &self.lengths };
+        self.scores.fill(&rest, self.answers, &self.leaves, [&self.order, &self.moving]);
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
@@ -238,7 +254,9 @@ impl<'a> Chain<'a> {
     }
 
     pub(super) fn change_height(&mut self, node: u32) {
-        let spread = 2.0 * self.increments.mean() / (1.0 + 0.15 * self.bouts.weight(node)).sqrt();
+        let choices = self.answers.choices();
+        let weight = self.pairs.weight(node) + self.choices.weight(choices, node);
+        let spread = 2.0 * self.increments.mean() / (1.0 + 0.15 * weight).sqrt();
         let old = self.tree.height(node);
         let new = old + spread * self.random.normal();
         let parent = self.tree.parent(node);
@@ -257,19 +275,55 @@ impl<'a> Chain<'a> {
             }
             gain += self.increments.log(above - new) - self.increments.log(above - old);
         }
-        gain += self.bouts.gain(&self.tree, &self.noises, node, new);
+        gain += self.pairs.gain(&self.tree, &self.noises, node, new);
+        gain += self.choices.gain(choices, &self.noises, node, new);
         if self.random.exponential() > -gain {
+            self.pairs.accept(&self.tree, node, new);
             self.tree.set_height(node, new);
+            self.choices.accept(node);
         }
     }
 
-    /// The log-likelihood, of heights that are `factor` times as large.
-    fn scaled_log_likelihood(&self, factor: f64) -> f64 {
-        let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
-        self.bouts.log_likelihood(&self.tree, factor, log)
+    /// Metropolis steps for the length of each leaf, then their mean and deviation from their distributions.
+    fn change_lengths(&mut self) {
+        for _ in 0..LENGTH_STEPS {
+            (0..self.tree.n_leaves() as u32).for_each(|leaf| self.change_length(leaf));
+        }
+        // Answers say nothing of the mean, so nothing else follows a shift.
+        self.lengths.shift(&mut self.random);
+        self.lengths.learn(&mut self.random);
+        self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
     }
 
-    /// The noise by one factor, all heights and their mean increment by another, a Metropolis step; the factors'
+    pub(super) fn change_length(&mut self, leaf: u32) {
+        let Pairs::Each(terms) = &mut self.pairs else { return };
+        let choices = self.answers.choices();
+        let weight = terms.leaf_weight(leaf) + choices.leaf_weight(leaf);
+        let spread = 2.4 / (self.lengths.deviation().powi(-2) + 0.15 * weight).sqrt();
+        let change = spread * self.random.normal();
+        let old = self.lengths.of(leaf);
+        let gain = self.lengths.log_density(old + change) - self.lengths.log_density(old)
+            + terms.gain_of_length(&self.noises, leaf, change)
+            + self.choices.gain_of_length(choices, &self.noises, leaf, change);
+        if self.random.exponential() > -gain {
+            self.lengths.set(leaf, old + change);
+            terms.accept_length(leaf, change);
+            self.choices.accept_length(choices, leaf, change);
+        }
+    }
+
+    /// The log-likelihood, of heights and lengths that are `factor` times as large.
+    fn scaled_log_likelihood(&self, factor: f64) -> f64 {
+        let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
+        let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();
+        self.pairs.log_likelihood(&self.tree, &self.noises, factor, log) + self.scaled_log_of_choices(factor, noise)
+    }
+
+    fn scaled_log_of_choices(&self, factor: f64, noise: impl Fn(u32) -> f64) -> f64 {
+        self.choices.log_likelihood(&self.tree, self.answers.choices(), &self.lengths, factor, noise)
+    }
+
+    /// The noise by one factor, all heights and lengths, and what is learnt of them, by another, a Metropolis step; the factors'
     /// logarithms are normal, of these deviations, and one the multiple of the other.
     pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
         let step = self.random.normal();
@@ -279,27 +333,36 @@ impl<'a> Chain<'a> {
         if noise >= MOST_NOISE {
             return;
         }
-        let asked = self.noises.asked();
         // Few answers need no table.
-        let other = (of_noise > 0.0 && self.bouts.len() > FEW).then(|| Link::new(asked, noise));
-        let new = match &other {
-            Some(link) => self.bouts.log_likelihood(&self.tree, scale, |_, difference| link.log(difference)),
-            None if of_noise > 0.0 => {
-                let log = |_: u8, difference: f64| log_without_table(asked, noise, difference);
-                self.bouts.log_likelihood(&self.tree, scale, log)
-            }
-            None => self.scaled_log_likelihood(scale),
+        let other = (of_noise > 0.0 && self.pairs.len() > FEW).then(|| Link::new(noise));
+        let new = if of_noise > 0.0 {
+            let of_bouts = match &other {
+                Some(link) => self.pairs.log_likelihood(&self.tree, &self.noises, scale, |_, x| link.log(x)),
+                None => {
+                    let log = |_: u8, difference: f64| log_without_table(noise, difference);
+                    self.pairs.log_likelihood(&self.tree, &self.noises, scale, log)
+                }
+            };
+            of_bouts + self.scaled_log_of_choices(scale, |_| noise)
+        } else {
+            self.scaled_log_likelihood(scale)
         };
-        // Increments have the same density in units of their mean.
+        // Increments and lengths have the same density in units of their mean and of their deviation.
         let prior = prior::log_noise(noise) - prior::log_noise(old) + increments::log_mean(scale * mean)
             - increments::log_mean(mean)
+            + self.lengths.log_scaled(scale)
             + log_noise
             + log_scale;
         if self.random.exponential() > self.log_likelihood - new - prior {
             self.tree.scale_heights(scale);
+            self.lengths.scale(scale);
+            self.pairs.scale(scale);
             self.increments.set_mean(scale * mean);
             if of_noise > 0.0 {
-                self.noises.set_shared(other.unwrap_or_else(|| Link::new(asked, noise)));
+                self.noises.set_shared(other.unwrap_or_else(|| Link::new(noise)));
+            }
+            if of_scale > 0.0 {
+                self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
             }
             self.log_likelihood = new;
         }

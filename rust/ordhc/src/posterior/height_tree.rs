@@ -243,6 +243,12 @@ impl Spans {
         }
     }
 
+    /// Where a node stands in the order.
+    #[inline]
+    pub(super) fn start(&self, node: u32) -> u32 {
+        self.starts[node as usize]
+    }
+
     /// The lowest common ancestor of two different leaves.
     #[inline]
     pub(super) fn join(&self, tree: &HeightTree, a: u32, b: u32) -> u32 {

@@ -2,18 +2,6 @@
 
 use std::sync::OnceLock;
 
-/// What people were asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Asked {
-    /// Which of two pairs is closer: the one that stands higher by d, with probability 1 / (1 + exp(-d)).
-    #[default]
-    Pairs,
-    /// Which of three leaves is the odd one out: each with a probability in proportion to exp(h), where h is the height
-    /// of the other two. An answer is two triplets, one from each of the two that are closer, which both count.
-    OddOneOut,
-}
-
 /// Half of the range of differences in the table, and its cells in a unit.
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
@@ -27,49 +15,22 @@ pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
 }
 
-/// The probability of the right answer to which of three leaves is the odd one out, and that of each other one, when
-/// the other two stand higher by `difference`, and a share of `2 noise` of the answers is given by chance.
-pub(super) fn odd_one_out(difference: f64, noise: f64) -> [f64; 2] {
-    let less = (-difference).exp();
-    let right = 2.0 * noise / 3.0 + (1.0 - 2.0 * noise) / (1.0 + 2.0 * less);
-    [right, (1.0 - right) / 2.0]
-}
-
-/// What a triplet adds to the log-likelihood, by whether the difference of its two heights is negative, and by
-/// the probability of the right answer without noise.
-fn log_of(asked: Asked, is_wrong: bool, clear: f64, noise: f64) -> f64 {
-    match asked {
-        Asked::Pairs => (noise + (1.0 - 2.0 * noise) * clear).ln(),
-        // Of the two triplets of a right answer both say so; of a wrong one the first says the contrary, and the second
-        // compares two pairs of the same height.
-        Asked::OddOneOut => {
-            let right = 2.0 * noise / 3.0 + (1.0 - 2.0 * noise) * clear;
-            if is_wrong { (0.5 * (1.0 - right)).ln() + 0.5 * 3f64.ln() } else { 0.5 * right.ln() }
-        }
-    }
-}
-
 /// By point of the table: the probability of the right answer without noise.
-fn clear(asked: Asked) -> &'static [f64] {
-    static PAIRS: OnceLock<Vec<f64>> = OnceLock::new();
-    static ODD_ONES: OnceLock<Vec<f64>> = OnceLock::new();
-    let of = |probability: fn(f64) -> f64| (0..=POINTS).map(|at| probability(at as f64 / CELLS - REACH)).collect();
-    match asked {
-        Asked::Pairs => PAIRS.get_or_init(|| of(|difference| probability(difference, 0.0))),
-        Asked::OddOneOut => ODD_ONES.get_or_init(|| of(|difference| odd_one_out(difference.abs(), 0.0)[0])),
-    }
+fn clear() -> &'static [f64] {
+    static CLEAR: OnceLock<Vec<f64>> = OnceLock::new();
+    CLEAR.get_or_init(|| (0..=POINTS).map(|at| probability(at as f64 / CELLS - REACH, 0.0)).collect())
 }
 
-/// The value of a triplet at a point of the table.
-fn value(asked: Asked, noise: f64, point: usize) -> f64 {
-    log_of(asked, (point as f64) < REACH * CELLS, clear(asked)[point], noise)
+/// The value of an answer at a point of the table.
+fn value(noise: f64, point: usize) -> f64 {
+    (noise + (1.0 - 2.0 * noise) * clear()[point]).ln()
 }
 
 /// What [`Link::log`] is, without a table.
-pub(super) fn log_without_table(asked: Asked, noise: f64, difference: f64) -> f64 {
+pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     let [place, rounded] = place_of(difference * CELLS + MIDDLE);
     let point = (rounded.to_bits() as usize % LEN).min(POINTS);
-    let (here, next) = (value(asked, noise, point), value(asked, noise, (point + 1).min(POINTS)));
+    let (here, next) = (value(noise, point), value(noise, (point + 1).min(POINTS)));
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
@@ -87,12 +48,11 @@ const LEN: usize = 2048;
 /// Added to a number of small size it rounds it to a whole one, which the lowest bits then hold.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// What a triplet adds to the log-likelihood, straight between the points of a table, and constant beyond it.
+/// What an answer adds to the log-likelihood, straight between the points of a table, and constant beyond it.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     /// Of each cell the value in the middle, and by how much it rises from its beginning to its end.
     table: Box<[[f64; 2]; LEN]>,
-    asked: Asked,
     noise: f64,
 }
 
@@ -105,8 +65,8 @@ pub(super) struct Against<'a> {
 }
 
 impl Link {
-    pub(super) fn new(asked: Asked, noise: f64) -> Self {
-        let mut new = Self { table: Box::new([[0.0; 2]; LEN]), asked, noise };
+    pub(super) fn new(noise: f64) -> Self {
+        let mut new = Self { table: Box::new([[0.0; 2]; LEN]), noise };
         new.set(noise);
         new
     }
@@ -115,16 +75,11 @@ impl Link {
         self.noise
     }
 
-    pub(super) fn asked(&self) -> Asked {
-        self.asked
-    }
-
     pub(super) fn set(&mut self, noise: f64) {
         self.noise = noise;
-        let asked = self.asked;
-        let mut here = value(asked, noise, 0);
+        let mut here = value(noise, 0);
         for (cell, entry) in self.table.iter_mut().enumerate() {
-            let next = if cell < POINTS { value(asked, noise, cell + 1) } else { here };
+            let next = if cell < POINTS { value(noise, cell + 1) } else { here };
             *entry = [0.5 * (here + next), next - here];
             here = next;
         }
@@ -136,9 +91,10 @@ impl Link {
     }
 
     /// Of pairs of different heights and one of this height; `sign` is 1 if those are said to be closer, or else -1.
+    /// `offset` is by how much closer the nearer pair is because of lengths of leaves.
     #[inline]
-    pub(super) fn against(&self, height: f64, sign: f64) -> Against<'_> {
-        Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height }
+    pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
+        Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }
     }
 
     /// By the number of a cell, whose middle is a whole number.
@@ -164,36 +120,19 @@ mod tests {
     #[test]
     fn logarithms_are_those_of_probabilities() {
         for noise in [1e-6, 0.01, 0.2, 0.45] {
-            let link = Link::new(Asked::Pairs, noise);
+            let link = Link::new(noise);
             for step in -240..=240 {
                 let difference = f64::from(step) / 10.0;
                 assert!((link.log(difference) - probability(difference, noise).ln()).abs() < 1e-4, "{difference}");
                 let sum = link.log(difference).exp() + link.log(-difference).exp();
                 assert!((sum - 1.0).abs() < 1e-4);
-                assert_eq!(log_without_table(Asked::Pairs, noise, difference), link.log(difference));
+                assert_eq!(log_without_table(noise, difference), link.log(difference));
             }
             assert_eq!(link.log(1e9), link.log(24.0));
             assert_eq!(link.log(-1e9), link.log(-24.0));
-            assert!((link.against(1.3, -1.0).log(0.4) - link.log(0.9)).abs() < 1e-12);
+            assert!((link.against(1.3, -1.0, 0.0).log(0.4) - link.log(0.9)).abs() < 1e-12);
+            assert!((link.against(1.3, -1.0, 0.2).log(0.4) - link.log(1.1)).abs() < 1e-12);
             assert!((link.log(0.0) - 0.5f64.ln()).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn answers_of_three_have_a_probability_of_one_together() {
-        for noise in [1e-6, 0.01, 0.2, 0.45] {
-            let link = Link::new(Asked::OddOneOut, noise);
-            for step in 0..=100 {
-                let difference = f64::from(step) / 8.0;
-                let right = (2.0 * link.log(difference)).exp();
-                let wrong = (link.log(-difference) + link.log(0.0)).exp();
-                assert!((right + 2.0 * wrong - 1.0).abs() < 1e-3, "{difference} {right} {wrong}");
-                assert_eq!(log_without_table(Asked::OddOneOut, noise, -difference), link.log(-difference));
-                let exact = odd_one_out(difference, noise);
-                assert!((right - exact[0]).abs() < 1e-3 && (wrong - exact[1]).abs() < 1e-3);
-                let odds = (exact[0] - 2.0 * noise / 3.0) / (exact[1] - 2.0 * noise / 3.0);
-                assert!((odds.ln() - difference).abs() < 1e-6);
-            }
         }
     }
 }

@@ -3,7 +3,8 @@
 //! The model: a rooted tree of any degree, the inner nodes of which have heights that grow from the root down. An answer
 //! "the pair p is closer than the pair q" is given with probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is
 //! the height of a pair's lowest common ancestor: leaves that part far apart are told apart more surely, and a share of
-//! the answers is given by a coin. Before there are answers all numbers of inner nodes are equally likely, and
+//! the answers is given by a coin. Answers among more than two pairs, such as odd ones out, most central ones and
+//! rankings, are choices by exp(h) (Luce 1959). Before there are answers all numbers of inner nodes are equally likely, and
 //! all trees with as many; heights rise by exponential steps, whose mean is learnt as the noise e is.
 //!
 //! A chain moves one subtree after the other (each leaf, and inner nodes): it is cut off and put back by its
@@ -17,11 +18,17 @@
 mod answers;
 mod bouts;
 mod chain;
+mod choice_heights;
+mod choice_places;
+mod choices;
 mod diagnostics;
 mod height_tree;
 mod increments;
 mod information;
+mod lengths;
 mod link;
+mod luce;
+mod pairs;
 mod places;
 mod prior;
 mod random;
@@ -31,11 +38,12 @@ mod sampled;
 mod samples;
 mod satisfying;
 mod summary;
+mod terms;
 
+pub use answers::Belonging;
 pub use diagnostics::{Mixing, mixing};
-pub use link::Asked;
 pub(crate) use samples::sample_from;
-pub use samples::{Samples, Sampling, State, sample, sample_of_people};
+pub use samples::{Samples, Sampling, State, sample, sample_answers};
 pub(crate) use satisfying::satisfying;
 
 /// The dot product: eight sums side by side, in an order that depends on nothing.

@@ -2,7 +2,8 @@
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
-use super::link::{Asked, Link};
+use super::lengths::Lengths;
+use super::link::Link;
 use super::random::Random;
 use crate::error::Result;
 use crate::memory;
@@ -25,18 +26,18 @@ pub(super) struct Noises {
 }
 
 impl Noises {
-    pub(super) fn new(asked: Asked, n_people: Option<usize>) -> Result<Self> {
+    pub(super) fn new(n_people: Option<usize>) -> Result<Self> {
         const WHAT: &str = "the noise of people";
         let Some(n_people) = n_people else {
             return Ok(Self {
-                links: vec![Link::new(asked, FIRST)],
+                links: vec![Link::new(FIRST)],
                 levels: vec![0],
                 log_shares: Vec::new(),
                 worth: Vec::new(),
             });
         };
         Ok(Self {
-            links: LEVELS.iter().map(|&noise| Link::new(asked, noise)).collect(),
+            links: LEVELS.iter().map(|&noise| Link::new(noise)).collect(),
             levels: memory::filled(WHAT, FIRST_LEVEL, n_people)?,
             log_shares: vec![0.0; LEVELS.len()],
             worth: memory::filled(WHAT, 0.0, n_people * LEVELS.len())?,
@@ -66,10 +67,6 @@ impl Noises {
         &self.links[level as usize]
     }
 
-    pub(super) fn asked(&self) -> Asked {
-        self.links[0].asked()
-    }
-
     /// The noise of each person.
     pub(super) fn by_person(&self) -> impl Iterator<Item = f64> {
         self.levels.iter().map(|&level| self.link(level).noise())
@@ -80,15 +77,32 @@ impl Noises {
         self.by_person().sum::<f64>() / self.levels.len() as f64
     }
 
-    /// Each person's level is drawn from its distribution given the tree, and how common levels are from theirs.
-    pub(super) fn draw(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, random: &mut Random) {
+    /// Each person's level is drawn from its distribution given the tree, and how common levels are from theirs. `clear`
+    /// has the probability of each choice without noise.
+    pub(super) fn draw(
+        &mut self,
+        tree: &HeightTree,
+        spans: &Spans,
+        lengths: &Lengths,
+        answers: &Answers,
+        clear: &[f64],
+        random: &mut Random,
+    ) {
         let count = LEVELS.len();
         self.worth.fill(0.0);
         for answer in answers.all() {
+            let offset = lengths.offset(answer);
             let [near, far] = [answer.near, answer.far].map(|[a, b]| tree.height(spans.join(tree, a, b)));
             let row = &mut self.worth[answer.person as usize * count..][..count];
             for (sum, link) in row.iter_mut().zip(&self.links) {
-                *sum += answer.weight * link.log(near - far);
+                *sum += answer.weight * link.log(near - far + offset);
+            }
+        }
+        let choices = answers.choices();
+        for (choice, &clear) in clear.iter().enumerate() {
+            let row = &mut self.worth[choices.person(choice) as usize * count..][..count];
+            for (sum, noise) in row.iter_mut().zip(LEVELS) {
+                *sum += choices.weight(choice) * choices.log(choice, clear, noise);
             }
         }
         let mut times = [0.0; LEVELS.len()];

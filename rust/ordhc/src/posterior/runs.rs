@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::answers::Answers;
 use super::chain::{Chain, Standing};
 use super::height_tree::HeightTree;
+use super::lengths::Lengths;
 use super::prior::Shapes;
 use super::random::Random;
 use super::reliability::Noises;
@@ -35,6 +36,7 @@ pub(super) fn run(
     answers: &Answers,
     shapes: &Shapes,
     noises: &Noises,
+    lengths: &Lengths,
     starts: &[Dendrogram],
     sampling: &Sampling,
     monitor: &Monitor,
@@ -45,7 +47,13 @@ pub(super) fn run(
         let random = Random::new(sampling.seed, chain as u64);
         let people = if noises.shared().is_some() { 0 } else { noises.by_person().count() };
         Ok(Run {
-            standing: Standing::new(shapes, noises.clone(), HeightTree::of(&starts[chain % starts.len()]), random),
+            standing: Standing::new(
+                shapes,
+                noises.clone(),
+                lengths.clone(),
+                HeightTree::of(&starts[chain % starts.len()]),
+                random,
+            ),
             trees: Vec::new(),
             states: memory::room("states of chains", sampling.sweeps)?,
             noise_by_person: vec![0.0; people],
@@ -85,13 +93,14 @@ impl Run {
                 noise: chain.noises.mean(),
                 mean_increment: chain.increments.mean(),
                 n_inner: chain.tree.n_inner(),
+                length_deviation: chain.lengths.spread(),
             });
             if sweep >= sampling.burn_in {
                 let all = self.noise_by_person.iter_mut().zip(chain.noises.by_person());
                 all.for_each(|(sum, noise)| *sum += noise / kept);
             }
             if sampling.keeps(sweep) {
-                self.trees.push(Sampled::of(&chain.tree, &chain.noises));
+                self.trees.push(Sampled::of(&chain.tree, &chain.noises, &chain.lengths));
             }
         }
         self.standing = chain.into_standing();
@@ -134,7 +143,7 @@ fn stuck(lately: &[[f64; 2]]) -> (usize, Vec<usize>) {
 mod tests {
     use super::*;
     use crate::comparison::Triplets;
-    use crate::posterior::{Asked, sample};
+    use crate::posterior::{Belonging, sample};
 
     #[test]
     fn chains_far_below_the_most_likely_one_are_stuck() {
@@ -151,19 +160,19 @@ mod tests {
             .flat_map(|a| (0..16).flat_map(move |b| (0..16).map(move |c| [a, b, c])))
             .filter(|[a, b, c]| a != b && a / 8 == b / 8 && a / 8 != c / 8)
             .collect();
-        let answers = Answers::new(&Triplets::new(rows.clone(), None).unwrap(), None).unwrap();
+        let answers = Answers::new(&Triplets::new(rows.clone(), None).unwrap(), &Belonging::default()).unwrap();
         let (shapes, monitor) = (Shapes::new(16).unwrap(), Monitor::new());
-        let noises = Noises::new(Asked::Pairs, None).unwrap();
+        let noises = Noises::new(None).unwrap();
         let pairs = |first: [u32; 2]| (first[0]..first[1]).map(|leaf| [leaf, leaf + 8]).collect::<Vec<[u32; 2]>>();
         let mut merges = pairs([0, 8]);
         merges.extend((0..6).map(|at| [16 + at + 1, if at == 0 { 16 } else { 23 + at }]));
         merges.push([23, 29]);
         let mixed = Dendrogram::new(merges, (0..15).map(f64::from).collect(), crate::Kind::Dissimilarity).unwrap();
-        let sampling = Sampling { chains: 2, sweeps: 40, burn_in: 20, kept: 40, seed: 1, asked: Asked::Pairs };
+        let sampling = Sampling { chains: 2, sweeps: 40, burn_in: 20, kept: 40, seed: 1, lengths: false };
         let samples = sample(&Triplets::new(rows, None).unwrap(), &mixed, &sampling, None).unwrap();
         let good = samples.states()[0][39].log_likelihood;
         let begin = |tree: HeightTree, at: u64| Run {
-            standing: Standing::new(&shapes, noises.clone(), tree, Random::new(3, at)),
+            standing: Standing::new(&shapes, noises.clone(), Lengths::new(0), tree, Random::new(3, at)),
             trees: Vec::new(),
             states: Vec::new(),
             noise_by_person: Vec::new(),

@@ -1,7 +1,10 @@
 //! Trees that chains have kept.
 
+use super::choices::Order;
 use super::height_tree::{HeightTree, NONE};
-use super::link::{Asked, odd_one_out, probability};
+use super::lengths::{Lengths, power};
+use super::link::probability;
+use super::luce::{self, n_orders};
 use super::reliability::Noises;
 use crate::comparison::Comparisons;
 use crate::error::Result;
@@ -18,14 +21,16 @@ pub(super) struct Sampled {
     sizes: Vec<u32>,
     /// By leaf: its parent.
     leaf_parents: Vec<u32>,
-    asked: Asked,
+    /// By leaf: its length, the mean being 0; nothing if there are no lengths.
+    lengths: Vec<f64>,
     /// The mean over people; probabilities of answers are linear in it.
     noise: f64,
 }
 
 impl Sampled {
-    pub(super) fn of(tree: &HeightTree, noises: &Noises) -> Self {
+    pub(super) fn of(tree: &HeightTree, noises: &Noises, lengths: &Lengths) -> Self {
         let n = tree.n_leaves();
+        let mean = lengths.values().iter().sum::<f64>() / n as f64;
         let mut order = Vec::with_capacity(tree.n_nodes());
         tree.nodes_under(tree.root(), &mut order);
         let inner = order.len() - n;
@@ -36,7 +41,7 @@ impl Sampled {
             heights: Vec::with_capacity(inner),
             sizes: vec![0; inner],
             leaf_parents: vec![NONE; n],
-            asked: noises.asked(),
+            lengths: lengths.values().iter().map(|length| length - mean).collect(),
             noise: noises.mean(),
         };
         for node in order {
@@ -84,36 +89,51 @@ impl Sampled {
         (a, sizes)
     }
 
-    /// By how much the height of the closer pair is the larger one; 0 if both have the same ancestor.
+    /// By how much the height of the nearer pair is the larger one, without lengths; 0 if both have the same ancestor.
     fn difference<const K: usize>(&self, row: &[i32; K]) -> f64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         self.heights[self.join(near)] - self.heights[self.join(far)]
     }
 
-    /// How likely an answer is; of three leaves, that those of the closer pair are the two that are closer, rather than
-    /// those of the other one.
+    /// The length of each leaf; nothing if there are no lengths.
+    pub(super) fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+
+    fn length(&self, leaf: usize) -> f64 {
+        self.lengths.get(leaf).copied().unwrap_or(0.0)
+    }
+
+    /// The length of the path between two leaves, negative and without a constant.
+    fn closeness(&self, pair: [usize; 2]) -> f64 {
+        self.heights[self.join(pair)] - self.length(pair[0]) - self.length(pair[1])
+    }
+
+    /// How likely an answer is.
     pub(super) fn answer<const K: usize>(&self, row: &[i32; K]) -> f64 {
-        let difference = self.difference(row);
-        match self.asked {
-            Asked::Pairs => probability(difference, self.noise),
-            Asked::OddOneOut => {
-                let [right, wrong] = odd_one_out(difference.abs(), self.noise);
-                (if difference >= 0.0 { right } else { wrong }) / (right + wrong)
-            }
+        if self.lengths.is_empty() {
+            return probability(self.difference(row), self.noise);
         }
+        let (near, far) = Comparisons::<K>::pairs(row);
+        probability(self.closeness(near) - self.closeness(far), self.noise)
+    }
+
+    /// How likely an answer is that puts pairs in an order of blocks.
+    pub(super) fn choice(&self, (pairs, blocks): &Order) -> f64 {
+        let closeness = |pair: &[u32; 2]| self.closeness(pair.map(|leaf| leaf as usize));
+        let most = pairs.iter().map(closeness).fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = pairs.iter().map(|pair| power(closeness(pair) - most)).collect();
+        2.0 * self.noise / n_orders(blocks) + (1.0 - 2.0 * self.noise) * luce::probability(&weights, blocks)
     }
 
     /// How likely each of three leaves is said to be the odd one out.
     pub(super) fn odd_one_out(&self, [a, b, c]: [u32; 3]) -> [f64; 3] {
-        let height = |i: u32, j: u32| self.heights[self.join([i as usize, j as usize])];
-        let heights = [height(b, c), height(a, c), height(a, b)];
-        // Two of the three heights are the same.
-        let least = heights.into_iter().fold(f64::INFINITY, f64::min);
-        let Some(odd) = (0..3).find(|&at| heights[at] > least) else { return [1.0 / 3.0; 3] };
-        let [right, wrong] = odd_one_out(heights[odd] - least, self.noise);
-        let mut found = [wrong; 3];
-        found[odd] = right;
-        found
+        let closeness = |i: u32, j: u32| self.closeness([i as usize, j as usize]);
+        let heights = [closeness(b, c), closeness(a, c), closeness(a, b)];
+        let most = heights.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let weights = heights.map(|height| (height - most).exp());
+        let sum: f64 = weights.iter().sum();
+        weights.map(|weight| 2.0 * self.noise / 3.0 + (1.0 - 2.0 * self.noise) * weight / sum)
     }
 
     /// Whether the tree says so: 1 if it does, 0 if it says the contrary, one half if it says nothing.

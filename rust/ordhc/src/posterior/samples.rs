@@ -1,7 +1,7 @@
 //! What chains have found.
 
-use super::answers::Answers;
-use super::link::Asked;
+use super::answers::{Answers, Belonging, orders_of};
+use super::lengths::Lengths;
 use super::prior::Shapes;
 use super::reliability::Noises;
 use super::runs::run;
@@ -30,13 +30,13 @@ pub struct Sampling {
     pub kept: usize,
     /// The same seed gives the same trees, for any number of threads.
     pub seed: u64,
-    /// What people were asked, of triplets.
-    pub asked: Asked,
+    /// Whether each leaf has a length: whether trees are additive, or ultrametric.
+    pub lengths: bool,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self { chains: 4, sweeps: 60, burn_in: 30, kept: 120, seed: 0, asked: Asked::Pairs }
+        Self { chains: 4, sweeps: 60, burn_in: 30, kept: 120, seed: 0, lengths: false }
     }
 }
 
@@ -74,6 +74,8 @@ pub struct State {
     pub mean_increment: f64,
     /// The number of inner nodes.
     pub n_inner: usize,
+    /// The standard deviation of the lengths of leaves; 0 without lengths.
+    pub length_deviation: f64,
 }
 
 /// Trees drawn from the posterior, chain after chain.
@@ -83,6 +85,7 @@ pub struct Samples {
     trees: Vec<Sampled>,
     states: Vec<Vec<State>>,
     noise_by_person: Vec<f64>,
+    n_unknown: usize,
 }
 
 /// Draws trees from the posterior given comparisons. Chains begin at `start`, and, of triplets, every second
@@ -107,31 +110,30 @@ pub fn sample<const K: usize>(
     sampling: &Sampling,
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
-    draw(comparisons, None, start, sampling, monitor)
+    sample_answers(comparisons, &Belonging::default(), start, sampling, monitor)
 }
 
-/// As [`sample`], with a noise of its own for each person; `people` says whose each comparison is, by number from 0. How
-/// common which noise is among people is learnt, so that little is believed of those who have answered little.
+/// As [`sample`], where several comparisons may be one answer, and people are known. Each person has a noise of their own.
+/// How common which noise is among people is learnt, so that little is believed of those who have answered little.
 ///
 /// # Errors
-/// As [`sample`]; `people` of another length than the comparisons.
-pub fn sample_of_people<const K: usize>(
+/// As [`sample`]; numbers of answers or people of another length than the comparisons.
+///
+/// ```
+/// use ordhc::posterior::{Belonging, Sampling, sample_answers};
+/// use ordhc::{Triplets, adds_average_linkage};
+///
+/// // Leaf 2 is the odd one out of three: one answer of two triplets.
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
+/// let start = adds_average_linkage(&answers)?;
+/// let one = Belonging { answers: Some(&[0, 0]), ..Belonging::default() };
+/// let samples = sample_answers(&answers, &one, &start, &Sampling::default(), None)?;
+/// assert_eq!(samples.n_unknown(), 0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn sample_answers<const K: usize>(
     comparisons: &Comparisons<'_, K>,
-    people: &[u32],
-    start: &Dendrogram,
-    sampling: &Sampling,
-    monitor: Option<&Monitor>,
-) -> Result<Samples> {
-    let (found, expected) = (people.len(), comparisons.len());
-    if found != expected {
-        return Err(Error::Length { what: "people", found, of: "comparisons", expected });
-    }
-    draw(comparisons, Some(people), start, sampling, monitor)
-}
-
-fn draw<const K: usize>(
-    comparisons: &Comparisons<'_, K>,
-    people: Option<&[u32]>,
+    belonging: &Belonging<'_>,
     start: &Dendrogram,
     sampling: &Sampling,
     monitor: Option<&Monitor>,
@@ -142,32 +144,34 @@ fn draw<const K: usize>(
     if sampling.chains > 1 {
         starts.extend(satisfying(comparisons, monitor)?);
     }
-    sample_from(comparisons, people, &starts, sampling, monitor)
+    sample_from(comparisons, belonging, &starts, sampling, monitor)
 }
 
 /// Draws trees; chains begin at some trees in turn.
 pub(crate) fn sample_from<const K: usize>(
     comparisons: &Comparisons<'_, K>,
-    people: Option<&[u32]>,
+    belonging: &Belonging<'_>,
     starts: &[Dendrogram],
     sampling: &Sampling,
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
     watched!(monitor);
     let n = comparisons.n_leaves();
-    let n_people = people.map(|people| people.iter().map(|&person| person as usize + 1).max().unwrap_or(1));
-    let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new() };
+    let answers = Answers::new(comparisons, belonging)?;
+    let n_unknown = answers.n_unknown();
+    let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new(), n_unknown };
     if n < 3 {
         // There is one tree only.
         return Ok(samples);
     }
     let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 3 + size_of::<f64>());
     memory::check("trees that are kept", bytes as u64)?;
-    let answers = Answers::new(comparisons, people)?;
     let shapes = Shapes::new(n)?;
     monitor.start((sampling.chains * sampling.sweeps * n) as u64);
-    let noises = Noises::new(sampling.asked, n_people)?;
-    for run in run(&answers, &shapes, &noises, starts, sampling, monitor)? {
+    let noises = Noises::new(belonging.n_people())?;
+    for run in
+        run(&answers, &shapes, &noises, &Lengths::new(if sampling.lengths { n } else { 0 }), starts, sampling, monitor)?
+    {
         samples.trees.extend(run.trees);
         samples.states.push(run.states);
         samples.noise_by_person.resize(run.noise_by_person.len(), 0.0);
@@ -202,9 +206,15 @@ impl Samples {
         &self.states
     }
 
-    /// The mean noise of each person, of [`sample_of_people`]; nothing without people.
+    /// The mean noise of each person; nothing without people.
     pub fn noise_by_person(&self) -> &[f64] {
         &self.noise_by_person
+    }
+
+    /// How many answers consist of several comparisons, but of no known kind. All comparisons of such an answer share
+    /// the weight of one.
+    pub fn n_unknown(&self) -> usize {
+        self.n_unknown
     }
 
     /// A tree, heights as similarities.
@@ -215,8 +225,8 @@ impl Samples {
         self.trees[at].dendrogram()
     }
 
-    /// How likely each comparison is to be given as an answer: the mean of what the trees say, noise included; one
-    /// half without trees.
+    /// How likely each comparison is to be given as an answer to which of its two pairs is closer: the mean of what the
+    /// trees say, noise included; one half without trees.
     ///
     /// # Errors
     /// Comparisons of another number of leaves.
@@ -235,6 +245,36 @@ impl Samples {
         let against = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) < 0.5))?;
         let share = |(a, b): (&f64, &f64)| (count * a + 0.5) / (count * (a + b) + 1.0);
         Ok(if self.is_empty() { for_it } else { for_it.iter().zip(&against).map(share).collect() })
+    }
+
+    /// How likely each answer is: for each comparison the probability of the whole answer that it is part of, the mean of
+    /// what the trees say, noise included. Comparisons of answers of no known kind are predicted alone.
+    ///
+    /// # Errors
+    /// Comparisons of another number of leaves; `answers` of another length.
+    pub fn predict_answers<const K: usize>(
+        &self,
+        comparisons: &Comparisons<'_, K>,
+        answers: &[u32],
+    ) -> Result<Vec<f64>> {
+        let (found, expected) = (answers.len(), comparisons.len());
+        if found != expected {
+            return Err(Error::Length { what: "answers", found, of: "comparisons", expected });
+        }
+        let mut found = self.predict(comparisons)?;
+        for (order, rows) in orders_of(comparisons, answers) {
+            let sum: f64 = self.trees.iter().map(|tree| tree.choice(&order)).sum();
+            rows.into_iter().for_each(|at| found[at] = sum / self.len().max(1) as f64);
+        }
+        Ok(found)
+    }
+
+    /// The length of each leaf in a tree, its mean over leaves being 0; nothing without lengths.
+    ///
+    /// # Panics
+    /// If there are no more than `at` trees.
+    pub fn lengths(&self, at: usize) -> &[f64] {
+        self.trees[at].lengths()
     }
 
     fn mean<const K: usize>(

@@ -1,5 +1,6 @@
 mod balance;
 mod exact;
+mod kinds;
 mod ranks;
 
 use proptest::prelude::*;
@@ -7,12 +8,15 @@ use proptest::prelude::*;
 use super::answers::{Answer, Answers};
 use super::bouts::Bouts;
 use super::chain::{Chain, Standing};
+use super::choice_heights::ChoiceHeights;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
+use super::lengths::Lengths;
 use super::places::{Rest, Scores};
 use super::prior::Shapes;
 use super::random::Random;
 use super::reliability::Noises;
 use super::sampled::Sampled;
+use super::terms::Terms;
 use super::*;
 use crate::comparison::{Comparisons, Triplets};
 use crate::generate::{TreeShape, random_tree};
@@ -56,9 +60,20 @@ fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
 }
 
-/// A chain at the first tree of n leaves.
+/// A chain at the first tree of n leaves, which have no lengths.
 fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
-    Chain::at(answers, shapes, Standing::new(shapes, noises, HeightTree::of(&start(n)), random)).unwrap()
+    chain_with(Lengths::new(0), answers, shapes, noises, n, random)
+}
+
+fn chain_with<'a>(
+    lengths: Lengths,
+    answers: &'a Answers,
+    shapes: &'a Shapes,
+    noises: Noises,
+    n: usize,
+    random: Random,
+) -> Chain<'a> {
+    Chain::at(answers, shapes, Standing::new(shapes, noises, lengths, HeightTree::of(&start(n)), random)).unwrap()
 }
 
 fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'static, K> {
@@ -81,17 +96,39 @@ fn height(tree: &HeightTree, [a, b]: [u32; 2]) -> f64 {
     tree.height(path(b).find(|node| above.contains(node)).unwrap())
 }
 
-fn log_likelihood(tree: &HeightTree, answers: &Answers, noises: &Noises) -> f64 {
+fn log_likelihood(tree: &HeightTree, answers: &Answers, chain: &Chain<'_>) -> f64 {
+    let (noises, lengths) = (&chain.noises, &chain.lengths);
     let of = |answer: &Answer| {
         let link = noises.link(noises.level(answer.person));
-        answer.weight * link.log(height(tree, answer.near) - height(tree, answer.far))
+        let difference = height(tree, answer.near) - height(tree, answer.far);
+        answer.weight * link.log(difference + lengths.offset(answer))
     };
-    answers.all().iter().map(of).sum()
+    let choices = answers.choices();
+    let of_choice = |choice: usize| {
+        let pairs = choices.pairs(choice).iter();
+        let weights: Vec<f64> = pairs.map(|&pair| (height(tree, pair) + lengths.closeness(pair)).exp()).collect();
+        let clear = super::luce::probability(&weights, choices.blocks(choice));
+        let noise = noises.link(noises.level(choices.person(choice))).noise();
+        choices.weight(choice) * choices.log(choice, clear, noise)
+    };
+    answers.all().iter().map(of).sum::<f64>() + (0..choices.len()).map(of_choice).sum::<f64>()
+}
+
+/// Triplets that are answers of all kinds, with the numbers of these, and whose they are.
+fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u32>, Vec<u32>) {
+    let (rows, numbers) = kinds::rows_of(&kinds::replies(n, each, seed));
+    let weights: Vec<f64> = numbers.iter().map(|&number| f64::from(number % 4) / 2.0).collect();
+    let people = numbers.iter().map(|&number| number % 3).collect();
+    (Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap(), numbers, people)
 }
 
 /// Whose each of so many answers is: one person's of whom nothing is known, or three people's.
 fn people_of(m: usize, seed: u64) -> Option<Vec<u32>> {
     seed.is_multiple_of(2).then(|| (0..m).map(|at| (at % 3) as u32).collect())
+}
+
+fn people_only(people: Option<&[u32]>) -> Belonging<'_> {
+    Belonging { people, ..Belonging::default() }
 }
 
 fn assert_valid(tree: &HeightTree) {
@@ -115,17 +152,17 @@ fn assert_valid(tree: &HeightTree) {
     }
 }
 
-fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
-    let comparisons = answers_of::<K>(n, m, seed);
-    let people = people_of(m, seed);
-    let (answers, shapes) = (Answers::new(&comparisons, people.as_deref()).unwrap(), Shapes::new(n).unwrap());
-    let noises = Noises::new(Asked::Pairs, people.map(|_| 3)).unwrap();
-    let mut chain = chain_at(&answers, &shapes, noises, n, Random::new(seed, 1));
+fn assert_scores_are_true<const K: usize>(comparisons: &Comparisons<'_, K>, belonging: &Belonging<'_>, seed: u64) {
+    let n = comparisons.n_leaves();
+    let (answers, shapes) = (Answers::new(comparisons, belonging).unwrap(), Shapes::new(n).unwrap());
+    let noises = Noises::new(belonging.people.map(|_| 3)).unwrap();
+    let lengths = Lengths::new(if seed.is_multiple_of(3) { n } else { 0 });
+    let mut chain = chain_with(lengths, &answers, &shapes, noises, n, Random::new(seed, 1));
     let mut random = Random::new(seed, 2);
     for _ in 0..1 + seed % 3 {
         chain.sweep(&Monitor::new()).unwrap();
         assert_valid(&chain.tree);
-        let exact = log_likelihood(&chain.tree, &answers, &chain.noises);
+        let exact = log_likelihood(&chain.tree, &answers, &chain);
         assert!((chain.log_likelihood - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{} {exact}", chain.log_likelihood);
     }
     let noises = chain.noises.clone();
@@ -146,7 +183,9 @@ fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
             let highest = if tree.is_leaf(node) { lowest + 3.0 } else { tree.height(node) };
             scores.set_new(node, lowest + (highest - lowest) * (0.1 + 0.8 * random.uniform()));
         }
-        scores.fill(&Rest { tree: &tree, spans: &spans, inside: &inside, noises: &noises }, &answers, &leaves, &order);
+        let lengths = &chain.lengths;
+        let rest = Rest { tree: &tree, spans: &spans, inside: &inside, noises: &noises, lengths };
+        scores.fill(&rest, &answers, &leaves, [&order, &moving]);
         let places = order.iter().flat_map(|&node| {
             let spot = scores.of(node);
             let under = (!tree.is_leaf(node)).then_some((Place::Under(node), spot.under));
@@ -156,7 +195,7 @@ fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
             .map(|(place, score)| {
                 let mut moved = tree.clone();
                 moved.put(top, place);
-                log_likelihood(&moved, &answers, &noises) - score
+                log_likelihood(&moved, &answers, &chain) - score
             })
             .collect();
         // All differ by what does not depend on the place.
@@ -171,16 +210,120 @@ proptest! {
 
     #[test]
     fn scores_of_places_are_true(n in 3..11usize, m in 0..60usize, seed: u64) {
-        assert_scores_are_true::<3>(n, m, seed);
-        assert_scores_are_true::<4>(n, m, seed);
+        let people = people_of(m, seed);
+        assert_scores_are_true::<3>(&answers_of(n, m, seed), &people_only(people.as_deref()), seed);
+        assert_scores_are_true::<4>(&answers_of(n, m, seed), &people_only(people.as_deref()), seed);
+    }
+
+    #[test]
+    fn scores_of_all_kinds_are_true(n in 4..8usize, each in 1..5usize, seed: u64) {
+        let (comparisons, numbers, people) = kinds_of(n, each, seed);
+        let people = Some(&people[..]).filter(|_| seed % 2 == 0);
+        assert_scores_are_true::<3>(&comparisons, &Belonging { answers: Some(&numbers), people }, seed);
+    }
+
+    #[test]
+    fn gains_with_lengths_are_true(n in 4..8usize, each in 1..5usize, seed: u64) {
+        let (comparisons, numbers, people) = kinds_of(n, each, seed);
+        let people = Some(&people[..]).filter(|_| seed % 2 == 0);
+        let belonging = Belonging { answers: Some(&numbers), people };
+        let (answers, shapes) = (Answers::new(&comparisons, &belonging).unwrap(), Shapes::new(n).unwrap());
+        let noises = Noises::new(people.map(|_| 3)).unwrap();
+        let mut chain = chain_with(Lengths::new(n), &answers, &shapes, noises, n, Random::new(seed, 1));
+        chain.sweep(&Monitor::new()).unwrap();
+        let mut terms = Terms::new(n, 2 * n - 1, &answers).unwrap();
+        let mut choices = ChoiceHeights::new(2 * n - 1, answers.choices()).unwrap();
+        let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
+        chain.tree.nodes_under(chain.tree.root(), &mut order);
+        spans.follow(&chain.tree, &order);
+        terms.follow(&chain.tree, &spans, &answers, &chain.lengths);
+        choices.follow(&chain.tree, &spans, answers.choices(), &chain.lengths);
+        let mut before = log_likelihood(&chain.tree, &answers, &chain);
+        prop_assert!((before - chain.log_likelihood).abs() < 1e-8 * (1.0 + before.abs()));
+        for &node in &order {
+            let gain = if chain.tree.is_leaf(node) {
+                let old = chain.lengths.of(node);
+                let gain = terms.gain_of_length(&chain.noises, node, 0.6)
+                    + choices.gain_of_length(answers.choices(), &chain.noises, node, 0.6);
+                chain.lengths.set(node, old + 0.6);
+                terms.accept_length(node, 0.6);
+                choices.accept_length(answers.choices(), node, 0.6);
+                gain
+            } else {
+                let old = chain.tree.height(node);
+                let gain = terms.gain(&chain.noises, node, 0.7)
+                    + choices.gain(answers.choices(), &chain.noises, node, old + 0.7);
+                chain.tree.set_height(node, old + 0.7);
+                terms.accept(node, 0.7);
+                choices.accept(node);
+                gain
+            };
+            let after = log_likelihood(&chain.tree, &answers, &chain);
+            prop_assert!((after - before - gain).abs() < 1e-7, "{gain} {before} {after}");
+            before = after;
+        }
+        let log = |person: u32, x: f64| chain.noises.link(chain.noises.level(person)).log(x);
+        let noise = |person: u32| chain.noises.link(chain.noises.level(person)).noise();
+        let of_choices = |choices: &ChoiceHeights, chain: &Chain<'_>, factor: f64| {
+            choices.log_likelihood(&chain.tree, answers.choices(), &chain.lengths, factor, noise)
+        };
+        let as_they_are = terms.log_likelihood(1.0, log) + of_choices(&choices, &chain, 1.0);
+        prop_assert!((as_they_are - before).abs() < 1e-7);
+        let larger = terms.log_likelihood(1.3, log) + of_choices(&choices, &chain, 1.3);
+        let mut scaled = chain_with(Lengths::new(n), &answers, &shapes, chain.noises.clone(), n, Random::new(seed, 1));
+        scaled.tree = chain.tree.clone();
+        scaled.lengths = chain.lengths.clone();
+        scaled.tree.scale_heights(1.3);
+        scaled.lengths.scale(1.3);
+        prop_assert!((log_likelihood(&scaled.tree, &answers, &scaled) - larger).abs() < 1e-7);
+    }
+
+    #[test]
+    fn gains_of_heights_of_all_kinds_are_true(n in 4..8usize, each in 1..5usize, seed: u64) {
+        let (comparisons, numbers, people) = kinds_of(n, each, seed);
+        let people = Some(&people[..]).filter(|_| seed % 2 == 0);
+        let belonging = Belonging { answers: Some(&numbers), people };
+        let (answers, shapes) = (Answers::new(&comparisons, &belonging).unwrap(), Shapes::new(n).unwrap());
+        prop_assert!(answers.n_unknown() == 0 && !answers.choices().is_empty());
+        let noises = Noises::new(people.map(|_| 3)).unwrap();
+        let mut chain = chain_at(&answers, &shapes, noises, n, Random::new(seed, 1));
+        chain.sweep(&Monitor::new()).unwrap();
+        let choices = answers.choices();
+        let mut heights = ChoiceHeights::new(2 * n - 1, choices).unwrap();
+        let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
+        chain.tree.nodes_under(chain.tree.root(), &mut order);
+        spans.follow(&chain.tree, &order);
+        heights.follow(&chain.tree, &spans, choices, &chain.lengths);
+        let pairs = log_likelihood(&chain.tree, &answers, &chain) - chain.log_likelihood;
+        prop_assert!(pairs.abs() < 1e-8);
+        let alone = Answers::new(&comparisons, &belonging).unwrap();
+        let of_pairs = |tree: &HeightTree| -> f64 {
+            alone.all().iter().map(|answer| {
+                let link = chain.noises.link(chain.noises.level(answer.person));
+                answer.weight * link.log(height(tree, answer.near) - height(tree, answer.far))
+            }).sum()
+        };
+        let of_choices = |tree: &HeightTree| log_likelihood(tree, &answers, &chain) - of_pairs(tree);
+        for &node in order.iter().filter(|&&node| !chain.tree.is_leaf(node)) {
+            let height = chain.tree.height(node) + 0.7;
+            let before = of_choices(&chain.tree);
+            let mut other = chain.tree.clone();
+            other.set_height(node, height);
+            let gain = of_choices(&other) - before;
+            prop_assert!((heights.gain(choices, &chain.noises, node, height) - gain).abs() < 1e-8);
+            heights.accept(node);
+            let back = heights.gain(choices, &chain.noises, node, height - 0.7);
+            prop_assert!((back + gain).abs() < 1e-8);
+            heights.accept(node);
+        }
     }
 
     #[test]
     fn gains_of_heights_are_true(n in 3..12usize, m in 0..80usize, seed: u64) {
         let comparisons = answers_of::<4>(n, m, seed);
         let people = people_of(m, seed);
-        let (answers, shapes) = (Answers::new(&comparisons, people.as_deref()).unwrap(), Shapes::new(n).unwrap());
-        let noises = Noises::new(Asked::Pairs, people.map(|_| 3)).unwrap();
+        let (answers, shapes) = (Answers::new(&comparisons, &people_only(people.as_deref())).unwrap(), Shapes::new(n).unwrap());
+        let noises = Noises::new(people.map(|_| 3)).unwrap();
         let mut chain = chain_at(&answers, &shapes, noises, n, Random::new(seed, 1));
         chain.sweep(&Monitor::new()).unwrap();
         let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
@@ -188,14 +331,14 @@ proptest! {
         chain.tree.nodes_under(chain.tree.root(), &mut order);
         spans.follow(&chain.tree, &order);
         bouts.follow(&chain.tree, &spans, &answers, &chain.noises);
-        let before = log_likelihood(&chain.tree, &answers, &chain.noises);
+        let before = log_likelihood(&chain.tree, &answers, &chain);
         let log = |level: u8, difference: f64| chain.noises.link(level).log(difference);
         prop_assert!((bouts.log_likelihood(&chain.tree, 1.0, log) - before).abs() < 1e-8);
         for &node in order.iter().filter(|&&node| !chain.tree.is_leaf(node)) {
             let height = chain.tree.height(node) + 0.7;
             let mut other = chain.tree.clone();
             other.set_height(node, height);
-            let gain = log_likelihood(&other, &answers, &chain.noises) - before;
+            let gain = log_likelihood(&other, &answers, &chain) - before;
             prop_assert!((bouts.gain(&chain.tree, &chain.noises, node, height) - gain).abs() < 1e-8);
         }
     }
@@ -286,7 +429,7 @@ fn what_cannot_be_sampled_is_refused() {
     let late = Sampling { sweeps: 10, burn_in: 10, ..Sampling::default() };
     assert_eq!(refused(late), "burn_in = 10 is outside 0..10 (sweeps)");
     assert!(sample(&answers, &start(6), &Sampling::default(), None).is_err());
-    let few = sample_of_people(&answers, &[0, 1], &start(5), &Sampling::default(), None).unwrap_err();
+    let few = sample_answers(&answers, &people_only(Some(&[0, 1])), &start(5), &Sampling::default(), None).unwrap_err();
     assert!(few.to_string().contains("people"), "{few}");
     let monitor = Monitor::new();
     monitor.cancel();

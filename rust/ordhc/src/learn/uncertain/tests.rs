@@ -137,7 +137,8 @@ fn batches_have_no_question_twice_and_spare_leaves() {
     let different: HashSet<[u32; 3]> = asked.iter().copied().map(key).collect();
     assert_eq!(different.len(), 15);
     let most = (0..30).map(|leaf| asked.iter().flatten().filter(|&&other| other == leaf).count()).max();
-    assert!(most <= Some(2 + 6 * 15 / 30), "{most:?}");
+    // Ten others were asked since trees were drawn.
+    assert!(most <= Some(2 + 6 * (10 + 15) / 30), "{most:?}");
 }
 
 fn run_some(learner: &mut Uncertain, count: u64) {

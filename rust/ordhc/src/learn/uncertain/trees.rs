@@ -8,7 +8,7 @@ use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
-use crate::posterior::{Samples, Sampling, sample_from, satisfying};
+use crate::posterior::{Belonging, Samples, Sampling, sample_from, satisfying};
 use crate::refine::{Heights, Search, refine};
 use crate::similarity::{adds, condensed_len};
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
@@ -24,15 +24,23 @@ pub(super) fn draw<const K: usize>(
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
     let (answers, n_people) = by_person(answers);
-    let (mut rows, mut weights, mut people) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut weights, mut numbers, mut people) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut number = 0;
     for (leaves, answer, person) in answers {
-        for (row, weight) in comparisons(leaves.map(|leaf| leaf as i32), answer) {
-            rows.push(row);
-            weights.push(weight);
-            people.push(person);
+        let told = said(leaves.map(|leaf| leaf as i32), answer);
+        // Of an answer that says nothing a share of each that it might be.
+        let weight = 1.0 / told.len() as f64;
+        for one in told {
+            for row in one {
+                rows.push(row);
+                weights.push(weight);
+                numbers.push(number);
+                people.push(person);
+            }
+            number += 1;
         }
     }
-    let people = Some(&people[..]).filter(|_| n_people > 1);
+    let belonging = Belonging { answers: Some(&numbers), people: Some(&people[..]).filter(|_| n_people > 1) };
     let answers = Comparisons::<K>::new(rows, Some(n))?.with_weights(weights)?;
     let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;
     adds(&answers, &mut pairs[..], monitor)?;
@@ -43,13 +51,13 @@ pub(super) fn draw<const K: usize>(
     starts.extend(satisfying(&answers, monitor)?);
     let half = (sampling.sweeps / 2).max(1);
     let first = Sampling { sweeps: half, burn_in: half - 1, kept: sampling.chains, ..*sampling };
-    let found = sample_from(&answers, people, &starts, &first, monitor)?;
+    let found = sample_from(&answers, &belonging, &starts, &first, monitor)?;
     let likelihood = |at: &usize| found.states()[*at].last().map_or(f64::NEG_INFINITY, |state| state.log_likelihood);
     let best = (0..found.len()).max_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
     if let Some(best) = best {
         starts = vec![found.tree(best)?];
     }
-    sample_from(&answers, people, &starts, sampling, monitor)
+    sample_from(&answers, &belonging, &starts, sampling, monitor)
 }
 
 /// Answers in an order of their own, each with the number of its person, and how many people there are.
@@ -74,26 +82,23 @@ fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>
     (found, count)
 }
 
-/// What an answer says, and how much of it: two triplets; of one that says nothing a share of all that it might be.
-fn comparisons<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<([i32; K], f64)> {
+/// The comparisons of an answer: two triplets of an odd one out, or one of two pairs. Of an answer that says nothing
+/// those of all that it might be.
+fn said<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<Vec<[i32; K]>> {
     let row = |at: [usize; 4]| std::array::from_fn(|place| leaves[at[place]]);
-    if K == 4 {
-        let (first, second) = (row([0, 1, 2, 3]), row([2, 3, 0, 1]));
-        return match answer {
-            1 => vec![(first, 1.0)],
-            -1 => vec![(second, 1.0)],
-            _ => vec![(first, 0.5), (second, 0.5)],
-        };
-    }
-    match answer {
-        0 => vec![(row([1, 2, 0, 0]), 1.0), (row([2, 1, 0, 0]), 1.0)],
-        1 => vec![(row([0, 2, 1, 0]), 1.0), (row([2, 0, 1, 0]), 1.0)],
-        2 => vec![(row([0, 1, 2, 0]), 1.0), (row([1, 0, 2, 0]), 1.0)],
-        _ => {
-            let all = [[0, 1, 2, 0], [0, 2, 1, 0], [1, 0, 2, 0], [1, 2, 0, 0], [2, 0, 1, 0], [2, 1, 0, 0]];
-            all.map(|at| (row(at), 1.0 / 3.0)).to_vec()
-        }
-    }
+    let all = if K == 4 {
+        vec![vec![row([2, 3, 0, 1])], vec![row([0, 1, 2, 3])]]
+    } else {
+        let odd = |odd: usize, a: usize, b: usize| vec![row([a, b, odd, 0]), row([b, a, odd, 0])];
+        vec![odd(0, 1, 2), odd(1, 0, 2), odd(2, 0, 1)]
+    };
+    let at = match (K, answer) {
+        (4, -1) => 0,
+        (4, 1) => 1,
+        (3, 0..=2) => answer as usize,
+        _ => return all,
+    };
+    vec![all[at].clone()]
 }
 
 /// One tree for all that are likely; leaves without answers are joined last.

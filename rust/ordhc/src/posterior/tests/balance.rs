@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::answers::Answers;
+use super::super::answers::{Answers, Belonging};
 use super::super::chain::Chain;
-use super::super::link::Asked;
+use super::super::lengths::Lengths;
 use super::super::prior::Shapes;
 use super::super::random::Random;
 use super::super::reliability::Noises;
-use super::{chain_at, clusters};
+use super::{chain_with, clusters};
 use crate::comparison::Triplets;
 use crate::monitor::Monitor;
 
@@ -16,10 +16,15 @@ type Step = fn(&mut Chain<'_>, &mut Random);
 type State = fn(&Chain<'_>) -> Vec<i64>;
 
 fn assert_balanced(step: Step, state: State, times: usize, fewest: usize) {
+    assert_balanced_with(Lengths::new(0), step, state, times, fewest);
+}
+
+fn assert_balanced_with(lengths: Lengths, step: Step, state: State, times: usize, fewest: usize) {
     let rows = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1], [0, 1, 3]];
-    let (answers, shapes) = (Answers::new(&Triplets::new(rows, None).unwrap(), None).unwrap(), Shapes::new(4).unwrap());
-    let noises = Noises::new(Asked::Pairs, None).unwrap();
-    let mut chain = chain_at(&answers, &shapes, noises, 4, Random::new(1, 0));
+    let (answers, shapes) =
+        (Answers::new(&Triplets::new(rows, None).unwrap(), &Belonging::default()).unwrap(), Shapes::new(4).unwrap());
+    let noises = Noises::new(None).unwrap();
+    let mut chain = chain_with(lengths, &answers, &shapes, noises, 4, Random::new(1, 0));
     let mut random = Random::new(2, 0);
     let mut flows: BTreeMap<(Vec<i64>, Vec<i64>), f64> = BTreeMap::new();
     for at in 0..times {
@@ -104,4 +109,17 @@ fn draws_of_the_mean_increment_are_balanced() {
         chain.increments.learn(rises.into_iter(), random);
     };
     assert_balanced(step, |chain| vec![bin(chain.increments.mean().ln(), 2.0)], 250_000, 8);
+}
+
+#[test]
+fn steps_with_lengths_are_balanced() {
+    let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 2.0), bin(chain.lengths.of(1), 2.0)];
+    let one: Step = |chain, random| chain.change_length(random.below(4) as u32);
+    assert_balanced_with(Lengths::new(4), one, lengths, 250_000, 20);
+    let scale: Step = |chain, _| chain.change_noise_and_scale(0.0, 0.3);
+    let spread =
+        |chain: &Chain<'_>| vec![bin(chain.lengths.spread().ln(), 2.0), bin(chain.increments.mean().ln(), 2.0)];
+    assert_balanced_with(Lengths::new(4), scale, spread, 150_000, 8);
+    let leaves: Step = |chain, random| chain.move_subtree(random.below(4) as u32);
+    assert_balanced_with(Lengths::new(4), leaves, heights, 250_000, 40);
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Sampling, sample, sample_of_people};
-use super::{Clusters, answers_of, kept_clusters, start};
+use super::super::random::Random;
+use super::super::{Belonging, Sampling, sample_answers};
+use super::kinds::{KINDS, Kind, Reply, rows_of};
+use super::{Clusters, answers_of, kept_clusters, people_only, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
 
 /// All trees of any degree: each leaf goes under or beside every node of every tree of those before it.
@@ -86,50 +88,45 @@ fn noises(are_people: bool) -> Vec<([f64; 2], f64)> {
     pairs.map(|pair| (pair, if pair[0] == pair[1] { 2.0 } else { 1.0 } / 156.0)).collect()
 }
 
+/// What an answer is worth: its probability without noise, the one by chance, its weight and its person.
+type Worth = (f64, f64, f64, usize);
+
 /// The probability of each tree, and the mean noise of each person: heights are integrated on a grid, the mean increment
-/// exactly.
-fn exact<const K: usize>(
-    comparisons: &Comparisons<'_, K>,
-    people: Option<&[u32]>,
+/// exactly. `worths` has what answers are worth, by heights of pairs.
+fn exact(
+    n: usize,
+    are_people: bool,
     steps: usize,
+    worths: impl Fn(&dyn Fn(usize, usize) -> f64) -> Vec<Worth>,
 ) -> (BTreeMap<Clusters, f64>, [f64; 2]) {
-    let n = comparisons.n_leaves();
     let whole = (1u32 << n) - 1;
     // An increment from 0 to infinity, and by how much the grid is stretched there.
     let grid = (0..steps).map(|at| (at as f64 + 0.5) / steps as f64);
     let increments: Vec<(f64, f64)> = grid.map(|u| (u / (1.0 - u), (1.0 - u).powi(-2))).collect();
-    let noises = noises(people.is_some());
+    let noises = noises(are_people);
     let mut found = BTreeMap::new();
     let (mut noise_sums, mut sum) = ([0.0; 2], 0.0);
     for (tree, prior) in prior(n) {
         let inner: Clusters = tree.iter().copied().filter(|&set| set != whole).collect();
-        let pairs: Vec<([u32; 2], f64, usize)> = (0..comparisons.len())
-            .map(|at| {
-                let (near, far) = Comparisons::<K>::pairs(&comparisons.rows().row(at));
-                let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
-                ([join(&tree, near), join(&tree, far)], weight, people.map_or(0, |people| people[at] as usize))
-            })
-            .collect();
+        let joins: Vec<u32> = (0..n * n).map(|at| join(&tree, [at / n, at % n])).collect();
         let mut total = 0.0;
         for cell in 0..steps.pow(inner.len() as u32) {
             let chosen: Vec<(f64, f64)> =
                 (0..inner.len()).map(|which| increments[cell / steps.pow(which as u32) % steps]).collect();
             let rises: Vec<f64> = chosen.iter().map(|&(rise, _)| rise).collect();
-            let height = |set: u32| {
-                let path = std::iter::successors(Some(set), |&set| above(&tree, set));
+            let height = |a: usize, b: usize| {
+                let path = std::iter::successors(Some(joins[a * n + b]), |&set| above(&tree, set));
                 path.filter_map(|set| inner.iter().position(|&other| other == set))
                     .map(|which| rises[which])
                     .sum::<f64>()
             };
             let stretch: f64 = chosen.iter().map(|&(_, stretch)| stretch / steps as f64).product();
             let here = prior * density(&rises) * stretch;
-            let clear: Vec<(f64, f64, usize)> = pairs
-                .iter()
-                .map(|&([near, far], weight, who)| (1.0 / (1.0 + (height(far) - height(near)).exp()), weight, who))
-                .collect();
+            let clear = worths(&height);
             for &(noise, share) in &noises {
-                let of =
-                    |&(p, weight, who): &(f64, f64, usize)| (noise[who] + (1.0 - 2.0 * noise[who]) * p).powf(weight);
+                let of = |&(p, by_chance, weight, who): &Worth| {
+                    (2.0 * noise[who] * by_chance + (1.0 - 2.0 * noise[who]) * p).powf(weight)
+                };
                 let here = here * share * clear.iter().map(of).product::<f64>();
                 total += here;
                 (0..2).for_each(|who| noise_sums[who] += noise[who] * here);
@@ -145,24 +142,20 @@ fn exact<const K: usize>(
 /// How often each tree is kept, and the mean noise, of each person if people are known.
 fn shares<const K: usize>(
     comparisons: &Comparisons<'_, K>,
-    people: Option<&[u32]>,
+    belonging: &Belonging<'_>,
     sweeps: usize,
 ) -> (BTreeMap<Clusters, f64>, [f64; 2]) {
     let sampling =
         Sampling { chains: 4, sweeps, burn_in: 100, kept: 4 * (sweeps - 100), seed: 3, ..Sampling::default() };
     let start = start(comparisons.n_leaves());
-    let samples = match people {
-        Some(people) => sample_of_people(comparisons, people, &start, &sampling, None),
-        None => sample(comparisons, &start, &sampling, None),
-    }
-    .unwrap();
+    let samples = sample_answers(comparisons, belonging, &start, &sampling, None).unwrap();
     assert_eq!(samples.len(), sampling.kept);
     let mut found = BTreeMap::new();
     for at in 0..samples.len() {
         *found.entry(kept_clusters(&samples.tree(at).unwrap())).or_insert(0.0) += 1.0 / samples.len() as f64;
     }
     let noise = samples.states().iter().flatten().map(|state| state.noise).sum::<f64>() / (4 * sweeps) as f64;
-    if people.is_none() {
+    if belonging.people.is_none() {
         assert!(samples.noise_by_person().is_empty());
         return (found, [noise; 2]);
     }
@@ -172,8 +165,21 @@ fn shares<const K: usize>(
 }
 
 fn assert_posterior_is_exact<const K: usize>(comparisons: &Comparisons<'_, K>, people: Option<&[u32]>, steps: usize) {
-    let (expected, noises) = exact(comparisons, people, steps);
-    let (found, mean_noises) = shares(comparisons, people, 10_000);
+    let worths = |height: &dyn Fn(usize, usize) -> f64| {
+        let of = |at: usize| {
+            let ([i, j], [k, l]) = Comparisons::<K>::pairs(&comparisons.rows().row(at));
+            let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+            (1.0 / (1.0 + (height(k, l) - height(i, j)).exp()), 0.5, weight, people.map_or(0, |who| who[at] as usize))
+        };
+        (0..comparisons.len()).map(of).collect()
+    };
+    let expected = exact(comparisons.n_leaves(), people.is_some(), steps, worths);
+    assert_agree(expected, shares(comparisons, &people_only(people), 10_000));
+}
+
+type Found = (BTreeMap<Clusters, f64>, [f64; 2]);
+
+fn assert_agree((expected, noises): Found, (found, mean_noises): Found) {
     for (tree, share) in &expected {
         let found = found.get(tree).copied().unwrap_or(0.0);
         assert!((found - share).abs() < 0.015, "{tree:?}: {found} {share}");
@@ -213,10 +219,47 @@ fn posteriors_with_people_are_exact() {
     assert_posterior_is_exact(&Triplets::new(rows, None).unwrap(), Some(&people), 40);
 }
 
+/// Answers of one kind, drawn from heights.
+fn drawn(n: usize, kind: Kind, count: usize, seed: u64) -> Vec<Reply> {
+    let mut random = Random::new(seed, 23);
+    let height = |a: usize, b: usize| if a / 2 == b / 2 { 1.5 } else { 0.0 };
+    (0..count).map(|_| Reply::drawn(kind, n, &height, 0.05, &mut random)).collect()
+}
+
+fn assert_replies_are_exact(n: usize, replies: &[Reply], people: Option<&[usize]>, steps: usize) {
+    let (rows, numbers) = rows_of(replies);
+    let by_chance: Vec<f64> = replies.iter().map(Reply::by_chance).collect();
+    let worths = |height: &dyn Fn(usize, usize) -> f64| {
+        let of = |(at, reply): (usize, &Reply)| {
+            (reply.clear(height), by_chance[at], 1.0, people.map_or(0, |people| people[at]))
+        };
+        replies.iter().enumerate().map(of).collect()
+    };
+    let by_row: Option<Vec<u32>> =
+        people.map(|people| numbers.iter().map(|&number| people[number as usize] as u32).collect());
+    let belonging = Belonging { answers: Some(&numbers), people: by_row.as_deref() };
+    let found = shares(&Triplets::new(rows, Some(n)).unwrap(), &belonging, 10_000);
+    assert_agree(exact(n, people.is_some(), steps, worths), found);
+}
+
+#[test]
+fn posteriors_of_each_kind_are_exact() {
+    for (kind, seed) in KINDS.into_iter().zip(1..) {
+        assert_replies_are_exact(4, &drawn(4, kind, 6, seed), None, 60);
+    }
+}
+
+#[test]
+fn posteriors_of_mixed_kinds_are_exact() {
+    let mixed = |n: usize| -> Vec<Reply> { KINDS.into_iter().flat_map(|kind| drawn(n, kind, 1, 9)).collect() };
+    assert_replies_are_exact(4, &mixed(4), Some(&[0, 1, 0, 0, 1, 1, 0]), 40);
+    assert_replies_are_exact(5, &mixed(5), None, 10);
+}
+
 #[test]
 fn without_answers_there_is_the_prior() {
     let none: Vec<[i32; 3]> = Vec::new();
-    let (found, noise) = shares(&Triplets::new(none, Some(5)).unwrap(), None, 10_000);
+    let (found, noise) = shares(&Triplets::new(none, Some(5)).unwrap(), &Belonging::default(), 10_000);
     let trees = prior(5);
     assert_eq!(trees.len(), 236);
     assert!((trees.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);

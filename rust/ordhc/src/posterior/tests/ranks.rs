@@ -1,13 +1,14 @@
 //! Simulation-based calibration (Talts et al. 2018): of a truth drawn from the prior, and answers drawn from the truth, the
 //! rank of what is true among what is drawn from the posterior is uniform.
 
-use super::super::answers::Answers;
-use super::super::link::Asked;
+use super::super::answers::{Answers, Belonging};
+use super::super::lengths::Lengths;
 use super::super::prior::Shapes;
 use super::super::random::Random;
 use super::super::reliability::Noises;
 use super::exact::{above, join, prior};
-use super::{chain_at, height};
+use super::kinds::{KINDS, Kind, Reply, rows_of};
+use super::{chain_with, height};
 use crate::comparison::Triplets;
 use crate::monitor::Monitor;
 
@@ -16,12 +17,28 @@ const ANSWERS: usize = 14;
 const TRUTHS: usize = 320;
 const DRAWS: usize = 15;
 const SWEEPS: usize = 8;
-const NUMBERS: usize = 6;
+const NUMBERS: usize = 8;
 /// Of chi-square with 15 degrees of freedom 1 in 100,000 is larger.
 const MOST: f64 = 48.0;
 
 #[test]
 fn ranks_of_truths_are_uniform() {
+    assert_ranks_are_uniform(&[Kind::Closer], false);
+}
+
+#[test]
+fn ranks_are_uniform_for_all_kinds() {
+    assert_ranks_are_uniform(&KINDS[1..], false);
+}
+
+#[test]
+fn ranks_are_uniform_with_lengths() {
+    assert_ranks_are_uniform(&[Kind::Closer], true);
+    assert_ranks_are_uniform(&KINDS, true);
+}
+
+/// Answers are of some kinds in turn; leaves have lengths or not.
+fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
     let trees = prior(N);
     let shapes = Shapes::new(N).unwrap();
     let mut random = Random::new(11, 0);
@@ -48,25 +65,35 @@ fn ranks_of_truths_are_uniform() {
         };
         let pair = |a: usize, b: usize| of(join(tree, [a, b]));
         let noise = 1.0 - (1.0 - (1.0 - 0.55f64.powi(4)) * random.uniform()).powf(0.25);
-        let probability = |d: f64| noise + (1.0 - 2.0 * noise) / (1.0 + (-d).exp());
+        // The variance of lengths has the inverse gamma distribution of shape 2 and scale 0.2.
+        let deviation = (0.2 / (random.exponential() + random.exponential())).sqrt();
+        let lengths: Vec<f64> = (0..N).map(|_| if with_lengths { deviation * random.normal() } else { 0.0 }).collect();
+        let closeness = |a: usize, b: usize| pair(a, b) - lengths[a] - lengths[b];
         let mut log_likelihood = 0.0;
-        let rows: Vec<[i32; 3]> = (0..ANSWERS)
-            .map(|_| {
-                let mut leaves: Vec<u32> = (0..N as u32).collect();
-                random.shuffle(&mut leaves);
-                let [a, b, c] = [0, 1, 2].map(|at| leaves[at] as usize);
-                let p = probability(pair(a, b) - pair(a, c));
-                let says_so = random.uniform() < p;
-                log_likelihood += if says_so { p } else { 1.0 - p }.ln();
-                if says_so { [a, b, c] } else { [a, c, b] }.map(|leaf| leaf as i32)
+        let replies: Vec<Reply> = (0..ANSWERS)
+            .map(|at| {
+                let reply = Reply::drawn(kinds[at % kinds.len()], N, &closeness, noise, &mut random);
+                log_likelihood += reply.probability(&closeness, noise).ln();
+                reply
             })
             .collect();
-        let truths =
-            [noise, mean, log_likelihood, (tree.len() - 1) as f64, pair(0, 1) - pair(0, 2), pair(2, 3) - pair(3, 4)];
-        let answers = Answers::new(&Triplets::new(rows, Some(N)).unwrap(), None).unwrap();
-        let noises = Noises::new(Asked::Pairs, None).unwrap();
+        let (rows, numbers) = rows_of(&replies);
+        let truths = [
+            noise,
+            mean,
+            log_likelihood,
+            (tree.len() - 1) as f64,
+            pair(0, 1) - pair(0, 2),
+            pair(2, 3) - pair(3, 4),
+            if with_lengths { deviation } else { 0.0 },
+            lengths[0] - lengths[1],
+        ];
+        let belonging = Belonging { answers: Some(&numbers), people: None };
+        let answers = Answers::new(&Triplets::new(rows, Some(N)).unwrap(), &belonging).unwrap();
+        let noises = Noises::new(None).unwrap();
         let begun = Random::new(12, truth as u64);
-        let mut chain = chain_at(&answers, &shapes, noises, N, begun);
+        let lengths = Lengths::new(if with_lengths { N } else { 0 });
+        let mut chain = chain_with(lengths, &answers, &shapes, noises, N, begun);
         let mut ranks = [0; NUMBERS];
         (0..25).for_each(|_| chain.sweep(&Monitor::new()).unwrap());
         for _ in 0..DRAWS {
@@ -79,6 +106,8 @@ fn ranks_of_truths_are_uniform() {
                 (chain.tree.n_inner() - 1) as f64,
                 pair(0, 1) - pair(0, 2),
                 pair(2, 3) - pair(3, 4),
+                chain.lengths.spread(),
+                if with_lengths { chain.lengths.of(0) - chain.lengths.of(1) } else { 0.0 },
             ];
             for (rank, (drawn, truth)) in ranks.iter_mut().zip(drawn.into_iter().zip(truths)) {
                 // Differences of heights are often 0, numbers of nodes the same: ties go by chance below.

@@ -1,0 +1,240 @@
+"""Answers as the posterior's model has them: what an answer says, and answers drawn from the model."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+
+__all__ = ["Crowd", "chances_of", "order_of", "simulated"]
+
+#: Simulated answers are of the kinds of this many answers, drawn at random.
+_KINDS = 40
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Who gives the next answers: the share and the noise of each person.
+
+    Attributes
+    ----------
+    people
+        (k,) numbers of people as in the groups of comparisons; None where nobody is known.
+    shares, noises
+        (k,) what share of the answers is theirs, and half of the share that each gives by chance.
+    """
+
+    people: NDArray[np.int32] | None
+    shares: NDArray[np.float64]
+    noises: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, data: Triplets | Quadruplets, noise: float, by_group: Mapping[str | int, float]) -> "Crowd":
+        """Return those who gave some answers, as often as there; `noise` is the mean."""
+        if data.groups is None or not by_group:
+            return cls(None, np.ones(1), np.array([noise]))
+        people, counts = np.unique(data.groups, return_counts=True)
+        names = data.group_names
+        who = [number if names is None else names[number] for number in people.tolist()]
+        noises = np.array([by_group.get(name, noise) for name in who])
+        return cls(people.astype(np.int32), counts / counts.sum(), noises)
+
+    def drawn(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64]]:
+        """Return (count,) who answers, and their noises."""
+        at = rng.choice(len(self.shares), count, p=self.shares)
+        return None if self.people is None else self.people[at], self.noises[at]
+
+
+def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
+    """Return the pairs of leaves that an answer puts in order, and the sizes of its blocks, closest first.
+
+    Every kind of answer is an order of pairs: the odd one out of three puts the pair of the other two before
+    two pairs, the most central one puts its two pairs before the third, a ranking puts pairs of the reference
+    one by one. None if the rows are no such order.
+
+    Parameters
+    ----------
+    rows
+        (m, 3) or (m, 4) rows of one answer.
+    """
+    pairs = rows[:, [0, 1, 0, 2]] if rows.shape[1] == 3 else rows
+    said = {(tuple(sorted(row[:2])), tuple(sorted(row[2:]))) for row in pairs.tolist()}
+    losses: dict[Any, int] = {pair: 0 for row in said for pair in row}
+    for _, far in said:
+        losses[far] += 1
+    order = sorted(losses, key=lambda pair: (losses[pair], pair))
+    blocks: list[int] = []
+    for at, pair in enumerate(order):
+        if at and losses[pair] == losses[order[at - 1]]:
+            blocks[-1] += 1
+        elif losses[pair] == at:
+            blocks.append(1)
+        else:
+            return None
+    compared = (sum(blocks) ** 2 - sum(size**2 for size in blocks)) // 2
+    agrees = all(losses[near] < losses[far] for near, far in said)
+    return (order, blocks) if agrees and compared == len(said) == len(rows) else None
+
+
+def chances_of(
+    data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how likely the answers of some rows are if all possible answers are equally likely.
+
+    Parameters
+    ----------
+    data
+        The comparisons.
+    numbers
+        (m,) the number of the answer that each row is part of.
+    at
+        (k,) the rows.
+    """
+    by_answer = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[by_answer], [numbers[at], numbers[at] + 1])
+    found = np.full(len(at), 0.5)
+    for place, (start, end) in enumerate(starts.T.tolist()):
+        order = order_of(data.rows[by_answer[start:end]])
+        if order is not None:
+            blocks = order[1]
+            found[place] = math.prod(map(math.factorial, blocks)) / math.factorial(sum(blocks))
+    return found
+
+
+def simulated(
+    H: NDArray[np.float64], crowd: Crowd, count: int, like: Triplets | Quadruplets, seed: int
+) -> Triplets | Quadruplets:
+    """Return the answers `like`, and as many more as `count` to random questions, drawn from the model.
+
+    Parameters
+    ----------
+    H
+        (n, n) how close pairs are in the tree that is taken for the truth.
+    crowd
+        Who answers.
+    count
+        The number of answers; their kinds are those of `like`.
+    like
+        The answers that are there.
+    seed
+        Of the simulation.
+    """
+    n = len(H)
+    rng = np.random.default_rng(seed)
+    if like.answers is not None and len(like) and np.bincount(answers_of(like)).max() > 1:
+        rows, answer, who = _of_kinds(H, crowd, count, like, rng)
+    else:
+        rows, who = _of_pairs(H, crowd, count, like, rng)
+        answer = np.arange(len(rows))
+    answers = None
+    if like.answers is not None:
+        first = int(like.answers.max(initial=-1)) + 1
+        answers = np.concatenate([like.answers, first + answer])
+    weights = None
+    if like.weights is not None:
+        weights = np.concatenate([like.weights, np.ones(len(rows))])
+    groups = None if who is None or like.groups is None else np.concatenate([like.groups, who])
+    both = np.concatenate([like.rows.astype(np.int64), rows.astype(np.int64)])
+    return type(like)(both, n_leaves=n, weights=weights, answers=answers, groups=groups)
+
+
+def _of_pairs(
+    H: NDArray[np.float64],
+    crowd: Crowd,
+    count: int,
+    like: Triplets | Quadruplets,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
+    """Answers of one row each, and who gives them."""
+    n = len(H)
+    if isinstance(like, Quadruplets):
+        pairs = [np.argsort(rng.random((count, n)), axis=1)[:, :2] for _ in range(2)]
+        rows = np.concatenate(pairs, axis=1)
+        rows = rows[(np.sort(rows[:, :2], axis=1) != np.sort(rows[:, 2:], axis=1)).any(axis=1)]
+        turned = [2, 3, 0, 1]
+    else:
+        rows = np.stack([rng.permutation(n)[:3] for _ in range(count)])
+        turned = [0, 2, 1]
+    who, noise = crowd.drawn(len(rows), rng)
+    near, far = (rows[:, :2], rows[:, 2:]) if rows.shape[1] == 4 else (rows[:, [0, 1]], rows[:, [0, 2]])
+    difference = H[near[:, 0], near[:, 1]] - H[far[:, 0], far[:, 1]]
+    swap = rng.random(len(rows)) > noise + (1 - 2 * noise) * np.exp(-np.logaddexp(0.0, -difference))
+    return np.where(swap[:, None], rows[:, turned], rows), who
+
+
+def _of_kinds(
+    H: NDArray[np.float64],
+    crowd: Crowd,
+    count: int,
+    like: Triplets | Quadruplets,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
+    """Rows of answers of the kinds of others, the number of the answer of each row, and whose it is."""
+    numbers = answers_of(like)
+    models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
+    rows, answer, people = [], [], []
+    first = 0
+    for model, many in zip(models, np.array_split(np.arange(count), len(models)), strict=True):
+        own = like.rows[numbers == model].astype(np.int64)
+        leaves, places = np.unique(own, return_inverse=True)
+        shape = places.reshape(own.shape)
+        found = order_of(shape)
+        # Rows of no known kind are questions of their own, about the same leaves.
+        orders = [found] if found is not None else [order_of(row[None]) for row in shape]
+        here = np.argsort(rng.random((len(many), len(H))), axis=1)[:, : len(leaves)]
+        who, noise = crowd.drawn(len(many), rng)
+        for order in orders:
+            assert order is not None
+            said = _drawn(H, here, order, noise, rng)
+            if isinstance(like, Triplets):
+                said = _with_anchor(said)
+            rows.append(said.reshape(-1, said.shape[2]))
+            answer.append(np.repeat(first + np.arange(len(many)), said.shape[1]))
+            people.append(None if who is None else np.repeat(who, said.shape[1]))
+        first += len(many)
+    told = [each for each in people if each is not None]
+    return np.concatenate(rows), np.concatenate(answer), np.concatenate(told) if told else None
+
+
+def _drawn(
+    H: NDArray[np.float64],
+    leaves: NDArray[np.int64],
+    order: tuple[list[tuple[int, int]], list[int]],
+    noise: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """(answers, rows, 4) quadruplets, drawn for questions about (answers, w) leaves."""
+    pairs, blocks = leaves[:, np.array(order[0])], order[1]
+    closeness = H[pairs[..., 0], pairs[..., 1]]
+    by_chance = rng.random(len(pairs)) < 2 * noise
+    closeness = np.where(by_chance[:, None], 0.0, closeness)
+    # One pair after the other, in proportion to exp(closeness) of those that are left.
+    ranks = np.argsort(-closeness - rng.gumbel(size=closeness.shape), axis=1)
+    at = np.arange(len(pairs))
+    if blocks[-1] == 1 and blocks[-2] > 1:
+        # Of those that are left one is the farthest.
+        last = ranks[:, -blocks[-2] - 1 :]
+        left = closeness[at[:, None], last]
+        worst = np.argmax(-left + rng.gumbel(size=left.shape), axis=1)
+        last[at, worst], last[:, -1] = last[:, -1].copy(), last[at, worst].copy()
+    pairs = pairs[at[:, None], ranks]
+    ends = np.cumsum(blocks)
+    blocks_of = np.repeat(np.arange(len(blocks)), blocks)
+    near = np.concatenate([np.repeat(i, ends[-1] - ends[blocks_of[i]]) for i in range(ends[-1])])
+    far = np.concatenate([np.arange(ends[blocks_of[i]], ends[-1]) for i in range(ends[-1])])
+    return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
+
+
+def _with_anchor(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Quadruplets whose pairs share a leaf, as triplets."""
+    i, j, k, other = np.moveaxis(rows, 2, 0)
+    is_first = (i == k) | (i == other)
+    anchor, near = np.where(is_first, i, j), np.where(is_first, j, i)
+    return np.stack([anchor, near, np.where(k == anchor, other, k)], axis=2)

@@ -1,0 +1,86 @@
+"""Questions that the same person answered several times: whether the repeats say anything new."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of, questions_of
+
+__all__ = ["REPEATS", "Repeats", "repeats_of"]
+
+#: How repeated answers can be counted.
+REPEATS = ("new", "same")
+#: Fewer repeats than this show nothing; answers hardly ever change if at most this share of repeats differs.
+_FEWEST, _CHANGED = 10, 0.1
+#: Repeats say nothing new if so few different answers have less than this chance, given the noise in the
+#: answers, and if this share of the repeats more should differ.
+_CHANCE, _MORE = 0.01, 0.05
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What is known of repeated questions.
+
+    Attributes
+    ----------
+    repeats
+        (k,) rows, one of each answer to a question that its person, or an unknown one, had answered before.
+    n_changed
+        How many of these answers differ from the commonest answer of that person to that question.
+    shares
+        (m,) what each row counts if each person's answers to a question count as one.
+    """
+
+    repeats: NDArray[np.int64]
+    n_changed: int
+    shares: NDArray[np.float64]
+
+    @property
+    def look_the_same(self) -> bool:
+        """True if answers hardly ever change when questions are repeated."""
+        return len(self.repeats) >= _FEWEST and self.n_changed <= _CHANGED * len(self.repeats)
+
+    def note(self, likely: NDArray[np.float64]) -> str | None:
+        """Say that repeats count once, unless that few changes are to be expected; `likely` is (k,).
+
+        Parameters
+        ----------
+        likely
+            (k,) how likely each repeat is to be the same answer, if it were given anew.
+        """
+        expected = float((1 - likely).sum())
+        if expected <= self.n_changed + _MORE * len(self.repeats):
+            return None
+        log = math.log(expected)
+        terms = [math.exp(k * log - expected - math.lgamma(k + 1)) for k in range(self.n_changed + 1)]
+        if sum(terms) >= _CHANCE:
+            return None
+        differ = f"only {self.n_changed:,} differ" if self.n_changed else "none differs"
+        return (
+            f"{len(self.repeats):,} answers repeat a question that their person had answered, and {differ}; "
+            f"if they were given anew, about {expected:,.0f} would. So each question counts once a person: "
+            'repeats="new" counts every answer'
+        )
+
+
+def repeats_of(data: Triplets | Quadruplets) -> Repeats:
+    """Return which answers repeat a question that their person has answered before."""
+    question, content = questions_of(data)
+    counted = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
+    person = np.zeros(len(data), dtype=np.int64) if data.groups is None else data.groups.astype(np.int64)
+    numbers = answers_of(data)
+    _, first = np.unique(np.where(counted, numbers, -1), return_index=True)
+    first = np.sort(first[counted[first]])
+    asked = np.unique(np.column_stack([person, question])[first], axis=0, return_inverse=True)[1].ravel()
+    times = np.bincount(asked)
+    said = np.unique(np.column_stack([asked, content[first]]), axis=0, return_counts=True)
+    commonest = np.zeros(len(times), dtype=np.int64)
+    np.maximum.at(commonest, said[0][:, 0], said[1])
+    is_first = np.zeros(len(first), dtype=bool)
+    is_first[np.unique(asked, return_index=True)[1]] = True
+    shares_of_answers = np.ones(int(numbers.max(initial=-1)) + 1)
+    shares_of_answers[numbers[first]] = 1 / times[asked]
+    return Repeats(first[~is_first], int((times - commonest).sum()), shares_of_answers[numbers])

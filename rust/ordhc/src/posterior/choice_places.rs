@@ -1,0 +1,175 @@
+//! All places of a subtree at once: what answers among several pairs say about each.
+//!
+//! Pairs of a leaf of the subtree and one outside of it, the outer leaf, are as close as the place of the subtree makes
+//! them. The paths from the outer leaves to the root make a small tree. Along each of its branches the pairs of the outer
+//! leaves below have the height of the place, all others a height that is the same along the branch.
+
+use super::choices::Choices;
+use super::height_tree::{HeightTree, NONE};
+use super::luce;
+use super::places::{Rest, Spot};
+
+/// A pair whose closeness depends on the place.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// Where the outer leaf stands in the order of the nodes.
+    start: u32,
+    outer: u32,
+    option: usize,
+}
+
+/// What is needed for one answer after the other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ChoiceScores {
+    /// exp of the height of each node, and of the new node beside it.
+    pub(super) powers: Vec<[f64; 2]>,
+    open: Vec<Open>,
+    /// The lowest common ancestors of neighbours in `open`; the leaf itself of two pairs with the same outer leaf.
+    joins: Vec<u32>,
+    /// Of each option: its weight, and what lengths of leaves make of it.
+    weights: Vec<f64>,
+    factors: Vec<f64>,
+}
+
+/// How likely an answer is, as a function of the power of the height of some of its pairs.
+enum Curve {
+    /// (num[0] + num[1] x) / (den[0] + den[1] x), where x is the power or its inverse.
+    Ratio {
+        num: [f64; 2],
+        den: [f64; 2],
+        is_inverse: bool,
+    },
+    Any,
+}
+
+/// An answer that is being scored.
+struct Scored<'a> {
+    choices: &'a Choices,
+    choice: usize,
+    weight: f64,
+    noise: f64,
+    tree: &'a HeightTree,
+}
+
+impl ChoiceScores {
+    /// Adds what an answer says about each place.
+    pub(super) fn add(&mut self, spots: &mut [Spot], rest: &Rest<'_>, choices: &Choices, choice: usize) {
+        let pairs = choices.pairs(choice);
+        self.open.clear();
+        self.weights.clear();
+        self.factors.clear();
+        for (option, &pair) in pairs.iter().enumerate() {
+            let factor = rest.lengths.factor(pair);
+            let [first, second] = pair.map(|leaf| rest.inside[leaf as usize]);
+            let weight = if first == second {
+                let [a, b] = pair;
+                factor * self.powers[rest.spans.join(rest.tree, a, b) as usize][0]
+            } else {
+                let outer = pair[usize::from(first)];
+                self.open.push(Open { start: rest.spans.start(outer), outer, option });
+                factor
+            };
+            self.weights.push(weight);
+            self.factors.push(factor);
+        }
+        self.open.sort_unstable_by_key(|open| (open.start, open.option));
+        let is_alone = self.open.first().map(|open| open.outer) == self.open.last().map(|open| open.outer);
+        if self.open.is_empty() || is_alone && self.open.len() == pairs.len() {
+            // All places are alike.
+            return;
+        }
+        self.joins.clear();
+        self.joins.extend(self.open.windows(2).map(|two| {
+            let [a, b] = [two[0].outer, two[1].outer];
+            if a == b { a } else { rest.spans.join(rest.tree, a, b) }
+        }));
+        let noise = rest.noises.link(rest.noises.level(choices.person(choice))).noise();
+        let scored = Scored { choices, choice, weight: choices.weight(choice), noise, tree: rest.tree };
+        self.branch(spots, &scored, [0, self.open.len()], NONE);
+    }
+
+    /// Scores the branch below the node `stop` that leads to a range of open pairs, and all branches below it.
+    fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
+        let tree = scored.tree;
+        let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };
+        let joins = self.joins[from..to - 1].iter().copied();
+        let bottom = joins.min_by(|a, b| height(a).total_cmp(&height(b))).unwrap_or(self.open[from].outer);
+        let curve = self.curve(scored, [from, to]);
+        let log = |scores: &mut Self, power: f64| {
+            let clear = scores.clear(scored, &curve, [from, to], power);
+            scored.choices.log(scored.choice, clear, scored.noise)
+        };
+        // Nothing stands under a leaf, so it doesn't matter what this begins with.
+        let (mut node, mut here) = (bottom, 0.0);
+        if !tree.is_leaf(bottom) {
+            here = log(self, self.powers[bottom as usize][0]);
+        }
+        loop {
+            let parent = spots[node as usize].parent;
+            let above = if parent == NONE { 0.0 } else { log(self, self.powers[parent as usize][0]) };
+            let beside = log(self, self.powers[node as usize][1]);
+            let spot = &mut spots[node as usize];
+            spot.under += scored.weight * (here - above);
+            spot.beside += scored.weight * (beside - above);
+            if parent == stop {
+                break;
+            }
+            (node, here) = (parent, above);
+        }
+        if tree.is_leaf(bottom) {
+            return;
+        }
+        let mut start = from;
+        for end in from + 1..=to {
+            if end == to || self.joins[end - 1] == bottom {
+                // Pairs of the other branches are as close as this node is high.
+                let power = self.powers[bottom as usize][0];
+                for at in (from..start).chain(end..to) {
+                    let option = self.open[at].option;
+                    self.weights[option] = self.factors[option] * power;
+                }
+                self.branch(spots, scored, [start, end], bottom);
+                start = end;
+            }
+        }
+    }
+
+    fn curve(&self, scored: &Scored<'_>, [from, to]: [usize; 2]) -> Curve {
+        let count = self.weights.len();
+        // The one pair that is chosen, or the worst one.
+        let (one, is_inverse) = match *scored.choices.blocks(scored.choice) {
+            [1, _] => (0, false),
+            [_, 1] => (count - 1, true),
+            _ => return Curve::Any,
+        };
+        let of = |weight: f64| if is_inverse { 1.0 / weight } else { weight };
+        let mut den = [0.0; 2];
+        let mut num = [of(self.weights[one]), 0.0];
+        let is_open = |option: usize| self.open[from..to].iter().any(|open| open.option == option);
+        for option in 0..count {
+            if is_open(option) {
+                den[1] += of(self.factors[option]);
+            } else {
+                den[0] += of(self.weights[option]);
+            }
+        }
+        if is_open(one) {
+            num = [0.0, of(self.factors[one])];
+        }
+        Curve::Ratio { num, den, is_inverse }
+    }
+
+    #[inline]
+    fn clear(&mut self, scored: &Scored<'_>, curve: &Curve, [from, to]: [usize; 2], power: f64) -> f64 {
+        match *curve {
+            Curve::Ratio { num, den, is_inverse: false } => (num[0] + num[1] * power) / (den[0] + den[1] * power),
+            Curve::Ratio { num, den, is_inverse: true } => (num[0] * power + num[1]) / (den[0] * power + den[1]),
+            Curve::Any => {
+                for open in &self.open[from..to] {
+                    self.weights[open.option] = self.factors[open.option] * power;
+                }
+                luce::probability(&self.weights, scored.choices.blocks(scored.choice))
+            }
+        }
+    }
+}

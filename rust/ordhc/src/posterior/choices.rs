@@ -1,0 +1,195 @@
+//! Answers that choose among several pairs of leaves.
+//!
+//! Every kind of answer about more than one comparison is an order of pairs by how close they are, in blocks (see
+//! [`luce`](super::luce)). The odd one out of three: the pair of the other two comes before the two other pairs. The most
+//! central one: its two pairs come before the third. A ranking by a reference: the reference's pairs one by one, then
+//! those that are not ranked together. Some chosen of several: their pairs together, then the others. Best and worst: one
+//! pair, most pairs, one pair.
+
+use super::luce::n_orders;
+use crate::error::Result;
+use crate::memory;
+
+/// An answer: a range of pairs, in an order of blocks.
+#[derive(Debug, Clone, PartialEq)]
+struct Choice {
+    first: usize,
+    blocks: Vec<u32>,
+    leaves: Vec<u32>,
+    weight: f64,
+    person: u32,
+    /// One in so many answers would be this one if all were given by chance.
+    by_chance: f64,
+}
+
+/// All such answers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Choices {
+    choices: Vec<Choice>,
+    pairs: Vec<[u32; 2]>,
+    /// The answers with each leaf, side by side.
+    starts: Vec<usize>,
+    by_leaf: Vec<u32>,
+    leaf_weights: Vec<f64>,
+}
+
+/// The pairs of an answer in order, and how many are in each block.
+pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
+
+/// One answer with its order, its weight and its person.
+pub(super) type Given = (Order, f64, u32);
+
+/// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer say, each pair with its smaller
+/// leaf first; what is said twice counts once. `None` if they are no such order: if two pairs of different blocks
+/// aren't compared, or contradict each other.
+pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
+    let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let number = |pair: &[u32; 2]| pairs.binary_search(pair).unwrap_or(0);
+    let mut numbers: Vec<[usize; 2]> = rows.iter().map(|row| [number(&row[0]), number(&row[1])]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut losses = vec![0; pairs.len()];
+    numbers.iter().for_each(|&[_, far]| losses[far] += 1);
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    order.sort_by_key(|&pair| losses[pair]);
+    let (mut blocks, mut before, mut compared) = (Vec::new(), 0, 0);
+    for block in order.chunk_by(|&one, &other| losses[one] == losses[other]) {
+        if losses[block[0]] != before {
+            return None;
+        }
+        compared += block.len() * before;
+        before += block.len();
+        blocks.push(block.len() as u32);
+    }
+    let is_whole = compared == numbers.len() && numbers.iter().all(|&[near, far]| losses[near] < losses[far]);
+    is_whole.then(|| (order.into_iter().map(|pair| pairs[pair]).collect(), blocks))
+}
+
+impl Choices {
+    /// Answers are sorted by what they say, so that nothing depends on the order in which they came.
+    pub(super) fn new(n_leaves: usize, mut given: Vec<Given>) -> Result<Self> {
+        const WHAT: &str = "answers by leaf";
+        given.sort_by(|(order, weight, person), (other, their_weight, their_person)| {
+            order.cmp(other).then(person.cmp(their_person)).then(weight.total_cmp(their_weight))
+        });
+        let mut new = Self { starts: memory::filled(WHAT, 0, n_leaves + 1)?, ..Self::default() };
+        for ((pairs, blocks), weight, person) in given {
+            let mut leaves: Vec<u32> = pairs.iter().flatten().copied().collect();
+            leaves.sort_unstable();
+            leaves.dedup();
+            leaves.iter().for_each(|&leaf| new.starts[leaf as usize + 1] += 1);
+            let by_chance = 1.0 / n_orders(&blocks);
+            new.choices.push(Choice { first: new.pairs.len(), blocks, leaves, weight, person, by_chance });
+            new.pairs.extend(pairs);
+        }
+        for leaf in 0..n_leaves {
+            new.starts[leaf + 1] += new.starts[leaf];
+        }
+        let mut next = new.starts.clone();
+        new.by_leaf = memory::filled(WHAT, 0, new.starts[n_leaves])?;
+        for (at, choice) in new.choices.iter().enumerate() {
+            for &leaf in &choice.leaves {
+                new.by_leaf[next[leaf as usize]] = at as u32;
+                next[leaf as usize] += 1;
+            }
+        }
+        let weight = |leaf: usize| new.of(leaf as u32).iter().map(|&choice| new.weight(choice as usize)).sum();
+        new.leaf_weights = (0..n_leaves).map(weight).collect();
+        Ok(new)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.choices.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.choices.is_empty()
+    }
+
+    /// The answers with a leaf.
+    pub(super) fn of(&self, leaf: u32) -> &[u32] {
+        &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
+    }
+
+    /// All pairs, answer after answer.
+    pub(super) fn all_pairs(&self) -> &[[u32; 2]] {
+        &self.pairs
+    }
+
+    /// Where the pairs of an answer stand among all.
+    pub(super) fn range(&self, choice: usize) -> std::ops::Range<usize> {
+        let first = self.choices[choice].first;
+        first..self.choices.get(choice + 1).map_or(self.pairs.len(), |next| next.first)
+    }
+
+    pub(super) fn pairs(&self, choice: usize) -> &[[u32; 2]] {
+        &self.pairs[self.range(choice)]
+    }
+
+    pub(super) fn blocks(&self, choice: usize) -> &[u32] {
+        &self.choices[choice].blocks
+    }
+
+    /// The leaves of an answer, each once.
+    pub(super) fn leaves(&self, choice: usize) -> &[u32] {
+        &self.choices[choice].leaves
+    }
+
+    pub(super) fn weight(&self, choice: usize) -> f64 {
+        self.choices[choice].weight
+    }
+
+    /// How much the answers say of a leaf.
+    pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
+        self.leaf_weights[leaf as usize]
+    }
+
+    pub(super) fn person(&self, choice: usize) -> u32 {
+        self.choices[choice].person
+    }
+
+    /// The logarithm of the probability of an answer, given its probability without noise, and half of the share of
+    /// answers that are given by chance.
+    #[inline]
+    pub(super) fn log(&self, choice: usize, clear: f64, noise: f64) -> f64 {
+        (2.0 * noise * self.choices[choice].by_chance + (1.0 - 2.0 * noise) * clear).ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Comparisons of an anchor, as triplets are.
+    fn of(rows: &[[u32; 3]]) -> Option<Order> {
+        let sorted = |a: u32, b: u32| [a.min(b), a.max(b)];
+        let rows: Vec<_> = rows.iter().map(|&[a, b, c]| [sorted(a, b), sorted(a, c)]).collect();
+        order_of(&rows)
+    }
+
+    #[test]
+    fn kinds_are_told_by_their_comparisons() {
+        let odd = of(&[[4, 2, 9], [2, 4, 9]]).unwrap();
+        assert_eq!(odd, (vec![[2, 4], [2, 9], [4, 9]], vec![1, 2]));
+        let central = of(&[[4, 2, 9], [9, 2, 4]]).unwrap();
+        assert_eq!(central, (vec![[2, 4], [2, 9], [4, 9]], vec![2, 1]));
+        let ranked = of(&[[0, 3, 1], [0, 3, 2], [0, 1, 2]]).unwrap();
+        assert_eq!(ranked, (vec![[0, 3], [0, 1], [0, 2]], vec![1, 1, 1]));
+        let chosen = of(&[[0, 1, 3], [0, 1, 4], [0, 2, 3], [0, 2, 4]]).unwrap();
+        assert_eq!(chosen, (vec![[0, 1], [0, 2], [0, 3], [0, 4]], vec![2, 2]));
+        let extremes = of(&[[0, 1, 2], [0, 1, 3], [0, 1, 4], [0, 2, 4], [0, 3, 4]]).unwrap();
+        assert_eq!(extremes.1, [1, 2, 1]);
+        assert_eq!(of(&[[0, 1, 2], [0, 1, 2]]), Some((vec![[0, 1], [0, 2]], vec![1, 1])));
+    }
+
+    #[test]
+    fn what_is_no_order_is_nothing() {
+        // A pair is missing; two answers in one; contradictions; a circle.
+        assert_eq!(of(&[[0, 1, 3], [0, 1, 4], [0, 2, 3]]), None);
+        assert_eq!(of(&[[0, 1, 2], [3, 4, 5]]), None);
+        assert_eq!(of(&[[0, 1, 2], [0, 2, 1]]), None);
+        assert_eq!(of(&[[0, 1, 2], [0, 2, 3], [0, 3, 1]]), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! How likely people choose as they do among several options (Luce 1959, "Individual choice behavior").
+//!
+//! Each option has a weight, exp(utility). An answer puts options into an order of blocks, the best first; options of
+//! one block are not told apart. Blocks are chosen one after the other from what is left: a single option with a
+//! probability in proportion to its weight. Several options come before all others whatever their own order is (the sum
+//! over their orders). Where a single option is left over it is the worst, chosen in proportion to 1 / weight: the most
+//! central of three is the leaf whose other two are the worst pair.
+
+/// Sets of more chosen options than this are integrated, not summed over subsets.
+const SUMMED: usize = 6;
+
+/// The probability of an order of blocks; `weights` has those of the first block first.
+pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
+    let mut product = 1.0;
+    let mut left = weights;
+    for &size in &blocks[..blocks.len() - 1] {
+        let (chosen, others) = left.split_at(size as usize);
+        product *= match (chosen, others) {
+            ([one], _) => one / left.iter().sum::<f64>(),
+            (_, [worst]) => 1.0 / (worst * left.iter().map(|weight| 1.0 / weight).sum::<f64>()),
+            _ => all_before(chosen, others.iter().sum()),
+        };
+        left = others;
+    }
+    product
+}
+
+/// The number of orders with blocks of these sizes.
+pub(super) fn n_orders(blocks: &[u32]) -> f64 {
+    let mut left = blocks.iter().sum::<u32>();
+    let mut count = 1.0;
+    for &size in blocks {
+        (0..size).for_each(|at| count *= f64::from(left - at) / f64::from(at + 1));
+        left -= size;
+    }
+    count
+}
+
+/// The probability that all of some options are chosen before any other; `rest` is the weight of all others together.
+fn all_before(chosen: &[f64], rest: f64) -> f64 {
+    if let [a, b] = *chosen {
+        return a * b / (a + b + rest) * (1.0 / (a + rest) + 1.0 / (b + rest));
+    }
+    if chosen.len() > SUMMED {
+        return all_before_by_times(chosen, rest);
+    }
+    // By the set of those that are still to be chosen.
+    let mut found = [1.0; 1 << SUMMED];
+    for set in 1..1usize << chosen.len() {
+        let (mut sum, mut weight) = (0.0, rest);
+        for (at, own) in chosen.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1) {
+            weight += own;
+            sum += own * found[set ^ 1 << at];
+        }
+        found[set] = sum / weight;
+    }
+    found[(1 << chosen.len()) - 1]
+}
+
+/// The same by an integral: options come after exponential times with their weights as rates. The time of the first
+/// other one is exp(s), and the trapezoidal rule converges fast over s.
+fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
+    const STEP: f64 = 0.25;
+    let density = |s: f64| {
+        let time = s.exp();
+        chosen.iter().map(|weight| -(-weight / rest * time).exp_m1()).product::<f64>() * (s - time).exp()
+    };
+    (-120..=20).map(|at| density(f64::from(at) * STEP)).sum::<f64>() * STEP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All orders of `count` options.
+    fn orders(count: usize) -> Vec<Vec<usize>> {
+        if count == 0 {
+            return vec![vec![]];
+        }
+        let with_last = |order: Vec<usize>| {
+            (0..count).map(move |place| {
+                let mut order = order.clone();
+                order.insert(place, count - 1);
+                order
+            })
+        };
+        orders(count - 1).into_iter().flat_map(with_last).collect()
+    }
+
+    /// One order after the other, each option chosen from those that are left.
+    fn by_orders(weights: &[f64], chosen: usize) -> f64 {
+        let of = |order: Vec<usize>| {
+            let mut left: f64 = weights.iter().sum();
+            let mut product = 1.0;
+            for option in order {
+                product *= weights[option] / left;
+                left -= weights[option];
+            }
+            product
+        };
+        let first = |order: &Vec<usize>| order[..chosen].iter().all(|&option| option < chosen);
+        orders(weights.len()).into_iter().filter(first).map(of).sum()
+    }
+
+    #[test]
+    fn sets_are_sums_over_orders() {
+        let weights = [0.3, 2.0, 1.1, 0.05, 7.0, 0.6, 1.0, 0.9];
+        for count in 3..=8 {
+            for chosen in 1..count - 1 {
+                let blocks = [chosen as u32, (count - chosen) as u32];
+                let (found, expected) = (probability(&weights[..count], &blocks), by_orders(&weights[..count], chosen));
+                assert!((found / expected - 1.0).abs() < 1e-9, "{count} {chosen} {found} {expected}");
+            }
+            let chosen = count - 2;
+            let rest: f64 = weights[chosen..count].iter().sum();
+            let (found, expected) =
+                (all_before_by_times(&weights[..chosen], rest), by_orders(&weights[..count], chosen));
+            assert!((found / expected - 1.0).abs() < 1e-6, "{count} {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn all_answers_to_a_question_have_a_probability_of_one_together() {
+        for blocks in [&[1, 1][..], &[1, 2], &[2, 1], &[1, 1, 1, 1], &[2, 3], &[1, 3, 1], &[2, 1, 2], &[4, 1]] {
+            let count = blocks.iter().sum::<u32>() as usize;
+            let mut seen = std::collections::BTreeMap::new();
+            for order in orders(count) {
+                let mut key = Vec::new();
+                let mut at = 0;
+                for &size in blocks {
+                    let mut block = order[at..at + size as usize].to_vec();
+                    block.sort_unstable();
+                    key.push(block);
+                    at += size as usize;
+                }
+                let weights: Vec<f64> = key.concat().iter().map(|&option| (0.7 * option as f64 - 1.0).exp()).collect();
+                seen.insert(key, probability(&weights, blocks));
+            }
+            assert_eq!(seen.len() as f64, n_orders(blocks).round());
+            let sum: f64 = seen.values().sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{blocks:?} {sum}");
+        }
+    }
+}

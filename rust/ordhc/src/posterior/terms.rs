@@ -1,0 +1,181 @@
+//! Comparisons one by one, where lengths of leaves tell apart those about the same two nodes.
+
+use super::answers::Answers;
+use super::height_tree::{HeightTree, Spans};
+use super::lengths::Lengths;
+use super::link::Link;
+use super::reliability::Noises;
+use crate::error::Result;
+use crate::memory;
+
+/// A comparison, and whether it says that the node or leaf makes the nearer pair closer as it rises.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    at: u32,
+    sign: f32,
+}
+
+/// Terms of each node or leaf, side by side.
+#[derive(Debug, Clone)]
+struct Lists {
+    starts: Vec<usize>,
+    terms: Vec<Term>,
+}
+
+impl Lists {
+    fn new(count: usize, n_terms: usize) -> Result<Self> {
+        const WHAT: &str = "answers by node";
+        Ok(Self { starts: memory::filled(WHAT, 0, count + 1)?, terms: memory::room(WHAT, n_terms)? })
+    }
+
+    /// `each` gives all terms with what they belong to, twice in the same order.
+    fn fill(&mut self, each: impl Fn(&mut dyn FnMut(u32, Term))) {
+        let Self { starts, terms } = self;
+        starts.fill(0);
+        each(&mut |owner, _| starts[owner as usize + 1] += 1);
+        for owner in 1..starts.len() {
+            starts[owner] += starts[owner - 1];
+        }
+        terms.clear();
+        terms.resize(starts[starts.len() - 1], Term { at: 0, sign: 0.0 });
+        each(&mut |owner, term| {
+            terms[starts[owner as usize]] = term;
+            starts[owner as usize] += 1;
+        });
+        // Every start has become the end of its owner.
+        starts.rotate_right(1);
+        starts[0] = 0;
+    }
+
+    fn of(&self, owner: u32) -> &[Term] {
+        &self.terms[self.starts[owner as usize]..self.starts[owner as usize + 1]]
+    }
+}
+
+/// By how much the nearer pair of each comparison is closer, heights and lengths together.
+#[derive(Debug, Clone)]
+pub(super) struct Terms {
+    differences: Vec<f64>,
+    weights: Vec<f64>,
+    people: Vec<u32>,
+    joins: Vec<[u32; 2]>,
+    by_node: Lists,
+    by_leaf: Lists,
+    node_weights: Vec<f64>,
+    leaf_weights: Vec<f64>,
+}
+
+impl Terms {
+    pub(super) fn new(n_leaves: usize, n_nodes: usize, answers: &Answers) -> Result<Self> {
+        const WHAT: &str = "answers by node";
+        let all = answers.all();
+        let mut by_leaf = Lists::new(n_leaves, 4 * all.len())?;
+        // A leaf of both pairs makes none of them closer.
+        by_leaf.fill(|add| {
+            for (answer, at) in all.iter().zip(0..) {
+                let [near, far] = [answer.near, answer.far];
+                near.iter().filter(|leaf| !far.contains(leaf)).for_each(|&leaf| add(leaf, Term { at, sign: -1.0 }));
+                far.iter().filter(|leaf| !near.contains(leaf)).for_each(|&leaf| add(leaf, Term { at, sign: 1.0 }));
+            }
+        });
+        let mut new = Self {
+            differences: memory::filled(WHAT, 0.0, all.len())?,
+            weights: all.iter().map(|answer| answer.weight).collect(),
+            people: all.iter().map(|answer| answer.person).collect(),
+            joins: memory::room(WHAT, all.len())?,
+            by_node: Lists::new(n_nodes, 2 * all.len())?,
+            by_leaf,
+            node_weights: memory::filled(WHAT, 0.0, n_nodes)?,
+            leaf_weights: memory::filled(WHAT, 0.0, n_leaves)?,
+        };
+        for leaf in 0..n_leaves as u32 {
+            new.leaf_weights[leaf as usize] =
+                new.by_leaf.of(leaf).iter().map(|term| new.weights[term.at as usize]).sum();
+        }
+        Ok(new)
+    }
+
+    /// Follows the topology, heights and lengths of a tree.
+    pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, lengths: &Lengths) {
+        self.joins.clear();
+        let all = answers.all();
+        self.joins.extend(all.iter().map(|answer| [answer.near, answer.far].map(|[a, b]| spans.join(tree, a, b))));
+        let joins = &self.joins;
+        self.by_node.fill(|add| {
+            for (&[near, far], at) in joins.iter().zip(0..) {
+                if near != far {
+                    add(near, Term { at, sign: 1.0 });
+                    add(far, Term { at, sign: -1.0 });
+                }
+            }
+        });
+        for node in 0..self.node_weights.len() {
+            let terms = self.by_node.of(node as u32).iter();
+            self.node_weights[node] = terms.map(|term| self.weights[term.at as usize]).sum();
+        }
+        for ((difference, &[near, far]), answer) in self.differences.iter_mut().zip(&self.joins).zip(all) {
+            *difference = tree.height(near) - tree.height(far) + lengths.offset(answer);
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.differences.len()
+    }
+
+    /// How much the comparisons say of a node.
+    pub(super) fn weight(&self, node: u32) -> f64 {
+        self.node_weights[node as usize]
+    }
+
+    /// How much they say of the length of a leaf.
+    pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
+        self.leaf_weights[leaf as usize]
+    }
+
+    fn gain_of(&self, terms: &[Term], noises: &Noises, change: f64) -> f64 {
+        let of = |link: &Link, term: &Term| {
+            let difference = self.differences[term.at as usize];
+            let moved = difference + f64::from(term.sign) * change;
+            self.weights[term.at as usize] * (link.log(moved) - link.log(difference))
+        };
+        match noises.shared() {
+            Some(link) => terms.iter().map(|term| of(link, term)).sum(),
+            None => {
+                let link = |term: &Term| noises.link(noises.level(self.people[term.at as usize]));
+                terms.iter().map(|term| of(link(term), term)).sum()
+            }
+        }
+    }
+
+    /// By how much the log-likelihood rises when a node rises.
+    pub(super) fn gain(&self, noises: &Noises, node: u32, change: f64) -> f64 {
+        self.gain_of(self.by_node.of(node), noises, change)
+    }
+
+    /// By how much the log-likelihood rises when a leaf becomes longer.
+    pub(super) fn gain_of_length(&self, noises: &Noises, leaf: u32, change: f64) -> f64 {
+        self.gain_of(self.by_leaf.of(leaf), noises, change)
+    }
+
+    pub(super) fn accept(&mut self, node: u32, change: f64) {
+        let Self { by_node, differences, .. } = self;
+        by_node.of(node).iter().for_each(|term| differences[term.at as usize] += f64::from(term.sign) * change);
+    }
+
+    pub(super) fn accept_length(&mut self, leaf: u32, change: f64) {
+        let Self { by_leaf, differences, .. } = self;
+        by_leaf.of(leaf).iter().for_each(|term| differences[term.at as usize] += f64::from(term.sign) * change);
+    }
+
+    /// All differences become `factor` times as large.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.differences.iter_mut().for_each(|difference| *difference *= factor);
+    }
+
+    /// The log-likelihood if all differences were `factor` times as large; `log` is that of a comparison, by its person
+    /// and difference.
+    pub(super) fn log_likelihood(&self, factor: f64, log: impl Fn(u32, f64) -> f64) -> f64 {
+        let each = self.differences.iter().zip(&self.weights).zip(&self.people);
+        each.map(|((difference, weight), &person)| weight * log(person, factor * difference)).sum()
+    }
+}
