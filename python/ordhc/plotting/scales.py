@@ -1,6 +1,7 @@
 """The scale of a picture: an axis, rings around the root, or a bar."""
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ordhc.plotting.crown import Crown
@@ -80,6 +81,7 @@ def _bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> 
     length = max(step * power for step in (1, 2, 5) if step * power <= 0.2 * depth)
     text = f"{length:g}"
     style = {"color": inks.line, "linewidth": 1.0, "clip_on": False, "gid": "ordhc-scale"}
+    note = partial(ax.annotate, text, textcoords="offset points", fontsize=size, color=inks.line)
     if isinstance(shapes, Rectangle):
         start, end = crown.root_end, crown.root_end + math.copysign(length, shapes.depth)
         # Past the last leaf; the limits make room for it.
@@ -88,44 +90,17 @@ def _bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> 
             ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]
             ax.set_ylim(place + 0.4, -0.6)
             at = ((start + end) / 2, place)
-            ax.annotate(
-                text,
-                at,
-                (0, -2),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize=size,
-                color=inks.line,
-            )
+            note(at, xytext=(0, -2), ha="center", va="top")
         else:
             ax.plot([place, place], [start, end], **style)  # type: ignore[arg-type]
             ax.set_xlim(-0.6, place + 0.4)
             at = (place, (start + end) / 2)
-            ax.annotate(
-                text,
-                at,
-                (2, 0),
-                textcoords="offset points",
-                ha="left",
-                va="center",
-                fontsize=size,
-                color=inks.line,
-            )
+            note(at, xytext=(2, 0), ha="left", va="center")
         return
     drawn = length * 0.94 / depth
     low, high = ax.get_ylim()
     left = ax.get_xlim()[0]
     place = high - 0.02 * (high - low)
     ax.plot([left, left + drawn], [place, place], **style)  # type: ignore[arg-type]
-    ax.annotate(
-        text,
-        (left + drawn / 2, place),
-        (0, -2),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        fontsize=size,
-        color=inks.line,
-        annotation_clip=False,
-    )
+    at = (left + drawn / 2, place)
+    note(at, xytext=(0, -2), ha="center", va="top", annotation_clip=False)
