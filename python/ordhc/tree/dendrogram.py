@@ -242,6 +242,17 @@ class Dendrogram:
     def _all_heights(self) -> NDArray[np.float64]:
         return self._cached("all heights", self._tree.all_heights)
 
+    @property
+    def _heights_if_any(self) -> NDArray[np.float64] | None:
+        """The heights of all nodes, or None; kept, because finding out that there are none takes O(n)."""
+        if "heights if any" not in self._cache:
+            try:
+                self._cache["heights if any"] = self._all_heights
+            except InputError:
+                self._cache["heights if any"] = None
+        found: NDArray[np.float64] | None = self._cache["heights if any"]
+        return found
+
     # Shape: which nodes are below which.
 
     @property
@@ -1042,7 +1053,7 @@ class Dendrogram:
         if midpoint:
             if is_shape:
                 raise InputError("the tree has neither heights nor lengths, and so no midpoint")
-            self._from_root()
+            self._root_distances()
             node, below = rooting.midpoint(shape, lengths)
         else:
             if edge is not None:

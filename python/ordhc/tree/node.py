@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.errors import InputError
-
 __all__ = ["Node"]
 
 
@@ -84,10 +82,8 @@ class Node:
         Leaves are at `Dendrogram.leaf_heights`, else at 0 with dissimilarities, at the closest merge with
         similarities.
         """
-        try:
-            return float(self._tree._all_heights[self._label])
-        except InputError:
-            return None
+        heights = self._tree._heights_if_any
+        return None if heights is None else float(heights[self._label])
 
     @property
     def depth(self) -> int:
