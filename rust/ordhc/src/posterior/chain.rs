@@ -11,6 +11,7 @@ use super::places::{Rest, Scores};
 use super::prior::{self, MOST_NOISE, Shape, Shapes};
 use super::random::Random;
 use super::reliability::Noises;
+use super::rooting::{Rooting, move_root};
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -19,6 +20,8 @@ use crate::monitor::Monitor;
 const HEIGHT_STEPS: usize = 5;
 /// How often each length is.
 const LENGTH_STEPS: usize = 2;
+/// How often the root is moved, if leaves have lengths.
+const ROOT_STEPS: usize = 4;
 /// How often the noise and the scale of heights are.
 const NOISE_STEPS: usize = 3;
 /// So many sums of answers are compared with another noise sooner than its table is made.
@@ -130,9 +133,13 @@ impl<'a> Chain<'a> {
             }
         }
         self.turn = turn;
-        self.tree.nodes_under(self.tree.root(), &mut self.order);
+        self.list_nodes();
+        if self.lengths.are_learnt() {
+            for _ in 0..ROOT_STEPS {
+                self.change_root();
+            }
+        }
         self.spans.follow(&self.tree, &self.order);
-        self.count_leaves();
         self.change_shape();
         self.choices.follow(&self.tree, &self.spans, self.answers.choices(), &self.lengths);
         if self.noises.shared().is_none() {
@@ -226,6 +233,32 @@ impl<'a> Chain<'a> {
             let beside = self.increments.log_beside(lowest, height, most, spot.new);
             self.weights.push(under);
             self.weights.push(spot.beside + beside - new);
+        }
+    }
+
+    /// The nodes, and how many leaves each has.
+    pub(super) fn list_nodes(&mut self) {
+        self.tree.nodes_under(self.tree.root(), &mut self.order);
+        self.count_leaves();
+    }
+
+    /// Moves the root along its edge, then to any place by its posterior probability. Paths stay what they are, so answers have
+    /// no say.
+    pub(super) fn change_root(&mut self) {
+        let Self { tree, order, sizes, lengths, increments, random, .. } = self;
+        let rooting = Rooting { tree, order, sizes, lengths, increments };
+        if let Some((place, gain)) = rooting.another_point(random)
+            && random.exponential() > -gain
+        {
+            move_root(tree, order, lengths, place);
+        }
+        let rooting = Rooting { tree, order, sizes, lengths, increments };
+        let (places, mut weights) = rooting.places(|size| self.shapes.cost(self.shape, size), random);
+        let drawn = random.place(&mut weights);
+        // The first place is where the root is.
+        if drawn > 0 {
+            move_root(tree, order, lengths, places[drawn]);
+            self.list_nodes();
         }
     }
 

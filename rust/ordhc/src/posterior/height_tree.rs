@@ -157,6 +157,45 @@ impl HeightTree {
         }
     }
 
+    /// The nodes above a node, up to the root.
+    pub(super) fn ancestors(&self, node: u32) -> impl Iterator<Item = u32> {
+        let some = |node: u32| (node != NONE).then_some(node);
+        std::iter::successors(some(self.parent(node)), move |&above| some(self.parent(above)))
+    }
+
+    /// Makes a node the root, or a new node on the edge above it, whose height is not set. A root of two children goes, unless
+    /// it stands there; the edge between them stays.
+    pub(super) fn put_root(&mut self, place: Place) {
+        let old = self.root;
+        let (node, is_new) = match place {
+            Place::Under(node) => (node, false),
+            Place::Beside(node, _) => (node, true),
+        };
+        let is_joint = self.degree(old) == 2;
+        if is_new && is_joint && self.parent(node) == old {
+            return;
+        }
+        let mut path: Vec<u32> = (!is_new).then_some(node).into_iter().chain(self.ancestors(node)).collect();
+        // Edges of the path turn.
+        path[..path.len() - 1].iter().for_each(|&child| self.detach(child));
+        if is_joint {
+            let child = self.first[old as usize];
+            self.detach(child);
+            path.pop();
+            self.attach(child, path[path.len() - 1]);
+            self.free.push(old);
+        }
+        path.windows(2).for_each(|pair| self.attach(pair[1], pair[0]));
+        self.root = node;
+        if is_new {
+            let new = self.free.pop().expect("a root of more than two children is not one of a binary tree");
+            self.detach(node);
+            self.attach(node, new);
+            self.attach(path[0], new);
+            self.root = new;
+        }
+    }
+
     fn attach(&mut self, child: u32, parent: u32) {
         let first = std::mem::replace(&mut self.first[parent as usize], child);
         self.parents[child as usize] = parent;

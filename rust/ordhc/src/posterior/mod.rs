@@ -33,6 +33,7 @@ mod places;
 mod prior;
 mod random;
 mod reliability;
+mod rooting;
 mod runs;
 mod sampled;
 mod samples;

@@ -2,6 +2,7 @@ mod balance;
 mod exact;
 mod kinds;
 mod ranks;
+mod rooting;
 
 use proptest::prelude::*;
 

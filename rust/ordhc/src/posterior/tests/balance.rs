@@ -122,4 +122,12 @@ fn steps_with_lengths_are_balanced() {
     assert_balanced_with(Lengths::new(4), scale, spread, 150_000, 8);
     let leaves: Step = |chain, random| chain.move_subtree(random.below(4) as u32);
     assert_balanced_with(Lengths::new(4), leaves, heights, 250_000, 40);
+    assert_balanced_with(Lengths::new(4), root, topology, 250_000, 10);
+    let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 1.0), bin(chain.lengths.of(1), 1.0)];
+    assert_balanced_with(Lengths::new(4), root, lengths, 250_000, 10);
+}
+
+fn root(chain: &mut Chain<'_>, _: &mut Random) {
+    chain.list_nodes();
+    chain.change_root();
 }

@@ -1,0 +1,178 @@
+//! Moves of the root of a tree whose leaves have lengths.
+//!
+//! Answers depend on the paths between leaves only, and paths don't say where the root is: with other heights and lengths
+//! (Farris's transform) every node, and every point of an edge, can be the root of the same paths. So the root is drawn from
+//! its prior: lengths are to differ little, sizes of nodes and increments of height are to be likely. One pass from the root
+//! scores all places, in O(n).
+
+use super::height_tree::{HeightTree, Place};
+use super::increments::Increments;
+use super::lengths::Lengths;
+use super::random::Random;
+
+/// What a node would be like as the root.
+#[derive(Debug, Clone, Copy, Default)]
+struct AsRoot {
+    /// By how much the mean of all lengths would change.
+    mean: f64,
+    /// The sum of the squared deviations of lengths from their mean.
+    squares: f64,
+    /// The change of what the sizes of nodes cost.
+    cost: f64,
+}
+
+/// A tree as moves of its root see it.
+pub(super) struct Rooting<'a> {
+    pub(super) tree: &'a HeightTree,
+    /// The nodes, parents before children, and the number of leaves by node.
+    pub(super) order: &'a [u32],
+    pub(super) sizes: &'a [u32],
+    pub(super) lengths: &'a Lengths,
+    pub(super) increments: &'a Increments,
+}
+
+impl Rooting<'_> {
+    /// Places for the root, with the logarithms of their weights: each inner node, and on each edge one point, drawn from the
+    /// prior, with the weight of all points. On the root's own edge that is where the root is now. `cost` is that of a
+    /// node of so many leaves.
+    pub(super) fn places(&self, cost: impl Fn(u32) -> f64, random: &mut Random) -> (Vec<Place>, Vec<f64>) {
+        let Self { tree, order, increments, .. } = *self;
+        let (root, n) = (tree.root(), tree.n_leaves() as u32);
+        let is_on_edge = tree.degree(root) == 2;
+        let sums = self.sums();
+        let mut as_root = vec![AsRoot::default(); tree.n_nodes()];
+        as_root[root as usize].squares = self.squares();
+        let density = |squares: f64| -0.5 * squares / self.lengths.deviation().powi(2);
+        let mut places = Vec::with_capacity(2 * order.len());
+        let mut weights = Vec::with_capacity(2 * order.len());
+        let here = density(as_root[root as usize].squares);
+        if is_on_edge {
+            let [length, point] = self.own_edge();
+            places.push(Place::Beside(order[1], tree.height(root)));
+            weights.push(here + increments.log_beside(0.0, length, f64::INFINITY, point));
+        } else {
+            places.push(Place::Under(root));
+            weights.push(here);
+        }
+        for &node in &order[1..] {
+            let parent = tree.parent(node);
+            let above = as_root[parent as usize];
+            let size = self.sizes[node as usize];
+            // The sum of lengths under the node is what it is below all nodes above.
+            let rise = tree.height(parent) - tree.height(root);
+            let count = f64::from(size);
+            let slope = count * above.mean - (sums[node as usize] - 0.5 * count * rise);
+            let curvature = count * f64::from(n - size) / f64::from(n);
+            let squares = |x: f64| above.squares + x * (2.0 * slope + x * curvature);
+            let is_own_edge = is_on_edge && parent == root;
+            let length = if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) - tree.height(parent) };
+            // The parent loses the leaves under the node, and gets a parent.
+            let split = if is_own_edge { 0.0 } else { above.cost + cost(n - size) };
+            if !is_own_edge {
+                let point = increments.new_height(0.0, length, random);
+                places.push(Place::Beside(node, tree.height(parent) + point));
+                let prior = increments.log_beside(0.0, length, f64::INFINITY, point);
+                weights.push(density(squares(point)) + prior - split);
+            }
+            if !tree.is_leaf(node) {
+                let mean = above.mean + 0.5 * length * (1.0 - 2.0 * count / f64::from(n));
+                let there = AsRoot { mean, squares: squares(length), cost: split - cost(size) };
+                as_root[node as usize] = there;
+                places.push(Place::Under(node));
+                weights.push(density(there.squares) - there.cost);
+            }
+        }
+        (places, weights)
+    }
+
+    /// Another point of the root's edge, drawn from the prior, and the logarithm of its weight over that of where the root is;
+    /// None if the root has more than two children.
+    pub(super) fn another_point(&self, random: &mut Random) -> Option<(Place, f64)> {
+        let Self { tree, increments, .. } = *self;
+        let root = tree.root();
+        if tree.degree(root) != 2 {
+            return None;
+        }
+        let [length, point] = self.own_edge();
+        let new = increments.new_height(0.0, length, random);
+        // The point is so far from an inner child of the root; moving towards the other child takes it away.
+        let node = self.inner_child();
+        let count = f64::from(self.sizes[node as usize]);
+        let n = tree.n_leaves() as f64;
+        let x = point - new;
+        let squares = x * (-2.0 * self.sums()[node as usize] + x * count * (n - count) / n);
+        let prior = |point: f64| increments.log_beside(0.0, length, f64::INFINITY, point);
+        let gain = prior(new) - prior(point) - 0.5 * squares / self.lengths.deviation().powi(2);
+        Some((Place::Beside(node, tree.height(root) + x), gain))
+    }
+
+    /// An inner child of a root that has two children.
+    fn inner_child(&self) -> u32 {
+        let mut inner = self.tree.children(self.tree.root()).filter(|&child| !self.tree.is_leaf(child));
+        inner.next().expect("two leaves are no tree with lengths")
+    }
+
+    /// The length of the edge on which a root of two children stands, and how far from the inner child it stands.
+    fn own_edge(&self) -> [f64; 2] {
+        let tree = self.tree;
+        let rise = |child: u32| tree.height(child) - tree.height(tree.root());
+        let of = |child: u32| if tree.is_leaf(child) { f64::INFINITY } else { rise(child) };
+        [tree.children(tree.root()).map(of).sum(), rise(self.inner_child())]
+    }
+
+    /// By node the sum of the lengths of its leaves, less their mean.
+    fn sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.tree.n_nodes()];
+        let mean = self.mean();
+        for &node in self.order.iter().rev() {
+            if self.tree.is_leaf(node) {
+                sums[node as usize] = self.lengths.of(node) - mean;
+            }
+            if node != self.tree.root() {
+                sums[self.tree.parent(node) as usize] += sums[node as usize];
+            }
+        }
+        sums
+    }
+
+    fn mean(&self) -> f64 {
+        self.lengths.values().iter().sum::<f64>() / self.tree.n_leaves() as f64
+    }
+
+    fn squares(&self) -> f64 {
+        let mean = self.mean();
+        self.lengths.values().iter().map(|length| (length - mean).powi(2)).sum()
+    }
+}
+
+/// Moves the root: `Under` a node is at it, `Beside` a node on the edge above it, at a height between those of both ends.
+/// Heights and lengths change so that all paths stay what they are but for a constant. The root comes to have height 0;
+/// the mean of lengths stays.
+pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Lengths, place: Place) {
+    let old = tree.root();
+    let (node, height) = match place {
+        Place::Under(node) => (node, tree.height(node)),
+        Place::Beside(node, height) => (node, height),
+    };
+    let mut is_on_path = vec![false; tree.n_nodes()];
+    tree.ancestors(node).for_each(|above| is_on_path[above as usize] = true);
+    // By node: the height at which its path to the old root meets that from the new root.
+    let mut meets = vec![height; tree.n_nodes()];
+    for &at in order {
+        if is_on_path[at as usize] {
+            meets[at as usize] = tree.height(at);
+        } else if at != node {
+            meets[at as usize] = meets[tree.parent(at) as usize];
+        }
+    }
+    let half = 0.5 * (height + tree.height(old));
+    let n = tree.n_leaves() as u32;
+    let change = |leaf: u32| half - meets[leaf as usize];
+    let mean = (0..n).map(change).sum::<f64>() / f64::from(n);
+    (0..n).for_each(|leaf| lengths.set(leaf, lengths.of(leaf) + change(leaf) - mean));
+    for &at in order.iter().filter(|&&at| at >= n) {
+        tree.set_height(at, tree.height(at) + height - 2.0 * meets[at as usize]);
+    }
+    tree.put_root(place);
+    tree.set_height(tree.root(), 0.0);
+}
