@@ -38,7 +38,7 @@ def test_parts_of_a_posterior_agree(quadruplets):
     p = ordhc.posterior(t, chains=2, sweeps=40, seed=3)
     n = t.n_leaves
     assert p.tree.names == truth.names
-    assert p.tree.is_monotone
+    assert p.dendrogram.is_monotone
     assert len(p.trees) == 54
     assert ordhc.score(p.tree, truth, metric="triplet_distance") < 0.3
     # Clusters are those of the trees.
@@ -272,8 +272,21 @@ def test_bad_arguments_are_named():
 def test_the_method_is_one_like_others():
     t, _ = noisy(n=8, m=200)
     tree = ordhc.cluster(t, method="posterior-al", sweeps=10)
-    assert tree.settings["linkage_parameters"] == {"chains": 4, "sweeps": 10, "seed": 0}
-    assert np.array_equal(tree.merges, ordhc.posterior(t, sweeps=10).tree.merges)
+    assert tree.settings["linkage_parameters"] == {
+        "chains": 4,
+        "sweeps": 10,
+        "seed": 0,
+        "lengths": True,
+        "scale": "heights",
+    }
+    p = ordhc.posterior(t, sweeps=10)
+    assert tree == p.dendrogram.with_support(None)
+    assert ordhc.cluster(t, method="posterior-al", sweeps=10, scale="lengths") == p.tree.with_support(None)
+    without = ordhc.posterior(t, sweeps=10, lengths=False)
+    assert ordhc.cluster(t, method="posterior-al", sweeps=10, lengths=False) == without.tree.with_support(
+        None
+    )
+    assert without.tree is without.dendrogram
     found = ordhc.select(t, ["adds3-al", "posterior-al"], folds=2)
     assert {candidate.method for candidate in found.candidates} == {"adds3-al", "posterior-al"}
     b = ordhc.bootstrap(t, method="posterior-al", n_resamples=2, sweeps=6)

@@ -172,8 +172,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         if _draws_trees(self) and self.initial_clusters is None:
             # Its trees do not depend on the numbers of leaves, so neither on a seed for ties.
             how = {} if self.linkage_parameters is None else dict(self.linkage_parameters)
+            how.pop("scale", None)
             self.posterior_: Posterior = posterior(data, progress=progress, **how)
-            tree = self.posterior_.tree.with_support(None)
+            tree = self.posterior_.dendrogram.with_support(None)
         else:
             tree = cluster(
                 data,

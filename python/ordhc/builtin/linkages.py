@@ -81,6 +81,6 @@ def ordhc_linkages() -> list[LinkageSpec]:
             summary="average linkage of trees drawn by how likely they are, given noisy answers",
             from_comparisons=posterior_linkage,
             data=("triplets", "quadruplets"),
-            parameters={"chains": CHAINS, "sweeps": None, "seed": 0},
+            parameters={"chains": CHAINS, "sweeps": None, "seed": 0, "lengths": True, "scale": "heights"},
         ),
     ]

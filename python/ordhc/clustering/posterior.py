@@ -37,11 +37,18 @@ class Posterior:
     Attributes
     ----------
     tree
-        One tree that stands for all: AddS3 of all triplets as the trees have them, average linkage, then
-        moves of subtrees, which raise the expected revenue. Merges stand at correlations of rows of
-        `similarity`, the mean over the pairs that a merge joins. Above 3,000 leaves average linkage of
-        `similarity`. `tree.support` is `support`; ``tree.contract(0.5)`` has nodes of many children where
+        One tree that stands for all, with `support`. With lengths of leaves (the default) its edges have
+        lengths: the path between two leaves is as long as it is on average in the trees that were drawn. The
+        unit is that of the model: a difference of 1 makes the odds of an answer e = 2.7 to 1. Answers leave
+        open by how much the edges of all leaves are longer together; here the shortest one is 0. With
+        `lengths=False` it is the `dendrogram`. ``tree.contract(0.5)`` has nodes of many children where
         clusters are less likely than not.
+    dendrogram
+        The same tree with heights instead of lengths, as `ordhc.cluster` gives it: use it for flat clusters
+        (``dendrogram.cut(4)``) and for SciPy. It is AddS3 of all triplets as the trees have them, average
+        linkage, then moves of subtrees, which raise the expected revenue. Merges stand at correlations of
+        rows of `similarity`, the mean over the pairs that a merge joins; above 3,000 leaves it is average
+        linkage of `similarity`.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
         chance, the mean, by name or number. 0.5 is a coin. Each is shrunken towards the others, the more the
@@ -55,6 +62,7 @@ class Posterior:
     """
 
     tree: Dendrogram
+    dendrogram: Dendrogram
     noise_by_group: dict[str | int, float]
     heldout: Predicted | None = None
     notes: tuple[str, ...] = ()
@@ -71,11 +79,14 @@ class Posterior:
         self._how: dict[str, Any] = {}
         lengths = samples.lengths()
         self._lengths = np.empty_like(lengths)
-        if lengths.shape[1]:
-            self._lengths[:, order] = lengths
         best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = samples.support(best._tree) if len(samples) else np.ones(best.n_nodes - best.n_leaves)
-        self.tree = best.with_support(support).relabel(order).with_names(names)
+        self.dendrogram = best.with_support(support).relabel(order).with_names(names)
+        self.tree = self.dendrogram
+        if lengths.size:
+            self._lengths[:, order] = lengths
+            additive = Dendrogram._of(samples.additive(best._tree), None).with_support(support)
+            self.tree = additive.relabel(order).with_names(names)
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -85,24 +96,32 @@ class Posterior:
 
     @property
     def lengths(self) -> NDArray[np.float64] | None:
-        """How untypical each leaf is: its mean length, (n,), of mean 0 over the leaves; None without lengths.
+        """How untypical each leaf is: its mean length, (n,); None without lengths.
 
         The path between two leaves is as long as both lengths together, less the height of their lowest
-        common ancestor. A long leaf is unlike all others, a short one is typical.
+        common ancestor (`similarity`). A long leaf is unlike all others, a short one is typical. Answers
+        depend on differences of lengths only, so that their mean is put at 0.
 
         Examples
         --------
         >>> import ordhc
         >>> t, _ = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=4, seed=1)
-        >>> ordhc.posterior(t, sweeps=20, lengths=True).lengths.shape
-        (16,)
+        >>> p = ordhc.posterior(t, sweeps=20)
+        >>> p.lengths.shape, p.tree.scale, p.dendrogram.scale
+        ((16,), 'lengths', 'heights')
         """
-        return self._lengths.mean(axis=0) if self._lengths.size else None
+        if not self._how.get("lengths"):
+            return None
+        return self._lengths.mean(axis=0) if self._lengths.size else np.zeros(self.tree.n_leaves)
 
     @property
     def lengths_interval(self) -> NDArray[np.float64] | None:
         """Between which lengths each leaf's is with a probability of 0.95, (n, 2); None without lengths."""
-        return np.quantile(self._lengths, (0.025, 0.975), axis=0).T if self._lengths.size else None
+        if not self._how.get("lengths"):
+            return None
+        if not self._lengths.size:
+            return np.zeros((self.tree.n_leaves, 2))
+        return np.quantile(self._lengths, (0.025, 0.975), axis=0).T
 
     @cached_property
     def similarity(self) -> NDArray[np.float64]:
@@ -116,7 +135,11 @@ class Posterior:
 
     @cached_property
     def trees(self) -> tuple[Dendrogram, ...]:
-        """The trees, chain after chain; their nodes may have more than two children."""
+        """The trees, chain after chain; their nodes may have more than two children.
+
+        Their heights are those of the model, as similarities. With lengths, the path between two leaves is as
+        long as the lengths of both, less the height at which they join.
+        """
         return tuple(self._trees())
 
     def _trees(self) -> Iterator[Dendrogram]:
@@ -150,7 +173,8 @@ class Posterior:
         True
         """
         by_correlation = bool(len(self._samples)) and self.tree.n_leaves <= CORRELATED
-        return expected_of(self.tree, self.trees or (self.tree,), by_correlation=by_correlation)
+        truths = self.trees or (self.dendrogram,)
+        return expected_of(self.dendrogram, truths, by_correlation=by_correlation)
 
     @shows_progress("forecasting")
     def forecast(
@@ -289,7 +313,7 @@ def posterior(
     seed: int = 0,
     group: ArrayLike | None = None,
     unit: str | None = None,
-    lengths: bool = False,
+    lengths: bool = True,
     repeats: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Posterior:
@@ -319,12 +343,11 @@ def posterior(
         "answer": all answers have the same noise, though people are known. "group": of the data; the default
         where there are several.
     lengths
-        True if each leaf has a length of its own, which is learnt (an additive tree). By default all leaves
-        stand equally far from the root (an ultrametric tree). Measured: with lengths .81 of Car's held-out
-        rows are predicted right, without .70. But of simulated additive trees (Yule, lengths of standard
-        deviation 2) .885 of the triplets are right where the posterior expects .94: supports are too high,
-        because chains hardly move the root. `Posterior.tree` has heights, not lengths; `Posterior.lengths`
-        has the lengths.
+        Whether each leaf has a length of its own, which is learnt: an additive tree (Sattath and Tversky
+        1977, "Additive similarity trees"). A leaf with a long edge is unlike all others. False: all leaves
+        stand equally far from the root (an ultrametric tree). Real answers ask for lengths (of the
+        held-out answers of the data set Car .81 are predicted right, without lengths .70), and where the
+        truth has none they cost nothing that can be measured.
     repeats
         "new": several answers of a person to the same question all count. "same": they count as one. By
         default "same" if answers change on repetition much less often than the noise in the other answers
@@ -354,7 +377,11 @@ def posterior(
     -----
     An answer "p is closer than q" has probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is the
     height of a pair's lowest common ancestor and e the noise, which is learnt, of each person where they
-    are known. With lengths l of leaves, h(a, b) - l(a) - l(b) takes the place of h(a, b).
+    are known. With lengths l of leaves, h(a, b) - l(a) - l(b) takes the place of h(a, b): the length of the
+    path between both, negative. By Farris's transform every additive tree with a root is such an ultrametric
+    tree with a length for each leaf. Lengths are normal, and their standard deviation is learnt. Answers
+    depend on paths only, which don't tell the root: it is placed where lengths differ little and heights rise
+    by alike steps.
 
     Answers of several rows are choices among pairs of leaves, in proportion to exp(h) (Luce 1959,
     "Individual choice behavior"); a share of 2 e is given by chance. The odd one out of three is the choice
@@ -395,7 +422,7 @@ def _drawn(
     progress: Progress | None = None,
     group: ArrayLike | None = None,
     unit: str | None = None,
-    lengths: bool = False,
+    lengths: bool = True,
     repeats: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
     """The posterior, and the leaves without answers."""
@@ -432,12 +459,11 @@ def _drawn(
     found.notes += (note,) if note else ()
     found._how = {"lengths": lengths, "repeats": "same" if are_same else "new"}
     settings = made_by(method="posterior-al", linkage="posterior-al")
-    settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
-    if lengths:
-        settings["linkage_parameters"]["lengths"] = True
+    settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
-    found.tree = found.tree.with_settings(settings)
+    found.dendrogram = found.dendrogram.with_settings(settings)
+    found.tree = found.tree.with_settings(settings) if lengths else found.dendrogram
     if (trouble := found.diagnostics.trouble) is not None:
         warn(trouble)
     if progress is not None:
@@ -497,15 +523,17 @@ def posterior_linkage(
     *,
     initial_clusters: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
+    scale: str = "heights",
     **how: Any,
 ) -> Dendrogram:
-    """The tree of the posterior, as a linkage of comparisons."""
+    """Return the tree of the posterior, with heights or with lengths of edges."""
+    scale = _checks.choice("scale", scale, ("heights", "lengths"))
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
     found, _ = _drawn(data, progress=progress, **how)
     for note in found.notes:
         warn(note)
-    return found.tree.with_support(None)
+    return (found.tree if scale == "lengths" else found.dendrogram).with_support(None)
 
 
 def _unknown_text(count: int) -> str:

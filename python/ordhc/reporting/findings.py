@@ -132,7 +132,8 @@ def found_in(
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
     resampled, n_drawn, mixing = None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
-        drawn = posterior(data, **plan.linkage_settings, progress=part(progress, 0.55, 0.95))
+        how = {name: value for name, value in plan.linkage_settings.items() if name != "scale"}
+        drawn = posterior(data, **how, progress=part(progress, 0.55, 0.95))
         tree, n_drawn, mixing = drawn.tree, len(drawn.trees), drawn.diagnostics
         if mixing.trouble is not None:
             notes["mixing"] = f"R-hat is {mixing.r_hat:.2f}: {mixing.trouble}."

@@ -123,6 +123,12 @@ impl Samples {
         callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Tree::from)
     }
 
+    fn additive(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> PyResult<Tree> {
+        let tree = tree.get().topology();
+        callbacks::run(py, true, None, |monitor| self.0.additive(tree, Some(monitor)))
+            .map(|tree| Tree::from(ordhc::tree::Tree::Lengths(tree)))
+    }
+
     fn support<'py>(&self, py: Python<'py>, tree: &Bound<'py, Tree>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let tree = tree.get().topology();
         let found = py.detach(|| self.0.support(tree)).map_err(to_py)?;

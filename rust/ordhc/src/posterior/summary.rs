@@ -4,15 +4,16 @@ use super::dot;
 use super::sampled::Sampled;
 use super::samples::Samples;
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Tolerance, Values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
+use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::refine::{Heights, Search, refine};
 use crate::similarity::{Triangle, condensed_len};
-use crate::tree::{Dendrogram, RawMerge};
+use crate::tree::{AdditiveTree, Dendrogram, RawMerge, Topology};
 
 /// With more leaves than this there are no correlations and no moves, which take O(n^3).
 const MOVED: usize = 3_000;
@@ -46,6 +47,59 @@ impl Samples {
         let tree = refine(tree.topology(), &matrix, Heights::Average, &search, monitor)?.tree;
         at_means(&tree, &correlations(n, &heights)?)
     }
+
+    /// A tree of this shape with the lengths of edges: paths between leaves are as long as they are on average, but for a
+    /// constant. An edge between inner nodes is half the difference of their heights, each the mean over the pairs that the
+    /// node joins, or its parent's if that is larger; the edge of a leaf is what its length leaves of the path to the root.
+    /// Answers don't tell the constant: it is the smallest with which no edge is negative.
+    ///
+    /// # Errors
+    /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree of other leaves; not enough memory;
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn additive(&self, tree: &Topology, monitor: Option<&Monitor>) -> Result<AdditiveTree> {
+        let n = self.n_leaves();
+        same_leaves(["the tree has", "the samples have"], [tree.n_leaves(), n])?;
+        let mut sums = memory::filled("lengths of leaves", 0.0, n)?;
+        for each in self.trees() {
+            let (found, expected) = (each.lengths().len(), n);
+            if found != expected {
+                return Err(Error::Length { what: "lengths", found, of: "leaves", expected });
+            }
+            sums.iter_mut().zip(each.lengths()).for_each(|(sum, length)| *sum += length / self.len() as f64);
+        }
+        let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;
+        self.similarity(&mut pairs, monitor)?;
+        let mut heights = means_by_node(tree, &pairs)?;
+        for node in (n..tree.n_nodes() - 1).rev() {
+            heights[node - n] = heights[node - n].max(heights[tree.parent(node) - n]);
+        }
+        let half = |node: usize| 0.5 * heights[node - n];
+        let edges = (0..n).map(|leaf| sums[leaf] - half(tree.parent(leaf)));
+        let least = edges.clone().fold(f64::INFINITY, f64::min);
+        let inner = (n..tree.n_nodes() - 1).map(|node| half(node) - half(tree.parent(node)));
+        let lengths = edges.map(|edge| edge - least).chain(inner).chain([f64::NAN]).collect();
+        AdditiveTree::new(tree.clone(), lengths)
+    }
+}
+
+/// By inner node the mean over the pairs of leaves that it joins.
+fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
+    let (n, triangle) = (tree.n_leaves(), Triangle::new(tree.n_leaves()));
+    let mut clusters: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
+    let mut means = memory::room("heights", tree.n_inner())?;
+    for node in n..tree.n_nodes() {
+        let mut leaves: Vec<usize> = Vec::new();
+        let (mut sum, mut count) = (0.0, 0.0);
+        for &child in tree.children(node) {
+            let part = std::mem::take(&mut clusters[child as usize]);
+            sum += part.iter().flat_map(|&i| leaves.iter().map(move |&j| pairs[triangle.index(i, j)])).sum::<f64>();
+            count += (part.len() * leaves.len()) as f64;
+            leaves.extend(part);
+        }
+        means.push(sum / count);
+        clusters.push(leaves);
+    }
+    Ok(means)
 }
 
 /// The same tree of similarities, each merge at the mean over its pairs. One that would stand above its parts stands

@@ -1,0 +1,132 @@
+"""Trees of a posterior whose leaves have lengths."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+
+
+def yule(n, rng):
+    """Heights at which pairs of leaves join, as similarities: clusters join two by two, at random."""
+    H = np.zeros((n, n))
+    parts = [[leaf] for leaf in range(n)]
+    while len(parts) > 1:
+        i, j = sorted(rng.choice(len(parts), 2, replace=False))
+        H[np.ix_(parts[i], parts[j])] = H[np.ix_(parts[j], parts[i])] = len(parts)
+        parts[i] = parts[i] + parts.pop(j)
+    H = np.log2(H + np.eye(n))
+    return 2.0 * (H - H.min()) / H.std()
+
+
+def additive(n, m, deviation, seed):
+    """Answers about an additive tree, its heights and its lengths."""
+    rng = np.random.default_rng(seed)
+    H, lengths = yule(n, rng), deviation * rng.normal(size=n)
+    rows = np.argsort(rng.random((m, n)), axis=1)[:, :3]
+    a, b, c = rows.T
+    difference = H[a, b] - H[a, c] + lengths[c] - lengths[b]
+    wrong = rng.random(m) > 0.02 + 0.96 / (1 + np.exp(-difference))
+    rows[wrong] = rows[wrong][:, [0, 2, 1]]
+    return ordhc.Triplets(rows, n_leaves=n), H, lengths
+
+
+def share_right(tree, H):
+    """Of the triples of leaves that the truth resolves, the share that the tree resolves so."""
+    n = len(H)
+    i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    size = tree.lca_size(i.ravel(), j.ravel()).reshape(n, n)
+    right = total = 0.0
+    for a in range(n):
+        b, c = np.meshgrid(np.delete(np.arange(n), a), np.delete(np.arange(n), a))
+        true = H[a, b] > H[a, c]
+        total += true.sum()
+        right += (size[a, b] < size[a, c])[true].sum()
+    return right / total
+
+
+def joined(tree):
+    """By inner node the pairs of leaves that it joins, and its parent."""
+    below = {leaf: [leaf] for leaf in range(tree.n_leaves)}
+    children = {}
+    for node, parent in enumerate(tree.parents.tolist()):
+        if parent >= 0:
+            children.setdefault(parent, []).append(node)
+    for node in range(tree.n_leaves, tree.n_nodes):
+        first, second = (below[child] for child in children[node])
+        below[node] = first + second
+        yield node, [(i, j) for i in first for j in second]
+
+
+@pytest.mark.parametrize("deviation", [0.0, 1.0, 2.0])
+def test_the_tree_and_its_lengths_are_found(deviation):
+    t, H, lengths = additive(40, 4000, deviation, 3)
+    p = ordhc.posterior(t)
+    assert share_right(p.tree, H) > 0.93
+    assert p.lengths.sum() == pytest.approx(0, abs=1e-9)
+    low, high = p.lengths_interval.T
+    assert (low <= p.lengths).all()
+    assert (p.lengths <= high).all()
+    if deviation:
+        assert np.corrcoef(p.lengths, lengths)[0, 1] > 0.9
+        without = ordhc.posterior(t, lengths=False)
+        assert p.predict(t).mean() > without.predict(t).mean() + 0.02
+
+
+def test_paths_are_those_of_the_trees_that_were_drawn():
+    t, _, _ = additive(12, 400, 1.0, 1)
+    p = ordhc.posterior(t, sweeps=40, chains=2)
+    tree, paths = p.tree, p.tree.cophenetic(square=True)
+    assert tree.scale == "lengths"
+    assert p.dendrogram.scale == "heights"
+    np.testing.assert_array_equal(tree.parents, p.dendrogram.parents)
+    assert tree.lengths[: tree.n_leaves].min() == pytest.approx(0, abs=1e-12)
+    assert np.nanmin(tree.lengths) >= -1e-12
+    # Paths, less the lengths of both leaves, are heights: means over the pairs that a node joins.
+    rest = {
+        node: np.mean([paths[i, j] - p.lengths[i] - p.lengths[j] for i, j in pairs])
+        for node, pairs in joined(tree)
+    }
+    heights = {node: np.mean([p.similarity[pair] for pair in pairs]) for node, pairs in joined(tree)}
+    root = tree.n_nodes - 1
+    for node in range(root - 1, tree.n_leaves - 1, -1):
+        heights[node] = max(heights[node], heights[tree.parents[node]])
+    for node, height in heights.items():
+        assert rest[root] - rest[node] == pytest.approx(height - heights[root], abs=1e-9)
+
+
+def test_a_tree_with_lengths_is_written_and_read():
+    t, _, _ = additive(10, 300, 1.0, 2)
+    tree = ordhc.posterior(t, sweeps=30).tree
+    again = ordhc.Dendrogram.from_newick(tree.to_newick())
+    order = [int(label) for label in again.labels]
+    np.testing.assert_allclose(
+        again.cophenetic(square=True), tree.cophenetic(square=True)[np.ix_(order, order)], rtol=1e-9
+    )
+    assert ordhc.Dendrogram.from_dict(tree.to_dict()) == tree
+
+
+@pytest.mark.filterwarnings("ignore::ordhc.OrdhcWarning")
+@given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 30))
+@settings(max_examples=15)
+def test_small_and_contradictory_answers(seed, n, m):
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.permutation(n)[:3] for _ in range(m if n > 2 else 0)]).reshape(-1, 3)
+    t = ordhc.Triplets(np.concatenate([rows, rows[:, [0, 2, 1]]]), n_leaves=n)
+    p = ordhc.posterior(t, sweeps=10, chains=2)
+    assert p.lengths.shape == (n,)
+    assert p.lengths_interval.shape == (n, 2)
+    assert np.isfinite(p.lengths).all()
+    assert p.tree.n_leaves == p.dendrogram.n_leaves == n
+
+
+def test_names_and_numbers_of_leaves_do_not_matter():
+    t, _, _ = additive(15, 600, 1.0, 4)
+    p = ordhc.posterior(t, sweeps=20)
+    order = np.random.default_rng(1).permutation(15)
+    other = ordhc.posterior(ordhc.Triplets(order[t.rows], n_leaves=15), sweeps=20)
+    np.testing.assert_allclose(other.lengths[order], p.lengths, atol=1e-12)
+    np.testing.assert_allclose(
+        other.tree.cophenetic(square=True)[np.ix_(order, order)], p.tree.cophenetic(square=True), atol=1e-9
+    )
