@@ -22,9 +22,11 @@ __all__ = [
     "NOISES",
     "NOISY",
     "OF_PAIRS",
+    "QUESTIONS",
     "SCHEDULES",
     "Learner",
     "mistake_about",
+    "width_of",
 ]
 
 
@@ -34,6 +36,8 @@ NOISY = ("robust", "robust-paper", "majority")
 #: What happens when a question is asked again.
 NOISES = ("independent", "persistent")
 OF_PAIRS = ("single", "complete", "4k-active")
+#: What may be asked: the odd one out of three, "is a closer to b than to c?", which of two pairs is closer.
+QUESTIONS = ("odd", "triplet", "pairs")
 METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
 
 #: Which methods have a use for a parameter that others lack; insertion with a `p` below 1 is robust.
@@ -51,6 +55,7 @@ _USES = {
     "prior": ("revise",),
     "prior_strength": ("revise",),
     "among": ("uncertain",),
+    "question": ("uncertain",),
 }
 #: Why some methods have no p, and what helps instead.
 _INSTEAD_OF_P = {
@@ -69,6 +74,11 @@ def method_of(settings: Mapping[str, Any]) -> str:
     method: str | None = settings.get("method")
     default = "insertion" if settings.get("prior") is None else "revise"
     return default if method is None else method
+
+
+def width_of(settings: Mapping[str, Any]) -> int:
+    """Return how many leaves a question of a learner with these settings has."""
+    return 4 if settings.get("method") in OF_PAIRS or settings.get("question") in QUESTIONS[1:] else 3
 
 
 def mistake_about(noise: str | None, settings: Mapping[str, Any]) -> str | None:
@@ -180,6 +190,11 @@ class Learner:
     repeat
         Ask every question so many times, an odd number, and take the majority; a tie is "none". Of
         "uncertain" any number, of different people in a `Session`, all of whose answers count.
+    question
+        What "uncertain" asks: "odd" (the default), which of three leaves is the odd one out; "triplet",
+        whether a leaf is closer to a second one than to a third; "pairs", which of two pairs of leaves is
+        closer. Questions of triplets have four leaves, (a, b, a, c), and are answered as those of pairs are. The
+        other methods ask for the odd one out, or about pairs, and take no other value.
     among
         Of "uncertain": (m, 3) or (m, 4) leaves. It asks nothing else, each as often as it stands there
         (times `repeat`), and all of them if there is no `budget`. Those of four leaves ask which of two pairs
@@ -228,6 +243,7 @@ class Learner:
         prior: Any = None,
         prior_strength: float | None = None,
         repeat: int = 1,
+        question: str | None = None,
         among: ArrayLike | None = None,
         budget: int | None = None,
         limit: int | None = None,
@@ -242,6 +258,10 @@ class Learner:
         )
         method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
+        if question is not None:
+            question = _checks.choice("question", question, QUESTIONS)
+            if among is not None:
+                raise InputError("give question or among, whose rows say what is asked, not both")
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
         parallel = _checks.whole("parallel", parallel, at_least=1)
         exact = _checks.flag("exact", exact)
@@ -277,6 +297,7 @@ class Learner:
             "prior": prior,
             "prior_strength": prior_strength,
             "among": among,
+            "question": None if question == ("pairs" if method in OF_PAIRS else "odd") else question,
         }
         _check_used(method, given)
         for name, value in of_errors.items():
@@ -306,6 +327,10 @@ class Learner:
         if among is not None:
             may = checked_among(among, n)
             self._learner = _ordhc.Learner.uncertain_among(n, seed, may, questions=budget, repeat=times)
+        elif method == "uncertain" and question in QUESTIONS[1:]:
+            self._learner = _ordhc.Learner.uncertain_of_pairs(
+                n, seed, question == "triplet", questions=budget, repeat=times
+            )
         elif method in OF_PAIRS:
             counts = {
                 name: None if count is None else _checks.whole(name, count, at_least=1)

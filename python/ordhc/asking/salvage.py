@@ -16,10 +16,11 @@ import numpy as np
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Event, pack, sums_of
+from ordhc.asking.learner import width_of
 from ordhc.asking.log import Log
 from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
-from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of, width_of
+from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of
 from ordhc.asking.store import Store, copied, create
 from ordhc.asking.trouble import Watch
 from ordhc.asking.upgrade import converted, is_fine

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-from ordhc.asking.learner import OF_PAIRS
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
@@ -22,7 +21,6 @@ __all__ = [
     "schema",
     "setting_rows",
     "sum_of",
-    "width_of",
 ]
 
 FORMAT = 4
@@ -135,11 +133,6 @@ def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterabl
 def insertion(width: int) -> str:
     """The statement that appends an event."""
     return f"INSERT INTO events VALUES ({', '.join('?' * (width + 9))})"
-
-
-def width_of(settings: dict[str, Any]) -> int:
-    """How many leaves a question of a learner has."""
-    return 4 if settings.get("method") in OF_PAIRS else 3
 
 
 def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:

@@ -21,11 +21,11 @@ from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
-from ordhc.asking.learner import DOES_NOT_WEIGH
+from ordhc.asking.learner import DOES_NOT_WEIGH, width_of
 from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.rules import checked_rules, from_json, to_json
-from ordhc.asking.schema import FORMAT, damaged, width_of
+from ordhc.asking.schema import FORMAT, damaged
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
 from ordhc.io.guard import brief

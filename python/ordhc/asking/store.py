@@ -19,6 +19,7 @@ from ordhc._ordhc import Records
 from ordhc.asking.columns import Columns, from_bytes
 from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
+from ordhc.asking.learner import width_of
 from ordhc.asking.schema import (
     FORMAT,
     KEYS,
@@ -30,7 +31,6 @@ from ordhc.asking.schema import (
     insertion,
     schema,
     sum_of,
-    width_of,
 )
 from ordhc.asking.trouble import Errors, Watch
 from ordhc.asking.upgrade import upgrade

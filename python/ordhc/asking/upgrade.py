@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.asking.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions, as_rows
+from ordhc.asking.learner import width_of
 from ordhc.asking.log import Log
 from ordhc.asking.schema import (
     FORMAT,
@@ -18,7 +19,6 @@ from ordhc.asking.schema import (
     schema,
     setting_rows,
     sum_of,
-    width_of,
 )
 
 __all__ = ["converted", "is_fine", "upgrade"]

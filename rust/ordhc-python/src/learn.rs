@@ -180,6 +180,20 @@ impl Learner {
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
 
+    /// One that asks which of two pairs is closer, where answers are least certain; of pairs that share a leaf if `anchored`.
+    #[staticmethod]
+    #[pyo3(signature = (n_leaves, seed, anchored, *, questions, repeat))]
+    fn uncertain_of_pairs(
+        n_leaves: usize,
+        seed: u64,
+        anchored: bool,
+        questions: Option<u64>,
+        repeat: u64,
+    ) -> PyResult<Self> {
+        let learner = learn::uncertain_of_pairs(n_leaves, anchored, questions, repeat, seed).map_err(to_py)?;
+        Ok(Self(Mutex::new(Either::Four(learner))))
+    }
+
     /// One that asks each question so many times, of a learner that nothing was asked yet.
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {

@@ -31,4 +31,4 @@ pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};
 pub use repeated::repeated;
 pub use run::{Limits, learn_with};
-pub use uncertain::uncertain_among;
+pub use uncertain::{uncertain_among, uncertain_of_pairs};

@@ -114,6 +114,37 @@ pub fn uncertain_among<const K: usize>(
     Ok(Box::new(learner))
 }
 
+/// A learner as that of [`Method::Uncertain`](super::Method::Uncertain) that asks which of two pairs is closer: of any two
+/// pairs, or if `anchored` of two that share a leaf ("is a closer to b than to c?"), which comes first in both.
+///
+/// ```
+/// use ordhc::learn::uncertain_of_pairs;
+///
+/// let mut learner = uncertain_of_pairs(5, true, None, 1, 0)?;
+/// assert!(learner.ask(3)?.iter().all(|question| question.leaves[0] == question.leaves[2]));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+///
+/// # Errors
+/// No leaves, or more than 2^31 - 1; `repeat` = 0.
+pub fn uncertain_of_pairs(
+    n: usize,
+    anchored: bool,
+    questions: Option<u64>,
+    repeat: u64,
+    seed: u64,
+) -> Result<Box<dyn Learner<4>>> {
+    check_n_leaves(n)?;
+    if repeat == 0 {
+        return Err(Error::out_of_range("repeat", 0, "1.."));
+    }
+    let mut learner = Uncertain::new(n, seed, questions, repeat);
+    if anchored {
+        learner.pool = Pool::Anchored(n as u32);
+    }
+    Ok(Box::new(learner))
+}
+
 impl<const K: usize> Uncertain<K> {
     pub(super) fn new(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Self {
         Self {
@@ -154,7 +185,7 @@ impl<const K: usize> Uncertain<K> {
     fn sampling(&self) -> Sampling {
         // Of answers about what is not known the tree that they make by themselves is worse than of others.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
-        Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: false }
+        Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
     /// New questions.

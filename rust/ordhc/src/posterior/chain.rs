@@ -4,7 +4,7 @@ use super::answers::Answers;
 use super::choice_heights::ChoiceHeights;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
 use super::increments::{self, Increments};
-use super::lengths::Lengths;
+use super::lengths::{Lengths, may_be};
 use super::link::{Link, log_without_table};
 use super::pairs::Pairs;
 use super::places::{Rest, Scores};
@@ -20,6 +20,8 @@ use crate::monitor::Monitor;
 const HEIGHT_STEPS: usize = 5;
 /// How often each length is.
 const LENGTH_STEPS: usize = 2;
+/// By how much logarithms of lengths change at once, a normal deviate of these deviations.
+const SPREADS: [f64; 2] = [0.1, 1.0];
 /// How often the root is moved, if leaves have lengths.
 const ROOT_STEPS: usize = 4;
 /// How often the noise and the scale of heights are.
@@ -322,10 +324,39 @@ impl<'a> Chain<'a> {
         for _ in 0..LENGTH_STEPS {
             (0..self.tree.n_leaves() as u32).for_each(|leaf| self.change_length(leaf));
         }
+        self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
+        self.log_likelihood = self.scaled_log_likelihood(1.0);
+        for spread in SPREADS {
+            self.scale_lengths(spread);
+        }
         // Answers say nothing of the mean, so nothing else follows a shift.
         self.lengths.shift(&mut self.random);
         self.lengths.learn(&mut self.random);
         self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
+    }
+
+    /// Multiplies all lengths and their deviation, a Metropolis step: one by one lengths hardly leave a small deviation, nor it
+    /// them.
+    pub(super) fn scale_lengths(&mut self, spread: f64) {
+        let scale = (spread * self.random.normal()).exp();
+        if !self.lengths.may_scale(scale) {
+            return;
+        }
+        let mut lengths = self.lengths.clone();
+        lengths.scale(scale);
+        let Pairs::Each(terms) = &self.pairs else { return };
+        let log = |person: u32, difference: f64| self.noises.link(self.noises.level(person)).log(difference);
+        let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();
+        let mut choices = self.choices.clone();
+        choices.refresh(&self.tree, self.answers.choices(), &lengths);
+        let new = terms.log_likelihood_with(self.answers, &self.lengths, scale - 1.0, log)
+            + choices.log_likelihood(&self.tree, self.answers.choices(), &lengths, 1.0, noise);
+        let prior = self.lengths.log_scaled(scale);
+        if self.random.exponential() > self.log_likelihood - new - prior {
+            let Pairs::Each(terms) = &mut self.pairs else { return };
+            terms.stretch(self.answers, &self.lengths, scale - 1.0);
+            (self.lengths, self.choices, self.log_likelihood) = (lengths, choices, new);
+        }
     }
 
     pub(super) fn change_length(&mut self, leaf: u32) {
@@ -335,6 +366,9 @@ impl<'a> Chain<'a> {
         let spread = 2.4 / (self.lengths.deviation().powi(-2) + 0.15 * weight).sqrt();
         let change = spread * self.random.normal();
         let old = self.lengths.of(leaf);
+        if !may_be(old + change) {
+            return;
+        }
         let gain = self.lengths.log_density(old + change) - self.lengths.log_density(old)
             + terms.gain_of_length(&self.noises, leaf, change)
             + self.choices.gain_of_length(choices, &self.noises, leaf, change);
@@ -363,7 +397,7 @@ impl<'a> Chain<'a> {
         let (log_noise, log_scale) = (of_noise * step, of_scale * step);
         let (old, mean) = (self.noises.mean(), self.increments.mean());
         let (noise, scale) = (old * log_noise.exp(), log_scale.exp());
-        if noise >= MOST_NOISE {
+        if noise >= MOST_NOISE || !self.lengths.may_scale(scale) {
             return;
         }
         // Few answers need no table.

@@ -7,17 +7,25 @@
 use super::answers::Answer;
 use super::random::Random;
 
-/// Scale and shape of the inverse gamma distribution of the variance of lengths.
-const SHAPE: f64 = 2.0;
-const SCALE: f64 = 0.2;
+/// Shape and scale of the inverse gamma distribution of the variance of lengths: the deviation is likely to be some
+/// hundredths or tenths, but few answers suffice to make it some units.
+const SHAPE: f64 = 1.0;
+const SCALE: f64 = 0.01;
 
-/// What is larger than this is as good as certain: exp doesn't overflow.
-const MOST: f64 = 300.0;
+/// No step makes a length larger than this, and what is larger than the other number is as good as certain: so exp doesn't
+/// overflow, even of sums.
+const LONGEST: f64 = 50.0;
+const MOST: f64 = 200.0;
 
 /// exp(x), within what products and sums of a few such numbers can hold.
 #[inline]
 pub(super) fn power(x: f64) -> f64 {
     x.clamp(-MOST, MOST).exp()
+}
+
+/// Whether a leaf may have this length.
+pub(super) fn may_be(length: f64) -> bool {
+    length.abs() <= LONGEST
 }
 
 /// The length of each leaf, normal of mean 0, and the deviation, which is learnt; or none.
@@ -82,6 +90,11 @@ impl Lengths {
     #[inline]
     pub(super) fn factor(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 1.0 } else { self.factors[i as usize] * self.factors[j as usize] }
+    }
+
+    /// Whether lengths may become `factor` times as large.
+    pub(super) fn may_scale(&self, factor: f64) -> bool {
+        self.values.iter().all(|&length| may_be(factor * length))
     }
 
     /// Multiplies all lengths and their deviation.

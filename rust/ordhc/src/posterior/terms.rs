@@ -1,6 +1,6 @@
 //! Comparisons one by one, where lengths of leaves tell apart those about the same two nodes.
 
-use super::answers::Answers;
+use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, Spans};
 use super::lengths::Lengths;
 use super::link::Link;
@@ -170,6 +170,28 @@ impl Terms {
     /// All differences become `factor` times as large.
     pub(super) fn scale(&mut self, factor: f64) {
         self.differences.iter_mut().for_each(|difference| *difference *= factor);
+    }
+
+    /// The log-likelihood if lengths were longer by `more` times what they are; `log` is that of a comparison.
+    pub(super) fn log_likelihood_with(
+        &self,
+        answers: &Answers,
+        lengths: &Lengths,
+        more: f64,
+        log: impl Fn(u32, f64) -> f64,
+    ) -> f64 {
+        let each = self.differences.iter().zip(answers.all());
+        let of = |(difference, answer): (&f64, &Answer)| {
+            answer.weight * log(answer.person, difference + more * lengths.offset(answer))
+        };
+        each.map(of).sum()
+    }
+
+    /// Lengths are about to be longer by `more` times what they are.
+    pub(super) fn stretch(&mut self, answers: &Answers, lengths: &Lengths, more: f64) {
+        for (difference, answer) in self.differences.iter_mut().zip(answers.all()) {
+            *difference += more * lengths.offset(answer);
+        }
     }
 
     /// The log-likelihood if all differences were `factor` times as large; `log` is that of a comparison, by its person

@@ -14,6 +14,8 @@ const OF_A_LIST: usize = 10;
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
     All(u32),
+    /// Of all those of two pairs the ones whose pairs share a leaf, which comes first in both.
+    Anchored(u32),
     /// Those that were not asked, by `key`.
     Some(Vec<[u32; K]>),
 }
@@ -28,6 +30,7 @@ impl<const K: usize> Pool<K> {
     pub(super) fn candidates(&self, random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         match self {
             Self::All(n) => (0..CANDIDATES).map(|_| any(*n, random)).collect(),
+            Self::Anchored(n) => (0..CANDIDATES).map(|_| anchored(*n, random)).collect(),
             Self::Some(rows) if rows.len() <= OF_A_LIST => rows.clone(),
             Self::Some(rows) => (0..OF_A_LIST).map(|_| rows[random.random_range(0..rows.len())]).collect(),
         }
@@ -43,7 +46,7 @@ impl<const K: usize> Pool<K> {
 
     /// Whether the same question may be asked again and again.
     pub(super) fn is_endless(&self) -> bool {
-        matches!(self, Self::All(_))
+        !matches!(self, Self::Some(_))
     }
 }
 
@@ -61,4 +64,10 @@ fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
             return leaves;
         }
     }
+}
+
+/// Two pairs of three different leaves.
+fn anchored<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
+    let [a, b, c]: [u32; 3] = any(n, random);
+    std::array::from_fn(|at| [a, b, a, c][at])
 }

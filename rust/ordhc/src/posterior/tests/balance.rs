@@ -113,17 +113,23 @@ fn draws_of_the_mean_increment_are_balanced() {
 
 #[test]
 fn steps_with_lengths_are_balanced() {
-    let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 2.0), bin(chain.lengths.of(1), 2.0)];
+    let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 15.0), bin(chain.lengths.of(1), 15.0)];
     let one: Step = |chain, random| chain.change_length(random.below(4) as u32);
-    assert_balanced_with(Lengths::new(4), one, lengths, 250_000, 20);
+    assert_balanced_with(Lengths::new(4), one, lengths, 250_000, 4);
     let scale: Step = |chain, _| chain.change_noise_and_scale(0.0, 0.3);
     let spread =
         |chain: &Chain<'_>| vec![bin(chain.lengths.spread().ln(), 2.0), bin(chain.increments.mean().ln(), 2.0)];
-    assert_balanced_with(Lengths::new(4), scale, spread, 150_000, 8);
+    assert_balanced_with(Lengths::new(4), scale, spread, 150_000, 5);
+    let stretch: Step = |chain, _| {
+        chain.list_nodes();
+        chain.scale_lengths(0.5);
+    };
+    let deviation = |chain: &Chain<'_>| vec![bin(chain.lengths.spread().ln(), 1.0)];
+    assert_balanced_with(Lengths::new(4), stretch, deviation, 150_000, 3);
     let leaves: Step = |chain, random| chain.move_subtree(random.below(4) as u32);
     assert_balanced_with(Lengths::new(4), leaves, heights, 250_000, 40);
     assert_balanced_with(Lengths::new(4), root, topology, 250_000, 10);
-    let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 1.0), bin(chain.lengths.of(1), 1.0)];
+    let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 8.0), bin(chain.lengths.of(1), 8.0)];
     assert_balanced_with(Lengths::new(4), root, lengths, 250_000, 10);
 }
 

@@ -65,8 +65,8 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
         };
         let pair = |a: usize, b: usize| of(join(tree, [a, b]));
         let noise = 1.0 - (1.0 - (1.0 - 0.55f64.powi(4)) * random.uniform()).powf(0.25);
-        // The variance of lengths has the inverse gamma distribution of shape 2 and scale 0.2.
-        let deviation = (0.2 / (random.exponential() + random.exponential())).sqrt();
+        // The variance of lengths has the inverse gamma distribution of shape 1 and scale 0.01.
+        let deviation = (0.01 / random.exponential()).sqrt();
         let lengths: Vec<f64> = (0..N).map(|_| if with_lengths { deviation * random.normal() } else { 0.0 }).collect();
         let closeness = |a: usize, b: usize| pair(a, b) - lengths[a] - lengths[b];
         let mut log_likelihood = 0.0;
