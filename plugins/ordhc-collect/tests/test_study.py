@@ -57,8 +57,19 @@ def test_the_demo_is_a_study():
         ({"more": '[learner]\nmethod = "nope"'}, "'nope'"),
         ({"more": "[learner]\nq = 7"}, "[learner]"),
         ({"more": '[learner]\nmethod = "single"'}, 'asks about pairs, but question = "odd"'),
-        ({"study": 'question = "triplet"', "more": "[learner]\np = 0.8"}, "is not asked"),
-        ({"study": 'question = "triplet"', "top": 'sampler = "learner"'}, "learners ask for the odd one out"),
+        ({"top": 'sampler = "random"', "more": "[learner]\np = 0.8"}, "is not asked"),
+        (
+            {"study": 'question = "triplet"', "more": '[learner]\nmethod = "single"'},
+            'asks about pairs, but question = "triplet"',
+        ),
+        (
+            {"study": 'question = "triplet"', "more": '[learner]\nmethod = "quick"'},
+            'asks for the odd one out, but question = "triplet"',
+        ),
+        (
+            {"study": 'question = "pairs"', "more": '[learner]\nmethod="uncertain"\nquestion="triplet"'},
+            'asks about triplets, but question = "pairs"',
+        ),
         ({"more": "[people]\ntotal = -3"}, "[people] total = -3: should be a whole number"),
         ({"more": '[people]\ntotal = "all"'}, "[people] total = 'all': should be a whole number"),
         ({"more": '[outcomes.done]\nurl = "javascript:x"'}, "should be an address that begins with https://"),

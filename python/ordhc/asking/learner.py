@@ -193,8 +193,8 @@ class Learner:
     question
         What "uncertain" asks: "odd" (the default), which of three leaves is the odd one out; "triplet",
         whether a leaf is closer to a second one than to a third; "pairs", which of two pairs of leaves is
-        closer. Questions of triplets have four leaves, (a, b, a, c), and are answered as those of pairs are. The
-        other methods ask for the odd one out, or about pairs, and take no other value.
+        closer. Questions of triplets have four leaves, (a, b, a, c), and are answered as those of pairs are.
+        The other methods ask for the odd one out, or about pairs, and take no other value.
     among
         Of "uncertain": (m, 3) or (m, 4) leaves. It asks nothing else, each as often as it stands there
         (times `repeat`), and all of them if there is no `budget`. Those of four leaves ask which of two pairs

@@ -13,6 +13,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import as_vectors, normalized
 from ordhc.tree.convert import as_dendrogram, index_names
+from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
 
@@ -30,21 +31,41 @@ def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
 def from_tree(tree: Any) -> Answering:
     """Answers as a tree has it: the odd one out is the leaf that joins last.
 
-    Three leaves that join at the same node give -1.
+    Three leaves that join at the same node give -1. Of two pairs the closer one is the pair that joins below
+    the other. Pairs that join in different parts of the tree are compared by heights; without heights the
+    answer is 0.
 
     Examples
     --------
     >>> import ordhc
-    >>> ordhc.oracles.from_tree("((0,1),(2,3));")([[0, 2, 1], [3, 1, 2]])
+    >>> oracle = ordhc.oracles.from_tree("((0,1),(2,3));")
+    >>> oracle([[0, 2, 1], [3, 1, 2]])
     array([1, 1], dtype=int8)
+    >>> oracle([[0, 1, 0, 2], [0, 3, 3, 2], [0, 1, 2, 3]])
+    array([ 1, -1,  0], dtype=int8)
     """
     found = as_dendrogram(tree)
     knows = _ordhc.TreeOracle(found._tree)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
-        return knows.answer(checked_questions(rows, found.n_leaves))
+        table = checked_questions(rows, found.n_leaves, (3, 4))
+        return knows.answer(table) if table.shape[1] == 3 else _closer_pair(found, table)
 
-    return Answering(answer, found.n_leaves, found.names, (3,))
+    return Answering(answer, found.n_leaves, found.names)
+
+
+def _closer_pair(tree: Dendrogram, rows: NDArray[Any]) -> NDArray[np.int8]:
+    """Return 1 where the first pair of a row is closer in the tree, -1 where the second is, else 0."""
+    a, b, c, d = rows.astype(np.int64).T
+    first, second = tree.lca_size(a, b), tree.lca_size(c, d)
+    both = np.maximum.reduce([first, tree.lca_size(a, c), tree.lca_size(a, d)])
+    found = np.where(second == both, first < second, 0) - np.where(first == both, second < first, 0)
+    apart = (first < both) & (second < both)
+    if apart.any() and tree.scale == "heights":
+        heights = tree.cophenetic(square=True)
+        nearer = np.sign(heights[a, b] - heights[c, d]) * (1 if tree.kind == "similarity" else -1)
+        found = np.where(apart, nearer, found)
+    return found.astype(np.int8)
 
 
 def from_similarity(S: ArrayLike) -> Answering:

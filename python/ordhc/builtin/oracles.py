@@ -9,7 +9,13 @@ from ordhc.plugins.specs import OracleSpec
 def ordhc_oracles() -> list[OracleSpec]:
     """Register the oracles that answer from what they know, and the person at the terminal."""
     return [
-        OracleSpec(name="tree", summary="answers as a dendrogram has it", make=from_tree, takes=("tree",)),
+        OracleSpec(
+            name="tree",
+            summary="answers as a dendrogram has it",
+            make=from_tree,
+            takes=("tree",),
+            questions=(3, 4),
+        ),
         OracleSpec(
             name="similarity",
             summary="answers as a matrix of similarities has it",

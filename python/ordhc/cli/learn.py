@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.learner import METHODS, NOISES, SCHEDULES
+from ordhc.asking.learner import METHODS, NOISES, QUESTIONS, SCHEDULES, width_of
 from ordhc.asking.oracle import advice_of
 from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.wrappers import noisy
@@ -50,6 +50,12 @@ _A_MINUTE = 60
 @click.option("--accuracy", type=float, metavar="P", help="With --oracle: right with probability P only.")
 @section("What is asked")
 @click.option("--method", type=Name(METHODS), help="How questions are chosen, by default insertion.")
+@click.option(
+    "--question",
+    type=Name(QUESTIONS),
+    help="What --method uncertain asks: which of three is the odd one out (odd, the default), whether A is "
+    "more like B or C (triplet), or which of two pairs is more alike (pairs).",
+)
 @click.option(
     "--p",
     type=float,
@@ -126,6 +132,7 @@ def learn(
       ordhc learn --oracle tree --source tree.nwk --accuracy 0.8
       ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
       ordhc learn words.ordhc --items words.txt --prior tree.nwk --budget 500
+      ordhc learn tools.ordhc --items tools.txt --method uncertain --question triplet
     """
     from ordhc.cli.exporting import export_answers
     from ordhc.cli.interview import LEFT, interview
@@ -245,7 +252,7 @@ def _answerer(
     spec = registry.get("oracle", name)
     source = names = None
     if path is not None:
-        source, names = read_source(spec.takes, path, given.get("method"), _names(session, items))
+        source, names = read_source(spec.takes, path, width_of(given), _names(session, items))
     elif "names" in spec.takes:
         source = _names(session, items)
     _, made, _ = oracle_of(name, source, parameters_of(params), {})

@@ -12,18 +12,18 @@ __all__ = ["read_source"]
 
 
 def read_source(
-    takes: tuple[str, ...], path: str, method: str | None, items: tuple[str, ...] | None
+    takes: tuple[str, ...], path: str, width: int, items: tuple[str, ...] | None
 ) -> tuple[Any, tuple[str, ...] | None]:
     """Read a file as an oracle takes it, and the names of the leaves where the file has some beside it.
 
-    The file is read as the first of what the oracle takes; comparisons as quadruplets if the method asks
-    about pairs. Ids in comparisons are those of the `items` that are asked about, if there are some.
+    The file is read as the first of what the oracle takes; comparisons as quadruplets if questions are about
+    two pairs (`width` = 4). Ids in comparisons are those of the `items` that are asked about, if there are
+    some.
     """
-    from ordhc.asking.learner import OF_PAIRS
     from ordhc.errors import InputError
 
     kind = takes[0]
-    if kind == "triplets" and "quadruplets" in takes and method in OF_PAIRS:
+    if kind == "triplets" and "quadruplets" in takes and width == 4:
         kind = "quadruplets"
     if kind == "nothing":
         raise InputError("this oracle takes no --source")

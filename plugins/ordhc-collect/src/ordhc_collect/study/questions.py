@@ -21,7 +21,6 @@ COLUMNS = {
 }
 #: What is asked where a study doesn't say.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
-_WITHOUT_LEARNER = {"random": 0.8, "heldout": 0.1, "repeat": 0.1}
 #: A learner whose answers nobody uses: every session has one.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
 #: Checks of a person where a study doesn't say.
@@ -36,7 +35,7 @@ def asked_by(
     settings = top.section("learner")
     learner = {key: settings.any(key) for key in _keys(top.any("learner"))}
     settings.close()
-    shares = _shares(given, question, has_list, problems)
+    shares = _shares(given, has_list, problems)
     if "uncertain" in shares:
         if learner.get("method", "uncertain") != "uncertain" or "learner" in shares:
             problems.error("[sampler]", 'has "uncertain", so the learner can be no other one')
@@ -46,15 +45,10 @@ def asked_by(
         if learner:
             problems.error("[learner]", 'is not asked: no share of [sampler] is "learner"')
         return shares, dict(_IDLE[3 if question == "odd" else 4])
-    if question == "triplet":
-        problems.error(
-            "[sampler]",
-            'learners ask for the odd one out or about pairs; with question = "triplet" take '
-            'random, heldout, repeat and list, or take question = "odd"',
-        )
-        return shares, dict(_IDLE[4])
     if not learner:
         learner = _default_learner(question)
+    if question == "triplet" and learner.get("method") == "uncertain":
+        learner["question"] = question
     _check_learner(learner, question, items, problems)
     return shares, learner
 
@@ -63,12 +57,12 @@ def _keys(values: Any) -> list[str]:
     return list(values) if isinstance(values, dict) else []
 
 
-def _shares(given: Any, question: str, has_list: bool, problems: Problems) -> dict[str, float]:
+def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
     names = (*SAMPLERS, "uncertain")
     if given is None:
         if has_list:
             return {"list": 1.0}
-        shares = dict(_WITHOUT_LEARNER if question == "triplet" else _DEFAULT)
+        shares = dict(_DEFAULT)
     elif isinstance(given, str):
         shares = {given: 1.0}
     elif isinstance(given, dict) and given:
@@ -120,11 +114,12 @@ def _check_learner(
     except (InputError, TypeError, ValueError) as error:
         problems.error("[learner]", str(error).replace("Learner.__init__() got an", "has an"))
         return
-    if width != (3 if question == "odd" else 4):
-        asks = "for the odd one out" if width == 3 else "about pairs"
-        method = learner.get("method", "insertion")
+    method = learner.get("method", "insertion")
+    is_triplet = learner.get("question") == "triplet"
+    if width != (3 if question == "odd" else 4) or is_triplet != (question == "triplet"):
+        asks = "for the odd one out" if width == 3 else "about triplets" if is_triplet else "about pairs"
         problems.error("[learner]", f'method = "{method}" asks {asks}, but question = "{question}"')
-    elif width == 3 and learner.get("method", "insertion") in ("insertion", "quick") and "p" not in learner:
+    elif width == 3 and method in ("insertion", "quick") and "p" not in learner:
         problems.warn(
             "[learner]",
             "takes every answer to be right, and people err: say how often they are, p = 0.8",
