@@ -63,6 +63,17 @@ def test_parts_of_a_posterior_agree(quadruplets):
     assert d.log_likelihood.shape == d.noise.shape == d.n_nodes.shape == (2, 27)
     assert 0.9 < d.r_hat < 3
     assert 1 < d.effective_size < 200
+    assert d.r_hats["log-likelihood"] == d.r_hat
+    assert d.effective_sizes["log-likelihood"] == d.effective_size
+    assert {"noise", "nodes", "lengths"} < set(d.r_hats) == set(d.effective_sizes)
+    # The first cluster is the one whose support is nearest to one half; chains are made of halves.
+    unsure = np.argsort(np.abs(p.support - 0.5), kind="stable")[0]
+    cluster = frozenset(clusters(p.tree)[unsure])
+    has = np.array([cluster in found for found in sets], dtype=float).reshape(2, 27)
+    halves = np.concatenate([has[:, :13], has[:, -13:]])
+    within = halves.var(axis=1, ddof=1).mean()
+    expected = np.sqrt(12 / 13 + halves.mean(axis=1).var(ddof=1) / within)
+    assert d.r_hats["cluster 1"] == pytest.approx(expected)
 
 
 def clusters(tree):

@@ -29,6 +29,8 @@ __all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
 
 #: Trees that are kept, of all chains together.
 _KEPT = 200
+#: So many clusters say whether chains agree.
+_UNSURE = 5
 
 
 class Posterior:
@@ -154,11 +156,42 @@ class Posterior:
 
     @cached_property
     def diagnostics(self) -> Mixing:
-        """Split R-hat and effective size of the log-likelihood, and what chains went through."""
+        """Split R-hat and effective sizes, and what chains went through."""
         states = [chain[self._burn_in :] for chain in self._samples.states()]
         by_sweep = np.array(states) if states else np.zeros((0, 0, 5))
-        r_hat, size = _ordhc.mixing([np.ascontiguousarray(chain[:, 0]) for chain in states])
-        return Mixing(r_hat, size, by_sweep[..., 0], by_sweep[..., 1], by_sweep[..., 3])
+        values = {"log-likelihood": by_sweep[..., 0], "noise": by_sweep[..., 1], "nodes": by_sweep[..., 3]}
+        if self._lengths.size:
+            values["lengths"] = by_sweep[..., 4]
+        for number, found in enumerate(self._unsure_clusters(len(states)), 1):
+            values[f"cluster {number}"] = found
+        mixed = {
+            what: _ordhc.mixing([np.ascontiguousarray(chain) for chain in each])
+            for what, each in values.items()
+        }
+        r_hat, size = mixed["log-likelihood"]
+        return Mixing(
+            r_hat,
+            size,
+            by_sweep[..., 0],
+            by_sweep[..., 1],
+            by_sweep[..., 3],
+            {what: each[0] for what, each in mixed.items()},
+            {what: each[1] for what, each in mixed.items()},
+        )
+
+    def _unsure_clusters(self, n_chains: int) -> Iterator[NDArray[np.float64]]:
+        """Whether trees have a cluster, (chains, trees of a chain), for the least certain clusters."""
+        support = self.support
+        unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
+        unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]
+        leaves = [np.array(self.dendrogram.node(int(node) + self.tree.n_leaves).leaves) for node in unsure]
+        has = np.zeros((len(leaves), len(self._samples)))
+        if not len(has):
+            return
+        for at, tree in enumerate(self._trees()):
+            for number, cluster in enumerate(leaves):
+                has[number, at] = np.max(tree.lca_size(cluster[:1], cluster[1:])) == len(cluster)
+        yield from has.reshape(len(leaves), n_chains, -1)
 
     @cached_property
     def expected(self) -> Expected:
