@@ -2,7 +2,7 @@
 
 python benches/bench_calibration.py [measure] [table] [figure] [--methods posterior,bootstrap]
     [--results FILE] [--leaves 60] [--seeds 10] [--first-seed 0] [--trees yule]
-    [--answers 4,16] [--noise close] [--kinds odd,central]
+    [--answers 4,16] [--noise close] [--kinds odd,central@1]
 
 Answers about random trees (Yule, uniform), balanced ones, caterpillars, and planted ones (eight clusters, of
 which all leaves are alike). "constant": right with p = .8. "close": each pair's similarity is the depth of
@@ -12,7 +12,8 @@ of all drawn trees (of all resamples), and 2,000 triplets of which two leaves ar
 "--kinds" are kinds of answers: triplets, quadruplets, odd (one out of three), central (the most central of
 three), chosen (2 of 6 that are closest to a reference), ranked (4, by closeness to a reference). Their noise
 is "close", or "luce": as "close", with Gumbel deviates. A leaf has as many answers, whatever their kind. With
-them `expected` is compared with the tree's true accuracy. "--no-lengths" has ultrametric trees only.
+them `expected` is compared with the tree's true accuracy. "central@1" are answers about additive trees:
+lengths of leaves have a standard deviation of 1. "--no-lengths" has ultrametric trees only.
 
 "measure" adds to a file what it does not yet hold; "table" and "figure" (docs/images/calibration.png) read
 it. Standard errors are those over trees: what is said of one tree is right or wrong together.
@@ -43,8 +44,9 @@ FEWEST = 100
 class Truth:
     """A tree: its clusters, and by pair of leaves the depth of the lowest common ancestor."""
 
-    def __init__(self, shape, n, seed):
+    def __init__(self, shape, n, seed, deviation=0.0):
         rng = np.random.default_rng(seed)
+        self.lengths = deviation * np.random.default_rng([seed, 1]).normal(size=n)
         if shape == "planted":
             labels = balanced(3, -(-n // 8))[:n][rng.permutation(n)]
             self.depth = (labels[:, None] == labels[None]).cumprod(axis=2).sum(axis=2)
@@ -81,7 +83,8 @@ class Truth:
 
         def similarity(a, b):
             deviate = rng.gumbel(size=m) if noise == "luce" else rng.normal(size=m)
-            return 1.5 * self.depth[leaves[:, a], leaves[:, b]] + deviate
+            lengths = self.lengths[leaves[:, a]] + self.lengths[leaves[:, b]]
+            return 1.5 * self.depth[leaves[:, a], leaves[:, b]] - lengths + deviate
 
         at = np.arange(m)
         if kind == "quadruplets":
@@ -141,8 +144,9 @@ def sides(rows, trees):
 def measured(method, shape, n, a_leaf, noise, seed, kind=None, *, how):
     """Pairs of what is said and what is so, of clusters and of triplets; given a kind, what is expected."""
     rng = np.random.default_rng([seed, n, a_leaf])
-    truth = Truth(shape, n, seed)
-    if kind is None:
+    kind, _, deviation = (kind or "").partition("@")
+    truth = Truth(shape, n, seed, float(deviation or 0))
+    if not kind:
         data = truth.answers(n * a_leaf, noise, rng)
     else:
         data = truth.answers_of_kind(kind, n * a_leaf, noise, rng)
@@ -155,7 +159,7 @@ def measured(method, shape, n, a_leaf, noise, seed, kind=None, *, how):
         share = sides(rows, found.trees)
     told = np.stack([np.maximum(share, 1 - share), share >= 0.5], 1)
     expected = None
-    if kind is not None and method == "posterior":
+    if kind and method == "posterior":
         right = 1 - ordhc.metrics.triplet_distance(found.tree, truth.tree)
         expected = [found.expected.accuracy, found.expected.low, found.expected.high, float(right)]
     return np.array(supports(found.trees, truth, n), dtype=float), told, expected
