@@ -241,6 +241,7 @@ CALLS = {
     "metrics.merge_distortion": (metrics.merge_distortion, PAIR),
     "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
+    "metrics.answer_accuracy": (metrics.answer_accuracy, {"tree": TREE, "comparisons": T}),
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
     "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.clustering.answering import Crowd, order_of, simulated
+from ordhc.clustering.answering import Crowd, simulated
 from ordhc.clustering.outlook import heights_of_pairs
+from ordhc.comparison.choices import order_of
 from support.random_data import random_tree
 
 

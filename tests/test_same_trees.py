@@ -148,6 +148,7 @@ FUNCTIONS = {
         numbers(metrics.aari(d, asked.other, levels="depth")),
         of_measured(lambda d, _: levels_of(d, lambda k: numbers(metrics.aari(d, asked.nested(k)))))(d, asked),
     ],
+    "answer_accuracy": lambda d, asked: numbers(metrics.answer_accuracy(d, asked.triplets)),
     "cophenetic_correlation": of_measured(
         lambda d, asked: numbers(metrics.cophenetic_correlation(d, asked.measured))
     ),

@@ -36,6 +36,13 @@ def ordhc_metrics() -> list[MetricSpec]:
             parameters={"progress": None},
         ),
         MetricSpec(
+            name="answer_accuracy",
+            summary="the share of answers whose choice is the likeliest one by the tree",
+            score=metrics.answer_accuracy,
+            reference=("triplets", "quadruplets"),
+            source="Luce 1959",
+        ),
+        MetricSpec(
             name="dasgupta_cost",
             summary="similarity times leaves under the common ancestor, summed over pairs",
             score=metrics.dasgupta_cost,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc.comparison.choices import order_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 
-__all__ = ["Crowd", "chances_of", "order_of", "simulated"]
+__all__ = ["Crowd", "chances_of", "simulated"]
 
 #: Simulated answers are of the kinds of this many answers, drawn at random.
 _KINDS = 40
@@ -50,37 +51,6 @@ class Crowd:
         """Return (count,) who answers, and their noises."""
         at = rng.choice(len(self.shares), count, p=self.shares)
         return None if self.people is None else self.people[at], self.noises[at]
-
-
-def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the pairs of leaves that an answer puts in order, and the sizes of its blocks, closest first.
-
-    Every kind of answer is an order of pairs: the odd one out of three puts the pair of the other two before
-    two pairs, the most central one puts its two pairs before the third, a ranking puts pairs of the reference
-    one by one. None if the rows are no such order.
-
-    Parameters
-    ----------
-    rows
-        (m, 3) or (m, 4) rows of one answer.
-    """
-    pairs = rows[:, [0, 1, 0, 2]] if rows.shape[1] == 3 else rows
-    said = {(tuple(sorted(row[:2])), tuple(sorted(row[2:]))) for row in pairs.tolist()}
-    losses: dict[Any, int] = {pair: 0 for row in said for pair in row}
-    for _, far in said:
-        losses[far] += 1
-    order = sorted(losses, key=lambda pair: (losses[pair], pair))
-    blocks: list[int] = []
-    for at, pair in enumerate(order):
-        if at and losses[pair] == losses[order[at - 1]]:
-            blocks[-1] += 1
-        elif losses[pair] == at:
-            blocks.append(1)
-        else:
-            return None
-    compared = (sum(blocks) ** 2 - sum(size**2 for size in blocks)) // 2
-    agrees = all(losses[near] < losses[far] for near, far in said)
-    return (order, blocks) if agrees and compared == len(said) == len(rows) else None
 
 
 def chances_of(

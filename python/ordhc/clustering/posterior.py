@@ -11,6 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.foretold import Foretold, foretold
 from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan
@@ -18,6 +19,7 @@ from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
 from ordhc.clustering.sampling import CHAINS, numbers_of_answers, people_of, square, sweeps_for, with_groups
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
+from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import UNITS
 from ordhc.errors import InputError, warn
@@ -308,6 +310,64 @@ class Posterior:
             return np.zeros(0)
         rank = np.argsort(self._order).astype(np.int32)
         return self._samples.predict(np.ascontiguousarray(rank[data]), of == "tree")
+
+    def foretell(self, data: Triplets | Quadruplets) -> Foretold:
+        """Predict whole answers, and say how well, for each kind of answer.
+
+        Parameters
+        ----------
+        data
+            Answers that the trees were not drawn from. Rows of one answer have the same number in `answers`.
+
+        Returns
+        -------
+        Foretold
+            `accuracy` and `log_loss` over all answers, and `by_kind` beside chance. Of kinds with more than
+            720 possible answers, an answer counts as the likeliest if no exchange of two pairs is likelier.
+
+        Raises
+        ------
+        InputError
+            Leaves that the trees don't have; no answers of positive weight.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t, _ = ordhc.simulate_planted(1000, levels=2, leaves_per_cluster=4, seed=1)
+        >>> train, test = t.split(0.8)
+        >>> found = ordhc.posterior(train).foretell(test)
+        >>> found.total.chance, found.accuracy > 0.6, found.log_loss < 0.69
+        (0.5, True, True)
+        """
+        if not isinstance(data, Triplets | Quadruplets):
+            raise InputError(f"foretell takes Triplets or Quadruplets, not {type(data).__name__}")
+        leaves = self._fitting(data)
+        rank = np.argsort(self._order)
+        # The numbers of the chains for the leaves of `data`, whose names may stand in another order.
+        place = np.zeros(max(data.n_leaves, self.tree.n_leaves), dtype=np.int32)
+        place[data.rows] = rank[leaves]
+
+        def table(kind: Kind) -> NDArray[np.float64]:
+            found = np.empty((len(kind), len(kind.orders)))
+            for at, order in enumerate(kind.orders):
+                rows = place[kind.rows(order)]
+                numbers = np.repeat(np.arange(len(kind), dtype=np.uint32), rows.shape[1])
+                each = self._samples.predict_answers(np.ascontiguousarray(rows.reshape(-1, 4)), numbers)
+                found[:, at] = each[:: rows.shape[1]]
+            return found
+
+        return foretold(Choices.of(data), table)
+
+    def accuracy(self, data: Triplets | Quadruplets) -> float:
+        """Return the share of answers whose choice is the likeliest one; see `foretell`."""
+        return self.foretell(data).accuracy
+
+    def log_loss(self, data: Triplets | Quadruplets) -> float:
+        """Return the mean of minus the logarithm of the probability of an answer; see `foretell`.
+
+        `ordhc.metrics.log_loss` counts rows instead.
+        """
+        return self.foretell(data).log_loss
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int64]:
         """Rows of ids of the tree's leaves."""

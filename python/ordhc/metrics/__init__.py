@@ -4,6 +4,7 @@ Trees are given in any form that `ordhc.as_dendrogram` takes. Leaves are matched
 names, else by number. `ordhc.score(tree, reference, metric=...)` finds the same functions by name.
 """
 
+from ordhc.metrics.answers import answer_accuracy
 from ordhc.metrics.comparisons import Satisfied, quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.metrics.labels import aari, ari, dendrogram_purity
 from ordhc.metrics.predictions import log_loss
@@ -21,6 +22,7 @@ __all__ = [
     "KendallTau",
     "Satisfied",
     "aari",
+    "answer_accuracy",
     "ari",
     "cophenetic_correlation",
     "dasgupta_cost",

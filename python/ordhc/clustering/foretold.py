@@ -1,0 +1,170 @@
+"""How well whole answers are foretold: accuracy and log loss, for each kind of answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.choices import Choices, Closeness, Kind, right_of
+from ordhc.errors import InputError
+
+__all__ = ["AnswerScore", "Foretold", "foretold", "tables_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AnswerScore:
+    """How well answers of one kind, or of all kinds, are foretold.
+
+    Attributes
+    ----------
+    kind
+        The name of the kind, or "all".
+    n_answers
+        The number of answers.
+    accuracy
+        The share of answers whose choice is the likeliest one. Where t choices are equally likely, each
+        counts 1/t.
+    log_loss
+        The mean of minus the logarithm of the probability of an answer, in nats.
+    chance, chance_log_loss
+        Both for a predictor that knows nothing: one divided by the number of possible answers, and the
+        logarithm of that number.
+    """
+
+    kind: str
+    n_answers: int
+    accuracy: float
+    log_loss: float
+    chance: float
+    chance_log_loss: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}: {self.accuracy:.3f} right (chance {self.chance:.3f}), "
+            f"log loss {self.log_loss:.3f} (chance {self.chance_log_loss:.3f}), {self.n_answers:,} answers"
+        )
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """Answers beside their predictions.
+
+    Attributes
+    ----------
+    choices
+        The answers.
+    right, losses
+        For each kind an (a,) array: the share to which each answer is the likeliest one, and minus the
+        logarithm of its probability.
+    """
+
+    choices: Choices
+    right: tuple[Floats, ...]
+    losses: tuple[Floats, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of answers whose choice is the likeliest one, over all kinds."""
+        return self.total.accuracy
+
+    @property
+    def log_loss(self) -> float:
+        """The log loss of an answer in nats, over all kinds."""
+        return self.total.log_loss
+
+    @property
+    def total(self) -> AnswerScore:
+        """The score over all kinds of answers."""
+        return self._score("all", list(range(len(self.choices.kinds))))
+
+    @property
+    def by_kind(self) -> tuple[AnswerScore, ...]:
+        """The score for each kind of answer."""
+        kinds = self.choices.kinds
+        names = list(dict.fromkeys(kind.name for kind in kinds))
+        return tuple(
+            self._score(name, [at for at, kind in enumerate(kinds) if kind.name == name]) for name in names
+        )
+
+    def by_answer(self) -> tuple[Floats, Floats, Floats]:
+        """Return right, log loss and weight of each answer, numbered by `comparison.units.answers_of`."""
+        right, weight = self.choices.gathered(self.right)
+        return right, self.choices.gathered(self.losses)[0], weight
+
+    def _score(self, name: str, at: list[int]) -> AnswerScore:
+        kinds = [self.choices.kinds[each] for each in at]
+        weight = np.concatenate([kind.weights for kind in kinds])
+        possible = np.concatenate([np.full(len(kind), float(kind.n_possible)) for kind in kinds])
+
+        def mean(values: Floats) -> float:
+            return float((values * weight).sum() / weight.sum())
+
+        return AnswerScore(
+            name,
+            len(np.unique(np.concatenate([kind.answer for kind in kinds]))),
+            mean(np.concatenate([self.right[each] for each in at])),
+            mean(np.concatenate([self.losses[each] for each in at])),
+            mean(1 / possible),
+            mean(np.log(possible)),
+        )
+
+    def __str__(self) -> str:
+        kinds = self.by_kind
+        return "\n".join(map(str, kinds if len(kinds) == 1 else (*kinds, self.total)))
+
+
+def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
+    """Return how well answers are foretold.
+
+    Parameters
+    ----------
+    choices
+        The answers.
+    table
+        Called with each kind, returns the (a, K) probabilities of the answers in `Kind.orders`, the given
+        answer first: for one closeness `Kind.probabilities`, for several `tables_of`. Tables of several
+        models may be averaged.
+
+    Raises
+    ------
+    InputError
+        No answers of positive weight.
+
+    Examples
+    --------
+    >>> import numpy as np, ordhc
+    >>> from ordhc.comparison.choices import Choices
+    >>> t = ordhc.Triplets.from_odd_one_out([(2, 0, 1), (3, 0, 1)])
+    >>> closeness = np.zeros((4, 4)); closeness[0, 1] = closeness[1, 0] = 2.0
+    >>> found = foretold(Choices.of(t), lambda kind: kind.probabilities(closeness))
+    >>> found.accuracy, round(found.log_loss, 3), round(found.total.chance, 3)
+    (1.0, 0.24, 0.333)
+    """
+    if not choices.kinds:
+        raise InputError("there are no answers (of positive weight) to predict")
+    right, losses = [], []
+    for kind in choices.kinds:
+        found = table(kind)
+        right.append(right_of(found))
+        with np.errstate(divide="ignore"):
+            losses.append(-np.log(found[:, 0]))
+    return Foretold(choices, tuple(right), tuple(losses))
+
+
+def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind], Floats]:
+    """Return the tables of probabilities averaged over several closenesses, each with its noise.
+
+    Of kinds with more than 720 possible answers only exchanges of two pairs are looked at. An answer is then
+    counted as the likeliest if no such exchange is likelier; under several closenesses a choice that differs
+    more could be likelier still.
+    """
+
+    def table(kind: Kind) -> Floats:
+        found = [kind.probabilities(one, noise) for one, noise in zip(samples, noises, strict=True)]
+        mean: Floats = np.mean(found, axis=0)
+        return mean
+
+    return table

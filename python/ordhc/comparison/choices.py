@@ -1,0 +1,320 @@
+"""Answers as choices: each one is an order of pairs of leaves, out of all orders that are possible."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.luce import choice_logarithms
+from ordhc.comparison.units import answers_of
+
+if TYPE_CHECKING:
+    from ordhc.comparison.rows import Rows as Comparisons
+
+__all__ = ["ENUMERATED", "Choices", "Closeness", "Kind", "order_of", "right_of"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Kinds with at most so many possible answers are enumerated.
+ENUMERATED = 720
+#: Probabilities are computed in blocks of so many numbers.
+_AT_ONCE = 4_000_000
+#: Probabilities that differ relatively by less are tied.
+_TIED = 1e-9
+
+#: (n, n) how close pairs of leaves are, larger is closer; or a function of two arrays of leaves.
+Closeness = Floats | Callable[[Numbers, Numbers], Floats]
+
+
+def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
+    """Return the pairs of leaves that an answer puts in order, and the sizes of its blocks, closest first.
+
+    Every kind of answer is an order of pairs: the odd one out of three puts the pair of the other two before
+    two pairs, the most central one puts its two pairs before the third, a ranking puts pairs of the reference
+    one by one. None if the rows are no such order. A row that occurs twice counts once.
+
+    Parameters
+    ----------
+    rows
+        (m, 3) or (m, 4) rows of one answer.
+    """
+    pairs = rows[:, [0, 1, 0, 2]] if rows.shape[1] == 3 else rows
+    said = {(tuple(sorted(row[:2])), tuple(sorted(row[2:]))) for row in pairs.tolist()}
+    losses: dict[Any, int] = {pair: 0 for row in said for pair in row}
+    for _, far in said:
+        losses[far] += 1
+    order = sorted(losses, key=lambda pair: (losses[pair], pair))
+    blocks: list[int] = []
+    for at, pair in enumerate(order):
+        if at and losses[pair] == losses[order[at - 1]]:
+            blocks[-1] += 1
+        elif losses[pair] == at:
+            blocks.append(1)
+        else:
+            return None
+    compared = (sum(blocks) ** 2 - sum(size**2 for size in blocks)) // 2
+    agrees = all(losses[near] < losses[far] for near, far in said)
+    return (order, blocks) if agrees and compared == len(said) else None
+
+
+def right_of(probabilities: Floats) -> Floats:
+    """Return for each answer 1 if it is the likeliest, 1/t if it is one of t that are, else 0.
+
+    Parameters
+    ----------
+    probabilities
+        (a, K) of all possible answers, the given one first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> right_of(np.array([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.6, 0.3]]))
+    array([1. , 0.5, 0. ])
+    """
+    tied = probabilities >= probabilities.max(axis=1, keepdims=True) * (1 - _TIED)
+    right: Floats = tied[:, 0] / tied.sum(axis=1)
+    return right
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Answers of one kind, for example all odd ones out.
+
+    Attributes
+    ----------
+    name
+        Of the kind, for people.
+    blocks
+        Sizes of the blocks of pairs, closest first.
+    pairs
+        (a, k, 2) the pairs of each answer, those of the first block first.
+    answer
+        (a,) the number of each answer, as `comparison.units.answers_of` has it.
+    weights
+        (a,) how much each answer counts.
+    """
+
+    name: str
+    blocks: tuple[int, ...]
+    pairs: Numbers
+    answer: Numbers
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def n_possible(self) -> int:
+        """The number of possible answers to a question of this kind."""
+        return math.factorial(sum(self.blocks)) // math.prod(map(math.factorial, self.blocks))
+
+    @property
+    def is_enumerated(self) -> bool:
+        """True if `orders` has all possible answers."""
+        return self.n_possible <= ENUMERATED
+
+    @cached_property
+    def orders(self) -> Numbers:
+        """(K, k) which pair is where in each possible answer, the given answer first.
+
+        Where there are more than 720 possible answers, (K, k) the given one and those that differ from it by
+        an exchange of two pairs of neighbouring blocks. The given answer is the likeliest under one closeness
+        exactly if none of these is likelier.
+        """
+        if self.is_enumerated:
+            return np.array(list(_orders(tuple(range(sum(self.blocks))), self.blocks)), dtype=np.int64)
+        ends = np.cumsum((0, *self.blocks))
+        found = [list(range(ends[-1]))]
+        for start, middle, end in zip(ends, ends[1:], ends[2:], strict=False):
+            for one in range(start, middle):
+                for other in range(middle, end):
+                    found.append(list(range(ends[-1])))
+                    found[-1][one], found[-1][other] = other, one
+        return np.array(found, dtype=np.int64)
+
+    def question(self, n_leaves: int) -> tuple[Numbers, Numbers]:
+        """Return the number of each answer's question, and of what the answer says: (a,) each."""
+        codes = np.sort(self.pairs, axis=2) @ np.array([n_leaves, 1])
+        ends = np.cumsum((0, *self.blocks))
+        said = np.concatenate([np.sort(codes[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
+        asked = np.unique(np.sort(codes, axis=1), axis=0, return_inverse=True)[1].ravel()
+        return asked, np.unique(said, axis=0, return_inverse=True)[1].ravel()
+
+    def rows(self, order: Sequence[int] | Numbers) -> Numbers:
+        """Return the (a, r, 4) comparisons that answers with pairs in this order would make."""
+        ends = np.cumsum(self.blocks)
+        block = np.repeat(np.arange(len(self.blocks)), self.blocks)
+        near = np.concatenate([np.repeat(i, ends[-1] - ends[block[i]]) for i in range(ends[-1])])
+        far = np.concatenate([np.arange(ends[block[i]], ends[-1]) for i in range(ends[-1])])
+        pairs = self.pairs[:, np.asarray(order)]
+        return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
+
+    def utilities(self, closeness: Closeness) -> Floats:
+        """Return the (a, k) closeness of the pairs of each answer."""
+        i, j = self.pairs[..., 0], self.pairs[..., 1]
+        if callable(closeness):
+            return np.asarray(closeness(i.ravel(), j.ravel()), dtype=np.float64).reshape(i.shape)
+        found: Floats = closeness[i, j]
+        return found
+
+    def probabilities(self, closeness: Closeness, noise: float = 0.0) -> Floats:
+        """Return the (a, K) probabilities of the answers in `orders`, the given one first.
+
+        Parameters
+        ----------
+        closeness
+            How close pairs are.
+        noise
+            Half of the share of answers that are given by chance.
+        """
+        U, orders = self.utilities(closeness), self.orders
+        found = np.empty((len(U), len(orders)))
+        step = max(1, _AT_ONCE // orders.size)
+        for start in range(0, len(U), step):
+            each = U[start : start + step][:, orders]
+            logarithms, _ = choice_logarithms(each.reshape(-1, orders.shape[1]), self.blocks)
+            found[start : start + step] = np.exp(logarithms).reshape(each.shape[:2])
+        return 2 * noise / self.n_possible + (1 - 2 * noise) * found
+
+    def right(self, closeness: Closeness) -> Floats:
+        """Return for each answer 1/t if it is one of t likeliest ones under one closeness, else 0: (a,).
+
+        The likeliest answer has the pairs in order of closeness. So no answers are enumerated, and only the
+        order of the values matters.
+        """
+        U = self.utilities(closeness)
+        ends = np.cumsum((0, *self.blocks))
+        U = np.concatenate([-np.sort(-U[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
+        steps = np.diff(U, axis=1)
+        near = np.abs(steps) <= _TIED * (1 + np.abs(U).max(axis=1, keepdims=True))
+        is_sorted = (near | (steps < 0)).all(axis=1)
+        # Equally close pairs can be in either block: the orders of each run of them, by those within blocks.
+        ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
+        for at in range(1, U.shape[1]):
+            run = np.where(near[:, at - 1], run + 1, 1)
+            own = np.where(near[:, at - 1] & (at not in ends), own + 1, 1)
+            ways *= run / own
+        return np.where(is_sorted, 1 / ways, 0.0)
+
+
+def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """All ways to fill the blocks, first the options as they are."""
+    if len(blocks) == 1:
+        yield left
+        return
+    for chosen in combinations(left, blocks[0]):
+        others = tuple(option for option in left if option not in chosen)
+        for rest in _orders(others, blocks[1:]):
+            yield (*chosen, *rest)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Comparisons as whole answers, by kind.
+
+    Attributes
+    ----------
+    kinds
+        Answers of each kind. Rows of an answer that are of no known kind are choices of their own, which
+        share the weight of one.
+    n_answers
+        The number of answers, of any weight.
+    n_leaves
+        The number of leaves.
+    """
+
+    kinds: tuple[Kind, ...]
+    n_answers: int
+    n_leaves: int
+
+    @classmethod
+    def of(cls, data: "Comparisons") -> "Choices":
+        """Return the answers of positive weight."""
+        numbers = answers_of(data)
+        weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
+        rows = np.asarray(data.rows, dtype=np.int64)
+        rows = rows[:, [0, 1, 0, 2]] if rows.shape[1] == 3 else rows
+        kept = np.flatnonzero(weights > 0)
+        kept = kept[np.argsort(numbers[kept], kind="stable")]
+        sizes = np.bincount(numbers[kept], minlength=1)
+        starts = np.cumsum(sizes) - sizes
+        parts: dict[tuple[Any, ...], list[tuple[Numbers, Numbers, Floats]]] = {}
+        for size in np.unique(sizes[sizes > 0]).tolist():
+            which = np.flatnonzero(sizes == size)
+            at = kept[starts[which][:, None] + np.arange(size)]
+            leaves = rows[at].reshape(len(which), -1)
+            for mine, pattern in _patterns(leaves):
+                for key, order, share in _kinds_of(pattern.reshape(size, 4)):
+                    pairs = leaves[mine][:, order]
+                    weight = weights[at[mine]].mean(axis=1) * share
+                    parts.setdefault(key, []).append((pairs, which[mine], weight))
+        kinds = [
+            Kind(key[0], key[1], *(np.concatenate(column) for column in zip(*found, strict=True)))
+            for key, found in sorted(parts.items())
+        ]
+        return cls(tuple(kinds), int(numbers.max(initial=-1)) + 1, data.n_leaves)
+
+    def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
+        """Return the mean of numbers of choices for each answer, and the answer's weight: (n_answers,) each.
+
+        Parameters
+        ----------
+        of_kinds
+            For each kind an (a,) array. The mean of an answer without weight is 0.
+        """
+        total, weight = np.zeros(self.n_answers), np.zeros(self.n_answers)
+        for kind, values in zip(self.kinds, of_kinds, strict=True):
+            total += np.bincount(kind.answer, kind.weights * values, self.n_answers)
+            weight += np.bincount(kind.answer, kind.weights, self.n_answers)
+        return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0), weight
+
+
+def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    """Answers with the same pattern of leaves: which they are, and the first place of each leaf."""
+    first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
+    if (first == first[0]).all():
+        yield np.arange(len(leaves)), first[0]
+        return
+    patterns, inverse = np.unique(first, axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    for at, pattern in enumerate(patterns):
+        yield np.flatnonzero(inverse == at), pattern
+
+
+def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
+    """The name and blocks of an answer, its pairs in order, and its share; of its rows if it has no order."""
+    found = order_of(rows)
+    if found is None:
+        return [(key, pairs, share / len(rows)) for row in rows for key, pairs, share in _kinds_of(row[None])]
+    order, blocks = np.array(found[0]), tuple(found[1])
+    return [((_name(order, blocks), blocks), order, 1.0)]
+
+
+def _name(order: Numbers, blocks: tuple[int, ...]) -> str:
+    """What an answer is called."""
+    leaves = len(np.unique(order))
+    shared = bool((order == order[0, 0]).any(axis=1).all() or (order == order[0, 1]).any(axis=1).all())
+    if blocks == (1, 1):
+        return "triplet" if shared else "quadruplet"
+    if leaves == 3:
+        names: dict[Any, str] = {(1, 2): "odd one out", (2, 1): "most central"}
+        return names.get(blocks, "ranking of 3 pairs")
+    what = "items" if shared else "pairs"
+    if len(blocks) == 2:
+        return f"{blocks[0]} of {sum(blocks)} {what}"
+    if len(blocks) == 3 and blocks[0] == blocks[2] == 1 < blocks[1]:
+        return f"best and worst of {sum(blocks)} {what}"
+    if all(size == 1 for size in blocks[:-1]):
+        ranked = sum(blocks) if blocks[-1] == 1 else len(blocks) - 1
+        return (
+            f"ranking of {sum(blocks)} {what}"
+            if ranked == sum(blocks)
+            else (f"ranking of {ranked} of {sum(blocks)} {what}")
+        )
+    return f"order of {sum(blocks)} {what}, in blocks of {', '.join(map(str, blocks))}"

@@ -1,0 +1,183 @@
+"""How well the best predictor of whole answers can do, as far as repeated questions show."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.choices import Choices, Kind
+from ordhc.comparison.comparisons import Comparisons
+
+__all__ = ["AnswerCeiling", "answer_ceilings"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Pseudo-counts of the predictions from the other answers to a question.
+_PRIORS = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+@dataclass(frozen=True)
+class AnswerCeiling:
+    """Bounds for the predictor that knows how likely each answer to each question is.
+
+    Agreement is no bound: of answers with probabilities .7, .2 and .1 two people give the same in 54 %, and
+    the best predictor is right in 70 %.
+
+    Attributes
+    ----------
+    kind
+        The name of the kind of answer, or "all".
+    accuracy_low
+        The best predictor's accuracy is at least this: the share of answers that are the commonest one among
+        the other answers to their question.
+    accuracy_high
+        The best predictor's accuracy is at most this, see Notes.
+    log_loss_low, log_loss_high
+        The same for the best predictor's log loss, in nats: no predictor has less than `log_loss_low`, and
+        the best one has no more than `log_loss_high`.
+    agreement
+        The probability that two answers to the same question are the same.
+    n_answers, n_questions
+        The number of answers to questions that were asked more than once, and of these questions.
+
+    Notes
+    -----
+    All four are estimates whose expected values are bounds; with few answers they scatter. Let p be the
+    probabilities of the K answers to a question, and A = sum p^2 its agreement, whose estimate from pairs of
+    answers is unbiased. Then max p >= A. The answer that is commonest among the others is right at least as
+    often in the mean as a single other answer, which is right with probability A, and at most as often as
+    the likeliest one. Given A, max p is largest if all other answers are equally likely:
+    (1 + sqrt((K - 1) (K A - 1))) / K. This is concave in A, so by Jensen's inequality the mean over questions
+    is at most its value at the mean of A. The share of answers that are the commonest of all answers to their
+    question, themselves included, is an upper bound, too, because a maximum is convex. The smaller of both
+    is `accuracy_high`.
+
+    The best log loss is the entropy H(p). Predictions from the other answers, with pseudo-counts, have at
+    least this log loss. H(p) >= -log A (Renyi 1961), -log is convex, and the entropy of observed shares is
+    too small in the mean: the larger of these two is `log_loss_low`.
+    """
+
+    kind: str
+    accuracy_low: float
+    accuracy_high: float
+    log_loss_low: float
+    log_loss_high: float
+    agreement: float
+    n_answers: int
+    n_questions: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind}: the best predictor has an accuracy of {self.accuracy_low:.3f} to "
+            f"{self.accuracy_high:.3f} and a log loss of {self.log_loss_low:.3f} to {self.log_loss_high:.3f} "
+            f"({self.n_answers:,} answers to {self.n_questions:,} repeated questions)"
+        )
+
+
+def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
+    """Return the ceiling for each kind of answer with repeated questions, then for all kinds if several.
+
+    Weights that are all whole numbers are numbers of equal answers; other weights are not used. A kind whose
+    repeated answers agree clearly less than by chance is left out: equal answers to a question have been
+    merged there, so that only disagreements are left.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([(0, 1, 2)] * 9 + [(0, 2, 1)])
+    >>> (one,) = answer_ceilings(t)
+    >>> one.accuracy_low, one.accuracy_high, one.agreement
+    (0.9, 0.9, 0.8)
+    """
+    found = []
+    choices = Choices.of(data)
+    for name in dict.fromkeys(kind.name for kind in choices.kinds):
+        each = [_of_kind(kind, choices.n_leaves) for kind in choices.kinds if kind.name == name]
+        told = [one for one in each if one is not None]
+        if told:
+            found.append(_mean(name, told))
+    return (*found, _mean("all", found)) if len(found) > 1 else tuple(found)
+
+
+def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
+    """The ceiling of all together."""
+    count = np.array([one.n_answers for one in several], dtype=np.float64)
+
+    def mean(values: list[float]) -> float:
+        return float(np.average(values, weights=count))
+
+    return AnswerCeiling(
+        name,
+        mean([one.accuracy_low for one in several]),
+        mean([one.accuracy_high for one in several]),
+        mean([one.log_loss_low for one in several]),
+        mean([one.log_loss_high for one in several]),
+        mean([one.agreement for one in several]),
+        int(count.sum()),
+        sum(one.n_questions for one in several),
+    )
+
+
+def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
+    question, said = kind.question(n_leaves)
+    are_counts = bool((kind.weights == np.floor(kind.weights)).all())
+    times = kind.weights if are_counts else np.ones(len(kind))
+    # How often each answer was given, and the number of answers to its question.
+    pairs, inverse = np.unique(np.column_stack([question, said]), axis=0, return_inverse=True)
+    n = np.bincount(inverse.ravel(), times).astype(np.float64)
+    asked = pairs[:, 0]
+    total = np.bincount(asked, n).astype(np.float64)
+    again = total[asked] > 1
+    if not again.any():
+        return None
+    asked, n = np.unique(asked[again], return_inverse=True)[1].ravel(), n[again]
+    total = np.bincount(asked, n).astype(np.float64)
+    whole = float(total.sum())
+    agreement = float((total * np.bincount(asked, n * (n - 1)) / (total * (total - 1))).sum()) / whole
+    possible = float(kind.n_possible)
+    if agreement < 1 / possible - 2 * math.sqrt((1 - 1 / possible) / possible / len(total)):
+        # Independent answers agree at least as often as by chance: equal answers must have been merged.
+        return None
+    most = np.zeros(len(total))
+    np.maximum.at(most, asked, n)
+    spread = max((possible - 1) * (possible * agreement - 1), 0.0)
+    share = n / total[asked]
+    entropy = float(-(n * np.log(share)).sum()) / whole
+    losses = []
+    for prior in _PRIORS:
+        # An answer is predicted from the others: one less of its own, one less in all.
+        p = (n - 1 + prior / possible) / (total[asked] - 1 + prior)
+        losses.append(float(-(n * np.log(p)).sum()) / whole)
+    accuracy_low = _from_others(asked, n, total) / whole
+    accuracy_high = min(float(most.sum()) / whole, (1 + math.sqrt(spread)) / possible)
+    log_loss_low = max(entropy, -math.log(agreement) if agreement > 0 else 0.0)
+    # Few answers can make the estimates of two bounds cross.
+    return AnswerCeiling(
+        kind.name,
+        accuracy_low,
+        max(accuracy_low, accuracy_high),
+        log_loss_low,
+        max(log_loss_low, min(*losses, math.log(possible))),
+        agreement,
+        round(whole),
+        len(total),
+    )
+
+
+def _from_others(asked: Numbers, n: Floats, total: Floats) -> float:
+    """How many answers are the commonest among the others to their question, ties by their share."""
+    right = 0.0
+    order = np.lexsort((-n, asked))
+    ends = np.searchsorted(asked[order], np.arange(len(total) + 1))
+    for start, end in itertools.pairwise(ends):
+        counts = n[order[start:end]]
+        for at, count in enumerate(counts):
+            others = counts.copy()
+            others[at] -= 1
+            most = others.max()
+            if most > 0 and others[at] == most:
+                right += count / (others == most).sum()
+    return right
