@@ -272,8 +272,10 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     t = Triplets.from_odd_one_out(rows, n_leaves=6)
     found = ordhc.select(t, ["adds3-al"])
     text = str(found).splitlines()
-    assert text[2].split() == ["chance", "0", "0.3333"]
-    assert text[-1].startswith(f"noise ceiling of held-out satisfied: {found.ceiling.lower:.4f} to")
+    assert text[2].split() == ["chance", "0", "0.3333", "0.3333"]
+    assert text[-2].startswith(f"noise ceiling of held-out satisfied: {found.ceiling.lower:.4f} to")
+    best = found.answer_ceiling
+    assert text[-1].startswith(f"answers foretold by the best predictor: {best.accuracy_low:.4f} to")
     told = found.to_dict()
     assert told["ceiling"]["n_answers"] == found.ceiling.n_answers > 100
     assert told["candidates"][0]["chance"] == 1 / 3
@@ -294,3 +296,36 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     output = capsys.readouterr().out
     assert "chance 0.3333" in output
     assert "noise ceiling" in output
+
+
+def test_whole_answers_are_foretold_by_trees_that_have_not_seen_them():
+    rng = np.random.default_rng(4)
+    closeness = rng.normal(size=(8, 8))
+    closeness += closeness.T
+    rows = np.array([rng.permutation(8)[:3] for _ in range(150)])
+    pairs = np.stack([closeness[rows[:, a], rows[:, b]] for a, b in ((1, 2), (0, 2), (0, 1))])
+    pairs += rng.normal(size=pairs.shape)
+    central = rows[np.arange(150)[:, None], (pairs.argmin(axis=0)[:, None] + [0, 1, 2]) % 3]
+    t = ordhc.Triplets.from_most_central(central, n_leaves=8)
+    found = ordhc.select(t, ["adds3-al", "posterior-al"], folds=3, seed=2, by="answers")
+    fold, _ = trials.parts_of(t, 3, 2)
+    right = {"adds3-al": 0.0, "posterior-al": 0.0}
+    for out in range(3):
+        seen, unseen = t[fold != out], t[fold == out]
+        tree = ordhc.cluster(seen, method="adds3-al")
+        p = ordhc.posterior(seen)
+        for answer in np.unique(unseen.answers):
+            mine = unseen.rows[unseen.answers == answer]
+            (leaf,) = (leaf for leaf in np.unique(mine) if (mine[:, 1] == leaf).all())
+            leaves = [leaf, *(each for each in np.unique(mine) if each != leaf)]
+            far = [tree.lca_size(*(leaves[:at] + leaves[at + 1 :])) for at in range(3)]
+            right["adds3-al"] += (far[0] == max(far)) / far.count(max(far))
+            chances = [
+                p.log_loss(ordhc.Triplets.from_most_central([leaves[at:] + leaves[:at]], n_leaves=8))
+                for at in range(3)
+            ]
+            right["posterior-al"] += chances[0] == min(chances)
+    for candidate in found.candidates:
+        assert candidate.answers == pytest.approx(right[candidate.method] / 150)
+        assert candidate.answers_chance == pytest.approx(1 / 3)
+        assert candidate.answers_low < candidate.answers < candidate.answers_high

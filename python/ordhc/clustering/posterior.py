@@ -27,7 +27,7 @@ from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import made_by
 
-__all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
+__all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior", "posterior_linkage"]
 
 #: Trees that are kept, of all chains together.
 _KEPT = 200
@@ -269,7 +269,7 @@ class Posterior:
                 closeness = closeness - self._lengths[at] - self._lengths[at][:, None]
             answers = simulated(closeness, crowd, more * n, data, seed + at)
             told = part(progress, done / repeats, (done + 1) / repeats)
-            found.append(_drawn(answers, seed=seed, progress=told, **self._how)[0].expected)
+            found.append(drawn_posterior(answers, seed=seed, progress=told, **self._how)[0].expected)
         return Expected.mean(found)
 
     def predict(
@@ -498,7 +498,9 @@ def posterior(
     (32, 200, True)
     """
     progress = _checks.callback("progress", progress)
-    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, progress, group, unit, lengths, repeats)
+    found, unanswered = drawn_posterior(
+        data, chains, sweeps, burn_in, seed, progress, group, unit, lengths, repeats
+    )
     for note in found.notes:
         warn(note)
     if len(unanswered):
@@ -506,7 +508,7 @@ def posterior(
     return found
 
 
-def _drawn(
+def drawn_posterior(
     data: Triplets | Quadruplets,
     chains: int = CHAINS,
     sweeps: int | None = None,
@@ -518,7 +520,7 @@ def _drawn(
     lengths: bool = True,
     repeats: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
-    """The posterior, and the leaves without answers."""
+    """As `posterior`, without the warnings about the answers: also the leaves that have none."""
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
     chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
@@ -567,7 +569,7 @@ def _drawn(
 def _sampled(
     data: Triplets | Quadruplets, how: tuple[Any, ...], progress: Progress | None
 ) -> tuple[Posterior, NDArray[np.int64]]:
-    """As `_drawn`, of answers that all count as they do."""
+    """As `drawn_posterior`, of answers that all count as they do."""
     order = canonical_order(data)
     fitting = in_order(data, order)
     start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
@@ -623,7 +625,7 @@ def posterior_linkage(
     scale = _checks.choice("scale", scale, ("heights", "lengths"))
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
-    found, _ = _drawn(data, progress=progress, **how)
+    found, _ = drawn_posterior(data, progress=progress, **how)
     for note in found.notes:
         warn(note)
     return (found.tree if scale == "lengths" else found.dendrogram).with_support(None)

@@ -62,12 +62,18 @@ class Sums:
 
 @dataclass(frozen=True)
 class Result:
-    """What the trees of a method score: by share of answers and by revenue, with seconds and chance."""
+    """What the trees of a method score: by share of answers and by revenue, with seconds and chance.
+
+    `answers` is the share of whole answers that are foretold, and `answers_chance` what it would be at
+    random; None and NaN for scans.
+    """
 
     satisfied: Sums
     revenue: Sums
     seconds: float
     chance: float
+    answers: Sums | None = None
+    answers_chance: float = math.nan
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ordhc.clustering.sampling import seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of
 from ordhc.errors import InputError
+from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.ceiling import NoiseCeiling, noise_ceiling
 from ordhc.evaluate.folds import Result, Score, chosen_within, difference, score
 from ordhc.evaluate.scanned import ScannedFold, checked_plan
@@ -43,14 +44,16 @@ _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
 DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Triplets, "revenue"): _TRIPLETS,
     (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
+    (Triplets, "answers"): (*_TRIPLETS, "consistency"),
     (Quadruplets, "revenue"): _QUADRUPLETS,
     (Quadruplets, "satisfied"): _QUADRUPLETS,
+    (Quadruplets, "answers"): _QUADRUPLETS,
 }
 #: Trees of a posterior are compared by default if all folds take at most so many seconds of one core; five
 #: times as long if a learner chose the questions, because other methods are biased then.
 _DRAWN, _DRAWN_ADAPTIVE = 60.0, 300.0
 _POSTERIOR = "posterior-al"
-SCORES = ("revenue", "satisfied")
+SCORES = ("revenue", "satisfied", "answers")
 #: The share of progress that is told while trees are made; the noise ceiling follows.
 _FITS = 0.99
 
@@ -69,13 +72,18 @@ class Candidate:
     satisfied, satisfied_low, satisfied_high
         The share of held-out answers that the tree agrees with, and its 95% interval. An answer counts
         once, whether it is one row or several; of several by the share of these.
+    answers, answers_low, answers_high
+        The share of held-out answers whose choice is the likeliest one, and its 95% interval: by the tree, or
+        by the posterior of "posterior-al", which has probabilities. Where t choices are equally likely the
+        given one counts 1/t. NaN for scans.
     behind, behind_low, behind_high
         By how much the score that decides is below that of the best method, and its 95% interval, paired by
         person (or question) on the same folds. 0 for the best method itself.
     seconds
         The mean time of a fit.
-    chance
-        What `satisfied` would be with the leaves of the trees in any order: 1/3 for triplets.
+    chance, answers_chance
+        What `satisfied` would be with the leaves of the trees in any order, 1/3 for triplets; and what
+        `answers` would be at random: 1/2 for triplets, 1/3 for odd ones out and most central ones.
 
     Ends of intervals are NaN where there are fewer than five people (or questions), or two folds.
     """
@@ -87,11 +95,15 @@ class Candidate:
     satisfied: float
     satisfied_low: float
     satisfied_high: float
+    answers: float
+    answers_low: float
+    answers_high: float
     behind: float
     behind_low: float
     behind_high: float
     seconds: float
     chance: float
+    answers_chance: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +115,7 @@ class Selection:
     candidates
         One for each method, the best first.
     by
-        The score that decides, "revenue" or "satisfied".
+        The score that decides, "revenue", "satisfied" or "answers".
     folds
         In how many parts the answers were split.
     unit
@@ -120,6 +132,8 @@ class Selection:
         The share of answers satisfied by methods that are chosen in the same way without these answers, as a
         `Score`: what to expect of `best`, whose own score is too high, as it was chosen by it. None with one
         method, two folds or a scan.
+    answer_ceiling
+        Between what the best predictor of whole answers is, where questions were repeated, or None.
     """
 
     candidates: tuple[Candidate, ...]
@@ -131,6 +145,7 @@ class Selection:
     on_random: bool = False
     preferred: str | None = None
     nested: Score | None = None
+    answer_ceiling: AnswerCeiling | None = None
 
     @property
     def best(self) -> str:
@@ -153,6 +168,7 @@ class Selection:
             "preferred": self.preferred,
             "on_random": self.on_random,
             "ceiling": None if self.ceiling is None else asdict(self.ceiling),
+            "answer_ceiling": None if self.answer_ceiling is None else asdict(self.answer_ceiling),
             "nested": None if self.nested is None else _finite(asdict(self.nested)),
             "candidates": [_finite(asdict(candidate)) for candidate in self.candidates],
         }
@@ -182,18 +198,28 @@ class Selection:
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The columns, and a row for each method and for chance."""
-        columns = ("method", "held-out revenue", "held-out satisfied", f"{self.by} behind best", "seconds")
+        columns = (
+            "method",
+            "held-out revenue",
+            "held-out satisfied",
+            "answers foretold",
+            f"{self.by} behind best",
+            "seconds",
+        )
         rows: list[tuple[str, ...]] = [
             (
                 c.method,
                 told_range(c.revenue, c.revenue_low, c.revenue_high),
                 told_range(c.satisfied, c.satisfied_low, c.satisfied_high),
+                "" if np.isnan(c.answers) else told_range(c.answers, c.answers_low, c.answers_high),
                 "" if at == 0 else told_range(c.behind, c.behind_low, c.behind_high),
                 f"{c.seconds:.3g}",
             )
             for at, c in enumerate(self.candidates)
         ]
-        return columns, [*rows, ("chance", "0", self._chance(), "", "")]
+        answers = self.candidates[0].answers_chance
+        told = "" if np.isnan(answers) else f"{answers:.4f}"
+        return columns, [*rows, ("chance", "0", self._chance(), told, "", "")]
 
     def _notes(self) -> list[str]:
         found = []
@@ -211,6 +237,11 @@ class Selection:
             )
         if self.ceiling is not None:
             found.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
+        if (best := self.answer_ceiling) is not None:
+            found.append(
+                f"answers foretold by the best predictor: {best.accuracy_low:.4f} to "
+                f"{best.accuracy_high:.4f} ({best.n_answers:,} answers to repeated questions)"
+            )
         if self.on_random:
             found.append("scored on answers to random questions that were held out for this")
         if self.preferred is not None:
@@ -289,7 +320,8 @@ def select(
     seed
         The same seed gives the same parts.
     by
-        What decides: "revenue" or "satisfied", on held-out answers.
+        What decides on held-out answers: "revenue", "satisfied" (the share of rows that the tree agrees with)
+        or "answers" (the share of whole answers that are foretold).
     group
         (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
         are in the same part.
@@ -348,8 +380,13 @@ def select(
         "methods", default_methods(data, by, folds, prefer) if methods is None else methods
     )
     is_on_random = False
+    best_answers: tuple[AnswerCeiling, ...] = ()
     work: Folds | ScannedFold
     if isinstance(data, Scan):
+        if by == "answers":
+            raise InputError(
+                'a scan is scored by="revenue" or "satisfied": its answers are not kept together'
+            )
         for name in methods:
             checked_plan(data, {"method": name})
         kept, count = unit_of(data, unit, group)
@@ -364,7 +401,8 @@ def select(
             units, parts, kept = split(both, folds, seed, None, unit)
             if len(np.unique(parts[units[apart]])) == folds:
                 is_on_random, work = True, Folds(both, units, parts, folds, apart)
-        ceiling = noise_ceiling(heldout if is_on_random and heldout is not None else data)
+        scored = heldout if is_on_random and heldout is not None else data
+        ceiling, best_answers = noise_ceiling(scored), answer_ceilings(scored)
     tasks = [(without, name) for name in methods for without in work.left_out()]
     with Spill(spill) as folder:
         found = _fits(work, tasks, workers, folder, part(progress, 0, _FITS))
@@ -373,7 +411,7 @@ def select(
         mine = range(at * len(tasks) // len(methods), (at + 1) * len(tasks) // len(methods))
         results.append(work.result([tasks[task][0] for task in mine], [found[task] for task in mine]))
     deciding = [getattr(result, by) for result in results]
-    scores = [score(tested, is_share=by == "satisfied") for tested in deciding]
+    scores = [score(tested, is_share=by != "revenue") for tested in deciding]
 
     def choose(values: Sequence[float]) -> int:
         return int(np.argmax(values))
@@ -397,15 +435,28 @@ def select(
     if progress is not None:
         progress(1.0)
     return Selection(
-        tuple(candidates), by, folds, kept, ceiling, is_adaptive, is_on_random, preferred, nested
+        tuple(candidates),
+        by,
+        folds,
+        kept,
+        ceiling,
+        is_adaptive,
+        is_on_random,
+        preferred,
+        nested,
+        best_answers[-1] if best_answers else None,
     )
 
 
 def _candidate(method: str, result: Result, behind: Score) -> Candidate:
     """The scores of a method."""
     revenue, satisfied = score(result.revenue, is_share=False), score(result.satisfied, is_share=True)
-    ends = [(each.value, each.low, each.high) for each in (revenue, satisfied, behind)]
-    return Candidate(method, *ends[0], *ends[1], *ends[2], result.seconds, result.chance)
+    unknown = Score(np.nan, np.nan, np.nan, np.nan)
+    answers = unknown if result.answers is None else score(result.answers, is_share=True)
+    ends = [(each.value, each.low, each.high) for each in (revenue, satisfied, answers, behind)]
+    return Candidate(
+        method, *ends[0], *ends[1], *ends[2], *ends[3], result.seconds, result.chance, result.answers_chance
+    )
 
 
 def _fits(

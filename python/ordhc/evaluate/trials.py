@@ -1,7 +1,7 @@
 """Trees that are made without some of the answers, and what they score on these."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,12 +12,15 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.posterior import drawn_posterior
+from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import chance_of
 from ordhc.evaluate.folds import Result, Sums, left_out
+from ordhc.metrics.answers import closeness_in
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -42,19 +45,28 @@ class Folds:
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
-        """(2, m) the most that each row could add to satisfied and to revenue."""
+        """(3, m) the most that each row could add to satisfied, to revenue, and to answers foretold."""
         data = self.data
         weights = np.ones(len(data)) if data.weights is None else data.weights
         shares = shares_of(data)
-        counted = np.stack([weights if shares is None else weights * shares, weights])
+        of_answers = weights if shares is None else weights * shares
+        counted = np.stack([of_answers, weights, of_answers])
         counted[1] *= max(0, data.n_leaves - 2)
         if self.apart is not None:
             counted[:, ~self.apart] = 0.0
         return counted
 
     @cached_property
+    def answers_chance(self) -> float:
+        """The share of answers that would be foretold at random."""
+        rows = self.data if self.apart is None else self.data[np.flatnonzero(self.apart)]
+        choices = Choices.of(rows)
+        weights = [float(kind.weights.sum()) for kind in choices.kinds]
+        return float(np.average([1 / kind.n_possible for kind in choices.kinds], weights=weights))
+
+    @cached_property
     def most(self) -> NDArray[np.float64]:
-        """(2, u) the most that each unit could add to satisfied and to revenue."""
+        """(3, u) the most that each unit could add to satisfied, to revenue, and to answers foretold."""
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
@@ -67,12 +79,12 @@ class Folds:
     def tried(
         self, without: tuple[int, ...], plan: Plan, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float, NDArray[np.int8]]:
-        """What the units of some folds add to satisfied and revenue by a tree without them.
+        """What the units of some folds add to satisfied, revenue and answers by a tree without them.
 
         Returns
         -------
         tuple
-            (2, u) sums, 0 for units that the tree is made from; seconds; the share satisfied by chance (NaN
+            (3, u) sums, 0 for units that the tree is made from; seconds; the share satisfied by chance (NaN
             for more than one fold); and for each row that is held out 1, -1 or 0, as `_ordhc.verdicts` has.
         """
         rows = np.isin(self.parts, without)[self.units]
@@ -80,13 +92,13 @@ class Folds:
         at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
         unseen = self.data[at]
         start = time.perf_counter()
-        tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=progress)
+        tree, foretells = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
         seconds = time.perf_counter() - start
         for fold in without:
             if not self.most[1, self.parts == fold].sum():
                 raise InputError(f"part {fold} of {self.folds} holds no answers of positive weight")
         verdicts = _ordhc.verdicts(tree._tree, unseen.rows)
-        each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen)])
+        each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen), foretells(unseen)])
         sums = np.zeros(self.most.shape)
         for of_score, of_rows in zip(sums, each, strict=True):
             of_score += np.bincount(self.units[at], of_rows, len(self.parts))
@@ -98,7 +110,7 @@ class Folds:
         """The sums of all trees of a method together."""
         most = self.most
         got = np.full(most.shape, np.nan)
-        without = np.full((2, self.folds, len(self.parts)), np.nan)
+        without = np.full((3, self.folds, len(self.parts)), np.nan)
         for folds, (sums, _, _) in zip(left, found, strict=True):
             for fold in folds:
                 mine = self.parts == fold
@@ -108,10 +120,29 @@ class Folds:
                 if len(folds) == 1:
                     got[:, mine] = sums[:, mine]
         alone = [each for folds, each in zip(left, found, strict=True) if len(folds) == 1]
-        satisfied, revenue = (Sums(self.parts, most[at], got[at], without[at]) for at in range(2))
+        satisfied, revenue, answers = (Sums(self.parts, most[at], got[at], without[at]) for at in range(3))
         seconds = float(np.mean([seconds for _, seconds, _ in alone]))
         chance = float(np.mean([chance for _, _, chance in alone]))
-        return Result(satisfied, revenue, seconds, chance)
+        return Result(satisfied, revenue, seconds, chance, answers, self.answers_chance)
+
+
+def _fitted(
+    plan: Plan, data: Triplets | Quadruplets, progress: Progress | None
+) -> tuple[Dendrogram, Callable[[Triplets | Quadruplets], NDArray[np.float64]]]:
+    """A tree, and how far each row's answer is the likeliest one: by its model where it has one."""
+    if plan.linkage.name == "posterior-al" and plan.similarity is None and plan.refine is None:
+        how = {name: value for name, value in plan.linkage_settings.items() if name != "scale"}
+        drawn, _ = drawn_posterior(data, progress=progress, **how)
+        return drawn.dendrogram, lambda unseen: drawn.foretell(unseen).by_answer()[0][answers_of(unseen)]
+    tree, _ = fit(plan, data, progress=progress)
+
+    def foretells(unseen: Triplets | Quadruplets) -> NDArray[np.float64]:
+        choices = Choices.of(unseen)
+        closeness = closeness_in(tree, needs_heights=isinstance(unseen, Quadruplets))
+        right, _ = choices.gathered([kind.right(closeness) for kind in choices.kinds])
+        return right[answers_of(unseen)]
+
+    return tree, foretells
 
 
 def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:
