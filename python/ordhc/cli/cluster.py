@@ -7,7 +7,6 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import (
-    SESSION,
     check_outputs,
     emit_json,
     print_summary,
@@ -136,7 +135,7 @@ def cluster(
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
-    from ordhc.clustering.plan import Plan, biased_text, method_of_session
+    from ordhc.clustering.plan import Plan, biased_text, fast_method
     from ordhc.errors import warn
     from ordhc.io.scan import Scan
     from ordhc.metrics.score import score
@@ -151,9 +150,8 @@ def cluster(
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
-    chosen = (method, similarity, linkage, refine, initial)
-    if SESSION in click.get_current_context().meta and chosen == (None,) * 5:
-        method = method_of_session(data)
+    if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
+        method = fast_method(data, refine)
     asked: dict[str, Any] = {
         "method": method,
         "similarity": similarity,

@@ -7,7 +7,7 @@ import click
 
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, section
-from ordhc.cli.output import HELD_OUT, SESSION, emit_json, print_session, progress_bar, say
+from ordhc.cli.output import HELD_OUT, emit_json, print_session, progress_bar, say
 from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
 
 
@@ -50,7 +50,6 @@ def compare(
       ordhc compare 'answers/*.parquet' --executor processes:8
       ordhc compare study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
-    from ordhc.clustering.plan import method_of_session
     from ordhc.evaluate.select import select
 
     with progress_bar("reading", quiet=quiet) as progress:
@@ -65,7 +64,6 @@ def compare(
             by=by,
             unit=unit,
             heldout=meta.get(HELD_OUT),
-            prefer=method_of_session(data) if SESSION in meta else None,
             executor=workers,
             progress=progress,
         )

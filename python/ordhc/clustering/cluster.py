@@ -15,7 +15,7 @@ from ordhc._workers import as_executor
 from ordhc.agglomerate.linkage import DOUBLE
 from ordhc.clustering import routes
 from ordhc.clustering.neighbors import by_neighbors, check_neighbors
-from ordhc.clustering.plan import Plan, biased_text
+from ordhc.clustering.plan import Plan, biased_text, fast_method
 from ordhc.clustering.scanned import fit_scan
 from ordhc.clustering.unanswered import scaled, unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
@@ -72,11 +72,13 @@ def cluster(
         A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
         "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
         quadruplets; "cosine-al", "dot-al" for vectors that have been centred or have hundreds of noisy
-        coordinates. By default what is best on answers that it has not
-        seen: "adds3-al+spr" for triplets and "adds4-al+spr" for quadruplets, whose moves of subtrees are left
-        out above 2,000 leaves ("adds3-al", "adds4-al"). If a learner chose the questions (`data.adaptive`)
-        the default is "posterior-al", unless that takes more than two minutes. `Dendrogram.settings` says
-        which it was.
+        coordinates. By default, of comparisons: "posterior-al" (see `ordhc.posterior`), whose trees have the
+        fewest wrong triples, where it is estimated to take at most about ten seconds on two cores (a minute
+        if a learner chose the questions); else "adds3-al+spr" for triplets and "adds4-al+spr" for
+        quadruplets, whose moves of subtrees are left out above 2,000 leaves ("adds3-al", "adds4-al"). Say
+        ``method="adds3-al+spr"`` for a tree within milliseconds. These are also the default of scans, and if
+        `refine`, `precision`, initial clusters or a method's parameters are given. `Dendrogram.settings` says
+        which method it was.
     similarity, linkage
         The two parts by name, instead of a method. For vectors begin with ``similarity="euclidean",
         linkage="ward"``: vectors have no default method. Linkages of comparisons ("3-al", "4-al", "4-sl",
@@ -166,6 +168,9 @@ def cluster(
     array([0, 0, 1, 1])
     """
     progress = _checks.callback("progress", progress)
+    if method is None and similarity is None and linkage is None and initial_clusters is not None:
+        # Trees of a posterior have no fixed parts.
+        method = fast_method(data, refine)
     plan = Plan.of(
         data,
         method=method,

@@ -17,12 +17,14 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
 from ordhc.tree.settings import made_by
 
-__all__ = ["MOVES_UP_TO", "Plan", "biased_text", "method_of_session"]
+__all__ = ["MOVES_UP_TO", "Plan", "best_method", "biased_text", "fast_method"]
 
 #: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
 MOVES_UP_TO = 2_000
-#: Trees of a posterior are the default for adaptive comparisons up to this processor time, in seconds.
-DRAWN_UP_TO = 120.0
+#: Trees of a posterior are the default up to this processor time, in seconds: about 10 seconds on two cores.
+#: If a learner chose the questions, which biases other methods, they are up to the second number.
+DRAWN_UP_TO, DRAWN_UP_TO_IF_ADAPTIVE = 20.0, 120.0
+_POSTERIOR = "posterior-al"
 #: Linkages that do not depend on how often a question was asked.
 _UNBIASED = ("posterior-al", "consistency", "build")
 
@@ -60,7 +62,9 @@ class Plan:
         defaults: Mapping[str, Any] = {}
         own = None
         if method is None and similarity is None and linkage is None:
-            method = _default(data, refine)
+            is_plain = refine is None and precision == DOUBLE and not parameters
+            is_plain &= not similarity_parameters and not linkage_parameters
+            method = (best_method(data) if is_plain else None) or fast_method(data, refine)
         if method is None:
             names = _parts(data, similarity, linkage)
         elif similarity is not None or linkage is not None:
@@ -186,22 +190,22 @@ _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 _FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold")
 
 
-def method_of_session(data: Any) -> str | None:
-    """Return the default method for the answers of a session; None if that is the one for a file of them.
+def best_method(data: Any) -> str | None:
+    """Return the method that is the best one beforehand, "posterior-al"; None where it would take too long.
 
-    People err, and trees of a posterior have fewer wrong triples, whatever chose the questions.
+    People err, and trees of a posterior have the fewest wrong triples, whatever chose the questions
+    (benches/bench_methods.py). It is the default of `cluster`, the command line, reports and dashboards.
     """
-    takes_long = seconds_of(data.n_leaves, len(data)) > DRAWN_UP_TO
-    return None if takes_long else "posterior-al"
+    if isinstance(data, Scan) or kind_of(data) is None or data.n_leaves < 3 or not len(data):
+        return None
+    limit = DRAWN_UP_TO_IF_ADAPTIVE if data.adaptive else DRAWN_UP_TO
+    return _POSTERIOR if seconds_of(data) <= limit else None
 
 
-def _default(data: Any, refine: bool | str | None) -> str | None:
-    """The method for comparisons if nothing is named: what is best on answers that it has not seen."""
+def fast_method(data: Any, refine: bool | str | None = None) -> str | None:
+    """Return the best method for comparisons that takes some milliseconds; None for other data."""
     if kind_of(data) is None:
         return None
-    is_adaptive = not isinstance(data, Scan) and data.adaptive
-    if refine is None and is_adaptive and seconds_of(data.n_leaves, len(data)) <= DRAWN_UP_TO:
-        return "posterior-al"
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
     return f"{name}+spr" if refine is None and data.n_leaves <= MOVES_UP_TO else name
 

@@ -14,7 +14,7 @@ from ordhc.clustering.cluster import fit
 from ordhc.clustering.foretold import Foretold, foretold
 from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
-from ordhc.clustering.plan import Plan
+from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
 from ordhc.clustering.sampling import CHAINS, numbers_of_answers, people_of, square, sweeps_for, with_groups
 from ordhc.clustering.unanswered import unanswered_text
@@ -642,4 +642,4 @@ def _unknown_text(count: int) -> str:
 
 def _start(data: Triplets | Quadruplets) -> Plan:
     """Return the plan of the first tree, which needs no posterior."""
-    return Plan.of(data._changed(adaptive=False))
+    return Plan.of(data, method=fast_method(data))

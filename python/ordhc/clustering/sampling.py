@@ -13,9 +13,9 @@ __all__ = ["CHAINS", "numbers_of_answers", "people_of", "seconds_of", "square", 
 #: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
 CHAINS = 4
 _SWEEPS, _MANY = (80, 300), 14_400
-#: Seconds that a sweep takes for each pair of leaves, and for each comparison and level of a tree; and what
-#: comes before and after, for three leaves.
-_OF_PAIRS, _OF_COMPARISONS, _OF_THREES = 7e-8, 4.5e-8, 4e-9
+#: Seconds that a sweep takes for each pair of leaves, for each comparison and level of a tree, and for each
+#: comparison of an answer that has several; and what comes before and after, for three leaves.
+_OF_PAIRS, _OF_COMPARISONS, _OF_CHOICES, _OF_THREES = 1e-7, 7e-8, 1.1e-6, 4e-9
 
 
 def sweeps_for(m: int) -> int:
@@ -23,15 +23,20 @@ def sweeps_for(m: int) -> int:
     return int(np.clip(_SWEEPS[0] * _MANY / max(m, 1), *_SWEEPS))
 
 
-def seconds_of(n: int, m: int) -> float:
-    """About how much processor time a posterior of so many leaves and comparisons takes.
+def seconds_of(data: Triplets | Quadruplets) -> float:
+    """Return about how many seconds of processor time a posterior takes.
 
     Examples
     --------
-    >>> 1 < seconds_of(240, 14_400) < 4
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(14_400, levels=3, leaves_per_cluster=30)
+    >>> 2 < seconds_of(t) < 6
     True
     """
-    sweep = _OF_PAIRS * n**2 + _OF_COMPARISONS * m * np.log2(max(n, 2))
+    n, m = data.n_leaves, len(data)
+    numbers = numbers_of_answers(data)
+    of_several = 0 if numbers is None else int((np.bincount(numbers)[numbers] > 1).sum())
+    sweep = _OF_PAIRS * n**2 + _OF_COMPARISONS * m * np.log2(max(n, 2)) + _OF_CHOICES * of_several
     return float(CHAINS * sweeps_for(m) * sweep + _OF_THREES * n**3)
 
 

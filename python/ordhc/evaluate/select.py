@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
-from ordhc.clustering.plan import MOVES_UP_TO, Plan
-from ordhc.clustering.sampling import seconds_of
+from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of
 from ordhc.errors import InputError
@@ -49,9 +48,6 @@ DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Quadruplets, "satisfied"): _QUADRUPLETS,
     (Quadruplets, "answers"): _QUADRUPLETS,
 }
-#: Trees of a posterior are compared by default if all folds take at most so many seconds of one core; five
-#: times as long if a learner chose the questions, because other methods are biased then.
-_DRAWN, _DRAWN_ADAPTIVE = 60.0, 300.0
 _POSTERIOR = "posterior-al"
 SCORES = ("revenue", "satisfied", "answers")
 #: The share of progress that is told while trees are made; the noise ceiling follows.
@@ -271,18 +267,15 @@ def _finite(numbers: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def default_methods(
-    data: Triplets | Quadruplets | Scan, by: str, folds: int, prefer: str | None = None
-) -> list[str]:
-    """Return the methods that are compared if none is named; one that is preferred may take longer."""
+def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:
+    """Return the methods that are compared if none is named."""
     kind = kind_of(data)
     assert kind is not None
     known = registry.names("method")
     methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
     if isinstance(data, Scan):
         return [name for name in methods if _is_sum(data, name)]
-    limit = _DRAWN_ADAPTIVE if data.adaptive or prefer == _POSTERIOR else _DRAWN
-    return [*methods, _POSTERIOR] if folds * seconds_of(data.n_leaves, len(data)) <= limit else methods
+    return methods if best_method(data) is None else [*methods, _POSTERIOR]
 
 
 @shows_progress("comparing")
@@ -312,8 +305,8 @@ def select(
         answers.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
-        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where all
-        folds take less than a minute on one core (five minutes if a learner chose the questions).
+        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it is
+        the default of `cluster`.
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.
@@ -334,8 +327,10 @@ def select(
         `data`: a person's answers are never in a tree that is scored on this person. Without effect if a
         part has none of them.
     prefer
-        A method that is the best unless it is clearly worse: by more than two standard errors. By default
-        "posterior-al" if a learner chose the questions, which is then clearly worse only on `heldout`.
+        A method that is the best unless another one is clearly better: the 95% interval of the difference is
+        above 0. By default "posterior-al" if it is compared: of methods that differ by chance only it has
+        the fewest wrong triples beforehand. If a learner chose the questions, another method can be clearly
+        better on `heldout` only.
     executor, spill
         As in `bootstrap`: who makes the trees, and a folder that all workers see.
     progress
@@ -376,9 +371,7 @@ def select(
     seed = _checks.seed(seed)
     if prefer is not None:
         registry.get("method", _checks.text("prefer", prefer))
-    methods = _checks.words(
-        "methods", default_methods(data, by, folds, prefer) if methods is None else methods
-    )
+    methods = _checks.words("methods", default_methods(data, by) if methods is None else methods)
     is_on_random = False
     best_answers: tuple[AnswerCeiling, ...] = ()
     work: Folds | ScannedFold
@@ -413,19 +406,23 @@ def select(
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]
 
+    is_adaptive = not isinstance(data, Scan) and data.adaptive
+    preferred = prefer or (_POSTERIOR if is_adaptive or _POSTERIOR in methods else None)
+    drawn = methods.index(preferred) if preferred in methods else None
+    margins = np.zeros(len(methods))
+    if drawn is not None:
+        # By how much a method has to be better: half of the interval of the difference.
+        can_tell = is_on_random or not is_adaptive
+        ends = [difference(each, deciding[drawn]) for each in deciding]
+        margins = np.array([each.value - each.low if can_tell else np.inf for each in ends])
+
     def choose(values: Sequence[float]) -> int:
-        return int(np.argmax(values))
+        best = int(np.argmax(values))
+        return best if drawn is None or values[best] - values[drawn] > margins[best] else drawn
 
     best = choose([each.value for each in scores])
-    is_adaptive = not isinstance(data, Scan) and data.adaptive
-    preferred = prefer or (_POSTERIOR if is_adaptive else None)
-    if preferred in methods:
-        drawn = methods.index(preferred)
-        can_tell = is_on_random or not is_adaptive
-        if not (can_tell and difference(deciding[best], deciding[drawn]).low > 0):
-            best = drawn
     nested = None
-    if len(methods) > 1 and preferred is None:
+    if len(methods) > 1 and not is_adaptive:
         inner = chosen_within(deciding, choose, [result.satisfied for result in results])
         nested = None if inner is None else score(inner, is_share=True)
     order = sorted(range(len(methods)), key=lambda at: (at != best, -scores[at].value))

@@ -83,18 +83,16 @@ def found_in(
     answers: Answers,
     asked: Asked,
     heldout: Comparisons | None,
-    prefer: str | None,
     progress: Progress | None,
 ) -> Findings:
     """Compare methods, make the tree, hold answers out, resample.
 
-    `heldout` are answers that no tree is made of; methods and the tree are scored on them. `prefer` is as in
-    `select`.
+    `heldout` are answers that no tree is made of; methods and the tree are scored on them.
     """
     notes: dict[str, str] = {}
     unit, folds = _split(answers, asked, notes)
     selection = None
-    methods = _methods(data, asked, prefer, notes)
+    methods = _methods(data, asked, notes)
     if folds and methods:
         try:
             selection = select(
@@ -105,12 +103,11 @@ def found_in(
                 by=asked.by,
                 unit=unit,
                 heldout=heldout,
-                prefer=prefer,
                 progress=part(progress, 0.0, 0.4),
             )
         except InputError as error:
             notes["methods"] = f"Methods could not be compared: {error}."
-    plan = Plan.of(data, method=asked.method or (prefer if selection is None else selection.best))
+    plan = Plan.of(data, method=asked.method or (None if selection is None else selection.best))
     method = asked.method or plan.method or plan.title
     tree, unanswered = fit(plan, data, progress=part(progress, 0.4, 0.45))
     apart = None
@@ -204,12 +201,12 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
     return unit, min(asked.folds, count)
 
 
-def _methods(data: Comparisons, asked: Asked, prefer: str | None, notes: dict[str, str]) -> list[str]:
+def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str]:
     """What is compared: what was named, or what select would try, as far as it ends in time."""
     if asked.methods is not None:
         found = list(asked.methods)
     else:
-        found = default_methods(data, asked.by, asked.folds, prefer)
+        found = default_methods(data, asked.by)
         if "posterior-al" not in found:
             notes["left_out"] = "The method posterior-al was not tried, because it would take too long."
         if data.n_leaves > MOVES_UP_TO:

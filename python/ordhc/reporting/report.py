@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.describe import describe
-from ordhc.clustering.plan import method_of_session
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.held_out import Answers
@@ -279,8 +278,7 @@ def report(
             ),
         ):
             counted |= {reason: count} if count else {}
-    prefer = None if analysed is None else method_of_session(comparisons)
-    found = found_in(comparisons, answers, asked, apart, prefer, part(progress, 0.0, 0.97))
+    found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
     sections = told(comparisons, found, tree)
     numbers: dict[str, Any] = {

@@ -10,8 +10,6 @@ from typing import Any
 
 import click
 
-from ordhc import Quadruplets, Triplets
-from ordhc.clustering.plan import method_of_session
 from ordhc.commands import say
 from ordhc.errors import InputError
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
@@ -132,18 +130,14 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
             Path(new).replace(target)
         finally:
             Path(new).unlink(missing_ok=True)
-        comparisons = session.comparisons()
     say(f"wrote    {target}: {count:,} {'row' if count == 1 else 'rows'} of {how}")
     if how != "people":
-        say(f"next     {shlex.join(['ordhc', 'cluster', target, *_options(study, how, comparisons)])}")
+        say(f"next     {shlex.join(['ordhc', 'cluster', target, *_options(study, how)])}")
 
 
-def _options(study: Study, how: str, comparisons: Triplets | Quadruplets) -> list[str]:
+def _options(study: Study, how: str) -> list[str]:
     """The options by which `ordhc cluster` makes the tree of the session from an export of it."""
     found = {"salmon": ["--format", "salmon"], "trials": ["--format", "collect"]}.get(how, [])
     if how == "triplets" and study.question == "pairs":
         found = ["--quadruplets"]
-    # A file tells that a learner chose questions; the default for others is not that of sessions.
-    if not comparisons.adaptive and (method := method_of_session(comparisons)) is not None:
-        found += ["--method", method]
     return found

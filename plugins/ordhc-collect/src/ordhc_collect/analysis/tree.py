@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import ordhc
 from ordhc import Dendrogram, Quadruplets, Triplets
-from ordhc.clustering.plan import method_of_session
+from ordhc.clustering.plan import best_method
 from ordhc.errors import InputError, OrdhcWarning
 
 __all__ = ["agreeing", "people_of", "tree_of", "wilson"]
@@ -30,8 +30,8 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
 def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
     """Return the tree of some answers, of which some are wrong; None without answers.
 
-    The tree is that of `ordhc cluster` of the session: of the method "posterior-al", and its support is the
-    share of the drawn trees that have a cluster. If that would take too long, the tree is that of the default
+    The tree is that of `ordhc cluster`: of the method "posterior-al", and its support is the share of the
+    drawn trees that have a cluster. If that would take too long, the tree is that of the fast default
     method, with support by resampling people.
     """
     if not len(comparisons):
@@ -40,7 +40,7 @@ def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: 
         # Items without answers stand anywhere, at first.
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
-            if method_of_session(comparisons) is not None:
+            if best_method(comparisons) is not None:
                 return ordhc.posterior(comparisons, **({} if support else _QUICK)).tree
             if not support:
                 return ordhc.cluster(comparisons)
