@@ -141,6 +141,12 @@ def select(small, folder):
 
 
 @case
+def structure(small, folder):
+    data = random_comparisons(60 if small else 300, 20_000 if small else 200_000)
+    return lambda: ordhc.structure(data)
+
+
+@case
 def learn(small, folder):
     truth = random_tree(2000 if small else 20_000)
     return lambda: ordhc.learn(truth, truth.n_leaves)

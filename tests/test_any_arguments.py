@@ -133,6 +133,7 @@ CALLS = {
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),
+    "structure": (ordhc.structure, {"data": T, "folds": 2}),
     "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
     "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
@@ -294,7 +295,7 @@ ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
-OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection", "StudyPlan"}
+OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection", "Structure", "StudyPlan"}
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
 

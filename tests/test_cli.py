@@ -17,6 +17,7 @@ from support.processes import command_line, run
 COMMANDS = [
     "cluster",
     "compare",
+    "structure",
     "score",
     "report",
     "learn",

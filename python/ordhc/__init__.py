@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
     from ordhc.evaluate.needed import StudyPlan, plan
     from ordhc.evaluate.select import Candidate, Selection, select
+    from ordhc.evaluate.structure import Structure, structure
     from ordhc.io import (
         read_answers,
         read_quadruplets,
@@ -71,6 +72,7 @@ __all__ = [
     "Report",
     "Selection",
     "Session",
+    "Structure",
     "StudyPlan",
     "Triplets",
     "__version__",
@@ -104,6 +106,7 @@ __all__ = [
     "select",
     "similarity",
     "simulate_planted",
+    "structure",
     "write_comparisons",
     "write_tree",
     "write_trees",
@@ -129,6 +132,7 @@ _LATER = {
     "ordhc.evaluate.bootstrap": "Bootstrap bootstrap",
     "ordhc.evaluate.needed": "StudyPlan plan",
     "ordhc.evaluate.select": "Candidate Selection select",
+    "ordhc.evaluate.structure": "Structure structure",
     "ordhc.io": "read_answers read_quadruplets read_tree read_trees read_triplets "
     "write_comparisons write_tree write_trees",
     "ordhc.io.scan": "scan",

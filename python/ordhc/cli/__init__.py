@@ -20,6 +20,7 @@ from ordhc.cli.root import Root
 from ordhc.cli.score import score
 from ordhc.cli.session import session
 from ordhc.cli.simulate import simulate
+from ordhc.cli.structure import structure
 
 __all__ = ["main"]
 
@@ -66,6 +67,7 @@ _OWN_PLUGINS = ("ordhc-linkages", "ordhc-embedding", "ordhc-judge", "ordhc-colle
 _COMMANDS = (
     cluster,
     compare,
+    structure,
     score,
     report,
     learn,

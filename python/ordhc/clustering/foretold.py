@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc import _ordhc
 from ordhc.comparison.choices import Choices, Closeness, Kind, right_of
 from ordhc.errors import InputError
 
-__all__ = ["AnswerScore", "Foretold", "foretold", "tables_of"]
+__all__ = ["AnswerScore", "Foretold", "foretold", "tables_of", "tables_of_chains"]
 
 Floats = NDArray[np.float64]
 
@@ -166,5 +167,28 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
         found = [kind.probabilities(one, noise) for one, noise in zip(samples, noises, strict=True)]
         mean: Floats = np.mean(found, axis=0)
         return mean
+
+    return table
+
+
+def tables_of_chains(samples: _ordhc.Samples, place: NDArray[np.int32]) -> Callable[[Kind], Floats]:
+    """Return the tables of probabilities averaged over trees that chains have drawn.
+
+    Parameters
+    ----------
+    samples
+        The trees.
+    place
+        For each leaf of the answers its number in the trees.
+    """
+
+    def table(kind: Kind) -> Floats:
+        found = np.empty((len(kind), len(kind.orders)))
+        for at, order in enumerate(kind.orders):
+            rows = place[kind.rows(order)]
+            numbers = np.repeat(np.arange(len(kind), dtype=np.uint32), rows.shape[1])
+            each = samples.predict_answers(np.ascontiguousarray(rows.reshape(-1, 4)), numbers)
+            found[:, at] = each[:: rows.shape[1]]
+        return found
 
     return table

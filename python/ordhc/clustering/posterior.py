@@ -1,6 +1,6 @@
 """Trees by how likely they are, given noisy answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.foretold import Foretold, foretold
+from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan, fast_method
@@ -341,32 +341,21 @@ class Posterior:
         """
         if not isinstance(data, Triplets | Quadruplets):
             raise InputError(f"foretell takes Triplets or Quadruplets, not {type(data).__name__}")
-        leaves = self._fitting(data)
-        rank = np.argsort(self._order)
+        return foretold(Choices.of(data), self._tables(data))
+
+    def _tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
+        """What gives the probabilities of all possible answers to questions of `data`."""
         # The numbers of the chains for the leaves of `data`, whose names may stand in another order.
         place = np.zeros(max(data.n_leaves, self.tree.n_leaves), dtype=np.int32)
-        place[data.rows] = rank[leaves]
-
-        def table(kind: Kind) -> NDArray[np.float64]:
-            found = np.empty((len(kind), len(kind.orders)))
-            for at, order in enumerate(kind.orders):
-                rows = place[kind.rows(order)]
-                numbers = np.repeat(np.arange(len(kind), dtype=np.uint32), rows.shape[1])
-                each = self._samples.predict_answers(np.ascontiguousarray(rows.reshape(-1, 4)), numbers)
-                found[:, at] = each[:: rows.shape[1]]
-            return found
-
-        return foretold(Choices.of(data), table)
+        place[data.rows] = np.argsort(self._order)[self._fitting(data)]
+        return tables_of_chains(self._samples, place)
 
     def accuracy(self, data: Triplets | Quadruplets) -> float:
         """Return the share of answers whose choice is the likeliest one; see `foretell`."""
         return self.foretell(data).accuracy
 
     def log_loss(self, data: Triplets | Quadruplets) -> float:
-        """Return the mean of minus the logarithm of the probability of an answer; see `foretell`.
-
-        `ordhc.metrics.log_loss` counts rows instead.
-        """
+        """Return the mean of minus the logarithm of the probability of an answer; see `foretell`."""
         return self.foretell(data).log_loss
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int64]:

@@ -1,0 +1,58 @@
+"""`ordhc structure`: is it a tree at all?"""
+
+import shlex
+from typing import Any
+
+import click
+
+from ordhc.cli.executors import executor_of, executor_option
+from ordhc.cli.help import Command, section
+from ordhc.cli.output import emit_json, print_session, progress_bar, say
+from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
+
+
+@click.command(cls=Command, no_args_is_help=True)
+@click.argument("file")
+@section("What is compared")
+@click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts and the models.")
+@unit_option
+@section("Options")
+@executor_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@reading_options
+def structure(
+    file: str,
+    folds: int,
+    seed: int,
+    unit: str | None,
+    executor: str | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Say whether a tree describes the answers in FILE, or rather points in space, or neither.
+
+    Trees, flat clusters, points in 1, 2, 3 and 5 dimensions, and lengths alone (how typical items are) are
+    fitted to part of the answers, and predict the others. The last lines say what follows.
+
+    \b
+    Examples:
+      ordhc structure answers.csv
+      ordhc structure answers.csv --person participant --json
+      ordhc structure study.csv --kind odd-one-out --items left,middle,right --chosen odd
+    """
+    from ordhc.evaluate.structure import structure as verb
+
+    with progress_bar("reading", quiet=quiet) as progress:
+        data = read_comparisons(file, progress=progress, **reading)
+    with progress_bar("comparing structures", quiet=quiet) as progress, executor_of(executor) as workers:
+        found = verb(data, folds=folds, seed=seed, unit=unit, executor=workers, progress=progress)
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    print_session()
+    say(str(found))
+    following = ["ordhc", "cluster", "FILE" if file == "-" else file, *reading_arguments(reading)]
+    say(f"next: {shlex.join(following)}")

@@ -1,0 +1,244 @@
+"""Models of closeness without a tree: lengths alone, flat clusters, points in space."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.choices import Choices, Kind
+from ordhc.evaluate.structure.fitting import answer_loss, minimised
+
+__all__ = ["Fitted", "chosen_clusters", "chosen_effects", "chosen_points", "loss_of"]
+
+Floats = NDArray[np.float64]
+
+#: Deviations of the normal priors of lengths and of coordinates; those that predict best are chosen.
+_DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
+_SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
+#: Numbers of flat clusters that are tried.
+_CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+#: Iterations of the solver, and the relative fall of the loss at which it stops.
+_ITERATIONS, _TOLERANCE = 60, 1e-5
+#: Half the share of answers given by chance, to begin with.
+_NOISE = 0.02
+#: Squared distances below this are rounded off, so that distances have derivatives at 0.
+_ROUNDED = 1e-3
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model of closeness.
+
+    Attributes
+    ----------
+    closeness
+        (n, n) larger is closer.
+    noise
+        Half of the share of answers that are given by chance.
+    parameters
+        Of the solver, to begin from.
+    """
+
+    closeness: Floats
+    noise: float
+    parameters: Floats
+
+    def __call__(self, kind: Kind) -> Floats:
+        """Return the probabilities of answers."""
+        return kind.probabilities(self.closeness, self.noise)
+
+
+def loss_of(choices: Choices, model: Fitted) -> float:
+    """Return the mean log loss of answers."""
+    total, weight = 0.0, 0.0
+    for kind in choices.kinds:
+        logarithms = np.log(model(kind)[:, 0])
+        total -= float(kind.weights @ logarithms)
+        weight += float(kind.weights.sum())
+    return total / weight
+
+
+def _noise(t: float) -> tuple[float, float]:
+    """A noise from 0 to 0.5 for any number, and its derivative."""
+    share = 1 / (1 + np.exp(-np.clip(t, -30, 30)))
+    return 0.5 * float(share), 0.5 * float(share * (1 - share))
+
+
+def _prior(noise: float) -> tuple[float, float]:
+    """Minus the log prior of the noise, as if half an answer more were by chance and 10 were not."""
+    share = max(2 * noise, 1e-12)
+    return -0.5 * float(np.log(share)) - 10 * float(np.log1p(-share)), -0.5 * (1 - share) + 10 * share
+
+
+def _start(noise: float) -> float:
+    return float(np.log(2 * noise / (1 - 2 * noise)))
+
+
+def _points(
+    choices: Choices, dimensions: int, deviation: float, spread: float, start: Floats | None = None
+) -> Fitted:
+    """Fit points and lengths: closeness is minus the Euclidean distance and both lengths.
+
+    Parameters
+    ----------
+    choices
+        The answers.
+    dimensions
+        Of the space.
+    deviation, spread
+        Standard deviations of the normal priors of lengths, and of coordinates.
+    start
+        (n * (d + 1) + 1,) parameters to begin with: coordinates, lengths, and the logit of twice the noise.
+    """
+    n = choices.n_leaves
+    size = n * dimensions
+    if start is None:
+        start = np.zeros(size + n + 1)
+        start[-1] = _start(_NOISE)
+
+    def unpacked(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        X, lengths = x[:size].reshape(n, dimensions), x[size:-1]
+        squares = np.einsum("ij,ij->i", X, X)
+        D = squares[:, None] + squares - 2 * (X @ X.T)
+        np.maximum(D, 0, out=D)
+        D = np.sqrt(D + _ROUNDED)
+        return X, lengths, D, -D - lengths - lengths[:, None]
+
+    def function(x: Floats) -> tuple[float, Floats]:
+        X, lengths, D, S = unpacked(x)
+        noise, slope = _noise(float(x[-1]))
+        loss, G, by_noise = answer_loss(choices, S, noise)
+        gradient = np.empty_like(x)
+        W = -G / D
+        gradient[:size] = (W.sum(axis=1)[:, None] * X - W @ X).ravel() + x[:size] / spread**2
+        gradient[size:-1] = -G.sum(axis=1) + lengths / deviation**2
+        of_noise, slope_of_noise = _prior(noise)
+        gradient[-1] = by_noise * slope + slope_of_noise
+        loss += of_noise
+        loss += 0.5 * float(x[:size] @ x[:size]) / spread**2 + 0.5 * float(lengths @ lengths) / deviation**2
+        return loss, gradient
+
+    found, _ = minimised(function, start, iterations=_ITERATIONS, tolerance=_TOLERANCE)
+    return Fitted(unpacked(found)[3], _noise(float(found[-1]))[0], found)
+
+
+def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> Fitted:
+    """Fit how much closer leaves of one cluster are, and lengths."""
+    is_same = (labels[:, None] == labels).astype(np.float64)
+    start = np.zeros(choices.n_leaves + 2)
+    start[0], start[-1] = 1.0, _start(_NOISE)
+
+    def function(x: Floats) -> tuple[float, Floats]:
+        lengths = x[1:-1]
+        noise, slope = _noise(float(x[-1]))
+        loss, G, by_noise = answer_loss(choices, x[0] * is_same - lengths - lengths[:, None], noise)
+        of_noise, slope_of_noise = _prior(noise)
+        gradient = np.empty_like(x)
+        # Each pair is in the matrix twice.
+        gradient[0] = 0.5 * float((G * is_same).sum())
+        gradient[1:-1] = -G.sum(axis=1) + lengths / deviation**2
+        gradient[-1] = by_noise * slope + slope_of_noise
+        return loss + of_noise + 0.5 * float(lengths @ lengths) / deviation**2, gradient
+
+    x, _ = minimised(function, start, iterations=_ITERATIONS, tolerance=_TOLERANCE)
+    lengths = x[1:-1]
+    return Fitted(x[0] * is_same - lengths - lengths[:, None], _noise(float(x[-1]))[0], x)
+
+
+def chosen_effects(inner: Choices, apart: Choices, whole: Choices) -> tuple[Fitted, float]:
+    """Fit lengths alone; return the model and the deviation of its prior.
+
+    Parameters
+    ----------
+    inner, apart
+        Parts of the answers: models of the first are compared on the second.
+    whole
+        All answers; the chosen model is fitted to these.
+    """
+    losses = [loss_of(apart, _points(inner, 0, deviation, 1.0)) for deviation in _DEVIATIONS]
+    deviation = _DEVIATIONS[int(np.argmin(losses))]
+    return _points(whole, 0, deviation, 1.0), deviation
+
+
+def chosen_clusters(
+    inner: Choices,
+    apart: Choices,
+    whole: Choices,
+    deviation: float,
+    cuts: tuple[Callable[[int], NDArray[np.int64]], Callable[[int], NDArray[np.int64]]],
+) -> tuple[Fitted, int]:
+    """Fit flat clusters of a tree, cut at the number that predicts best; return the model and that number.
+
+    Parameters
+    ----------
+    inner, apart, whole
+        As of `chosen_effects`.
+    deviation
+        Of the prior of lengths.
+    cuts
+        Return (n,) labels for a number of clusters, by a tree of the answers `inner`, and of all.
+    """
+    numbers = [number for number in _CLUSTERS if number <= max(2, whole.n_leaves // 2)]
+    losses = [loss_of(apart, _clusters(inner, cuts[0](number), deviation)) for number in numbers]
+    number = numbers[int(np.argmin(losses))]
+    return _clusters(whole, cuts[1](number), deviation), number
+
+
+def chosen_points(
+    inner: Choices,
+    apart: Choices,
+    whole: Choices,
+    deviation: float,
+    dimensions: tuple[int, ...],
+    first: Floats,
+) -> tuple[dict[int, Fitted], dict[int, float]]:
+    """Fit points in spaces, each with the spread of coordinates that predicts best.
+
+    Parameters
+    ----------
+    inner, apart, whole
+        As of `chosen_effects`.
+    deviation
+        Of the prior of lengths.
+    dimensions
+        Of the spaces.
+    first
+        (n, d) points to begin with, at least as many coordinates as the largest space. Smaller spaces begin
+        at the principal components of the larger ones.
+
+    Returns
+    -------
+    models, losses
+        By the number of dimensions: the model of all answers, and the log loss of `apart` by a model of
+        `inner` with the same spread.
+    """
+    models, losses, n = {}, {}, whole.n_leaves
+    for d in sorted(dimensions, reverse=True):
+        begin = _principal(first, d)
+        best: tuple[float, float, Fitted] | None = None
+        for spread in _SPREADS:
+            scaled = begin * (spread / max(float(np.sqrt((begin**2).mean())), 1e-9))
+            start = np.concatenate([scaled.ravel(), np.zeros(n), [_start(_NOISE)]])
+            model = _points(inner, d, deviation, spread, start)
+            loss = loss_of(apart, model)
+            if best is None or loss < best[0]:
+                best = (loss, spread, model)
+        assert best is not None
+        losses[d] = best[0]
+        models[d] = _points(whole, d, deviation, best[1], best[2].parameters)
+        first = models[d].parameters[: n * d].reshape(n, d)
+    return models, losses
+
+
+def _principal(X: Floats, d: int) -> Floats:
+    """The first principal components of points."""
+    X = X - X.mean(axis=0)
+    if X.shape[1] <= d:
+        return np.pad(X, ((0, 0), (0, d - X.shape[1])))
+    left, scale, _ = np.linalg.svd(X, full_matrices=False)
+    # Signs are those of the largest coordinates, so that they do not depend on the library.
+    found = left[:, :d] * scale[:d]
+    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(d)])
+    components: Floats = found * np.where(signs == 0, 1.0, signs)
+    return components

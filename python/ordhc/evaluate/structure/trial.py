@@ -1,0 +1,144 @@
+"""Structures that are fitted to the answers outside a fold, and what they predict inside."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._workers import Shared
+from ordhc.clustering.cluster import cluster
+from ordhc.clustering.posterior import posterior
+from ordhc.comparison.choices import Choices, Kind
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+from ordhc.errors import InputError, OrdhcWarning
+from ordhc.evaluate.structure.spaces import Fitted, chosen_clusters, chosen_effects, chosen_points
+from ordhc.evaluate.trials import split
+from ordhc.similarities.similarity import similarity
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = [
+    "ADDITIVE",
+    "DIMENSIONS",
+    "EFFECTS",
+    "PARTS",
+    "POINTS",
+    "ULTRAMETRIC",
+    "Found",
+    "Trial",
+    "fitted",
+    "named",
+]
+
+Floats = NDArray[np.float64]
+Tables = list[Floats]
+
+EFFECTS, FLAT, POINTS = "lengths alone", "flat clusters", "points"
+ULTRAMETRIC, ADDITIVE = "ultrametric tree", "additive tree"
+DIMENSIONS = (1, 2, 3, 5)
+#: What is fitted as one task.
+PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
+#: Chains of trees, and their sweeps with few comparisons and with many.
+_CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 30, 10_000
+#: The share of the training answers that choices of priors are made by.
+_APART = 0.15
+
+
+#: What a task predicts: for each structure tables of probabilities, one for each kind of answer.
+Found = dict[str, Tables]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Answers in folds: (m,) the unit of each row, and (u,) the fold of each unit."""
+
+    data: Triplets | Quadruplets
+    units: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    seed: int
+
+    def parted(self, fold: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
+        """Return the answers outside a fold, and inside."""
+        held = self.parts[self.units] == fold
+        return self.data[~held], self.data[held]
+
+    def units_of_answers(self, fold: int) -> NDArray[np.int64]:
+        """Return the unit of each answer inside a fold."""
+        held = np.flatnonzero(self.parts[self.units] == fold)
+        numbers = answers_of(self.data[held])
+        found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+        found[numbers] = self.units[held]
+        return found
+
+    def predicted(self, fold: int, what: str) -> Found:
+        """Fit one of `PARTS` outside a fold, and predict the answers inside."""
+        train, test = self.parted(fold)
+        kinds = Choices.of(test).kinds
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OrdhcWarning)
+            if what == POINTS:
+                return self._spaces(train, kinds)
+            found = posterior(
+                train,
+                lengths=what == ADDITIVE,
+                chains=_CHAINS,
+                sweeps=_SWEEPS if len(train) <= _MANY else _SWEEPS_OF_MANY,
+                seed=self.seed + fold,
+                repeats="new",
+            )
+        return {what: list(map(found._tables(test), kinds))}
+
+    def _spaces(self, train: Triplets | Quadruplets, kinds: tuple[Kind, ...]) -> Found:
+        inner, apart = _split(train, self.seed)
+        some, rest, whole = Choices.of(inner), Choices.of(apart), Choices.of(train)
+        effects, deviation = chosen_effects(some, rest, whole)
+        flat, _ = chosen_clusters(some, rest, whole, deviation, (_cuts(inner), _cuts(train)))
+        dimensions = tuple(d for d in DIMENSIONS if d < train.n_leaves)
+        models, losses = chosen_points(some, rest, whole, deviation, dimensions, _spectral(inner))
+        best = min(sorted(losses), key=losses.__getitem__)
+        by_name: dict[str, Fitted] = {EFFECTS: effects, FLAT: flat}
+        by_name |= {named(d): models[d] for d in sorted(models)}
+        by_name[POINTS] = models[best]
+        return {name: list(map(model, kinds)) for name, model in by_name.items()}
+
+
+def named(dimensions: int) -> str:
+    """The name of points in a space."""
+    return "points in 1 dimension" if dimensions == 1 else f"points in {dimensions} dimensions"
+
+
+def fitted(shared: Shared, fold: int, what: str) -> Found:
+    """`Trial.predicted` as a task of an executor."""
+    found: Found = shared.value().predicted(fold, what)
+    return found
+
+
+def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
+    """Split answers for the choice of priors: by person or question, as folds are."""
+    count = round(1 / _APART)
+    try:
+        units, parts, _ = split(data, count, seed)
+    except InputError:
+        units, parts, _ = split(data, 2, seed, unit="answer")
+    is_apart = parts[units] == 0
+    return data[~is_apart], data[is_apart]
+
+
+def _cuts(data: Triplets | Quadruplets) -> Callable[[int], NDArray[np.int64]]:
+    tree: Dendrogram = cluster(data)
+    return lambda number: np.asarray(tree.cut(n_clusters=number))
+
+
+def _spectral(data: Triplets | Quadruplets) -> Floats:
+    """(n, d) points to begin with: leading eigenvectors of the similarities, centred."""
+    S = np.array(similarity(data, "adds3" if isinstance(data, Triplets) else "adds4"), dtype=np.float64)
+    np.fill_diagonal(S, 0.0)
+    S -= S.mean(axis=0)
+    S -= S.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh((S + S.T) / 2)
+    count = min(max(DIMENSIONS), len(S))
+    found: Floats = vectors[:, -count:][:, ::-1] * np.sqrt(np.maximum(values[-count:][::-1], 1e-12))
+    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(count)])
+    return found * np.where(signs == 0, 1.0, signs)

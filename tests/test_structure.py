@@ -1,0 +1,207 @@
+"""Is it a tree: the verdict, what it depends on, and the solver below."""
+
+import dataclasses
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc.comparison.choices import Choices
+from ordhc.evaluate.structure.fitting import answer_loss, minimised
+from ordhc.evaluate.structure.words import Estimate, Evidence, verdict_of
+from support.processes import run
+
+
+def answers_from(S, m, seed, kind="triplet", **more):
+    """Answers to random questions, by choice in proportion to exp(closeness)."""
+    rng = np.random.default_rng(seed)
+    n = len(S)
+    a, b, c, d = np.argsort(rng.random((m, n)), axis=1)[:, :4].T
+    if kind == "pairs":
+        pairs = [(a, b, c, d), (c, d, a, b)]
+    else:
+        pairs = [(a, b, c), (a, c, b), (b, c, a)][: 3 if kind == "odd" else 2]
+    U = np.stack([S[pair[0], pair[1]] for pair in pairs], axis=1) + rng.gumbel(size=(m, len(pairs)))
+    rows = np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1)[np.arange(m), U.argmax(axis=1)]
+    if kind == "pairs":
+        return ordhc.Quadruplets(rows, n_leaves=n, **more)
+    if kind == "odd":
+        return ordhc.Triplets.from_odd_one_out(rows[:, [2, 0, 1]], n_leaves=n, **more)
+    return ordhc.Triplets(rows, n_leaves=n, **more)
+
+
+def clusters(n=24):
+    labels = np.arange(n) * 8 // n
+    return 2.0 * sum((labels[:, None] // step == labels // step).astype(float) for step in (1, 2, 4))
+
+
+def spread(n, dimensions, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, dimensions))
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    return -6 * D / np.median(D)
+
+
+@pytest.mark.parametrize("kind", ["triplet", "odd", "pairs"])
+def test_a_tree_is_told_from_a_map(kind):
+    tree = ordhc.structure(answers_from(clusters(), 1500, 1, kind), folds=3)
+    assert tree.verdict.kind == "tree"
+    assert tree["ultrametric tree"].log_loss.value < tree["lengths alone"].log_loss.value
+    plane = ordhc.structure(answers_from(spread(24, 2), 1500, 1, kind), folds=3)
+    assert plane.verdict.kind == "map"
+    assert plane.dimensions == 2
+    assert plane.tree_share.value < 0.9 < plane.points_share.value
+    assert plane["points in 2 dimensions"].log_loss.value < plane["points in 1 dimension"].log_loss.value
+
+
+def test_an_additive_tree_a_line_a_star_and_noise():
+    rng = np.random.default_rng(2)
+    lengths = 1.5 * rng.normal(size=24)
+    additive = ordhc.structure(answers_from(clusters() - lengths - lengths[:, None], 2000, 3), folds=3)
+    assert additive.verdict.kind == "tree"
+    assert additive["ultrametric tree"].behind.low > 0
+    assert ordhc.structure(answers_from(spread(24, 1), 1500, 3), folds=3).verdict.kind == "line"
+    star = ordhc.structure(answers_from(-lengths - lengths[:, None], 3000, 3), folds=3)
+    assert star.verdict.kind == "effects"
+    noise = ordhc.structure(answers_from(np.zeros((24, 24)), 3000, 3), folds=3)
+    assert noise.verdict.kind == "nothing"
+    assert noise["chance"].accuracy.value == 0.5
+    few = ordhc.structure(answers_from(np.zeros((24, 24)), 60, 3), folds=3)
+    assert few.verdict.kind in ("few", "nothing")
+
+
+def test_executors_and_runs_give_the_same_result():
+    data = answers_from(clusters(), 500, 4)
+    told = []
+    expected = ordhc.structure(data, folds=2, seed=3, progress=told.append)
+    assert told[-1] == 1.0
+    assert told == sorted(told)
+    with ThreadPoolExecutor(2) as executor:
+        found = ordhc.structure(data, folds=2, seed=3, executor=executor)
+    assert found == expected == ordhc.structure(data, folds=2, seed=3)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert found.verdict.text in str(found)
+    assert found.verdict.text.split(":")[0] in found._repr_html_()
+
+
+def test_people_are_kept_together_and_names_and_weights_do_not_matter():
+    people = np.arange(1500) % 12
+    found = ordhc.structure(answers_from(clusters(), 1500, 5, groups=people), folds=3)
+    assert found.unit == "group"
+    assert found.n_answers == 1500
+    assert (
+        ordhc.structure(answers_from(clusters(), 1500, 5, groups=people), folds=3, unit="answer").unit
+        == "answer"
+    )
+    plain = answers_from(clusters(), 800, 5)
+    extra = ordhc.Triplets(
+        np.concatenate([plain.rows, plain.rows[:50]]), n_leaves=24, weights=np.repeat([1.0, 0.0], [800, 50])
+    )
+    one, other = ordhc.structure(plain, folds=3), ordhc.structure(extra, folds=3)
+    assert one["additive tree"].log_loss.value == pytest.approx(
+        other["additive tree"].log_loss.value, rel=1e-9
+    )
+
+
+def test_what_cannot_be_compared():
+    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not list"):
+        ordhc.structure([(0, 1, 2)])
+    with pytest.raises(ordhc.InputError, match="there are 3 leaves; 4 to 5,000 are needed"):
+        ordhc.structure(ordhc.Triplets([(0, 1, 2)]))
+    with pytest.raises(ordhc.InputError, match="positive weight"):
+        ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5, weights=[0]))
+    with pytest.raises(ordhc.InputError, match="1 different questions for 5 folds"):
+        ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5))
+    with pytest.raises(KeyError):
+        ordhc.structure(answers_from(clusters(), 100, 1), folds=2)["cube"]
+
+
+def estimate(value, half=0.01):
+    return Estimate(value, value - half, value + half)
+
+
+EVIDENCE = Evidence(
+    by_effects=estimate(0.1),
+    beyond_effects=estimate(0.2),
+    tree=estimate(0.97),
+    points=estimate(0.6),
+    points_behind=estimate(0.05),
+    dimensions=2,
+    chance=0.69,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "sure", "words"),
+    [
+        ({}, "tree", True, "A hierarchy describes these answers nearly as well as anything does"),
+        ({"points": estimate(0.96)}, "tree", True, "do not decide between the two"),
+        ({"tree": estimate(0.91, 0.05)}, "tree", False, "best estimate"),
+        ({"tree": estimate(0.5), "points": estimate(1.0)}, "map", True, "n_components=2"),
+        ({"tree": estimate(0.85, 0.1), "points": estimate(1.0)}, "map", False, "best estimate"),
+        ({"tree": estimate(0.7), "points": estimate(0.7)}, "mixed", True, "Show both"),
+        (
+            {"dimensions": 1, "points": estimate(1.0), "points_behind": estimate(0.0)},
+            "line",
+            True,
+            "one scale",
+        ),
+        (
+            {"dimensions": 1, "points": estimate(0.95), "points_behind": estimate(0.05)},
+            "tree",
+            True,
+            "hierarchy",
+        ),
+        ({"beyond_effects": estimate(0.001)}, "effects", True, "how typical they are"),
+        ({"beyond_effects": estimate(0.001), "by_effects": estimate(0.0)}, "nothing", True, "by chance"),
+        ({"beyond_effects": estimate(0.05, 0.06)}, "few", False, "Too few answers"),
+        ({"beyond_effects": Estimate(0.05, np.nan, np.nan)}, "few", False, "Too few answers"),
+    ],
+)
+def test_what_is_said(changes, kind, sure, words):
+    found = verdict_of(dataclasses.replace(EVIDENCE, **changes))
+    assert (found.kind, found.sure) == (kind, sure)
+    assert words in found.text
+
+
+@pytest.mark.parametrize("kind", ["triplet", "odd", "pairs"])
+def test_derivatives_of_the_loss(kind):
+    rng = np.random.default_rng(6)
+    S = rng.normal(size=(8, 8))
+    S += S.T
+    choices = Choices.of(answers_from(S, 60, 6, kind))
+    _, G, by_noise = answer_loss(choices, S, 0.1)
+    for i, j in [(0, 1), (3, 5), (2, 7)]:
+        step = np.zeros_like(S)
+        step[i, j] = step[j, i] = 1e-6
+        slope = (answer_loss(choices, S + step, 0.1)[0] - answer_loss(choices, S - step, 0.1)[0]) / 2e-6
+        assert G[i, j] == pytest.approx(slope, abs=1e-5)
+    slope = (answer_loss(choices, S, 0.1 + 1e-6)[0] - answer_loss(choices, S, 0.1 - 1e-6)[0]) / 2e-6
+    assert by_noise == pytest.approx(slope, rel=1e-5)
+
+
+def test_the_solver_finds_the_bottom_of_a_valley():
+    def valley(x):
+        a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
+        gradient = np.zeros_like(x)
+        gradient[1:] += 200 * a
+        gradient[:-1] += -400 * a * x[:-1] - 2 * b
+        return float((100 * a**2 + b**2).sum()), gradient
+
+    x, value = minimised(valley, np.full(6, -1.0), iterations=500, tolerance=0.0)
+    np.testing.assert_allclose(x, 1.0, atol=1e-5)
+    assert value < 1e-10
+    assert minimised(valley, np.ones(6), iterations=5, tolerance=0.0)[1] == 0.0
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    ordhc.write_comparisons(answers_from(clusters(), 600, 7), "answers.csv")
+    found = run(capsys, "structure", "answers.csv", "--folds", "2", "-q")
+    assert found[0] == 0
+    assert "A hierarchy describes these answers" in found[1]
+    assert "next: ordhc cluster answers.csv" in found[1]
+    document = json.loads(run(capsys, "structure", "answers.csv", "--folds", "2", "--json", "-q")[1])
+    assert document["verdict"]["kind"] == "tree"
+    assert document["scores"][0]["name"] == "chance"
