@@ -295,7 +295,16 @@ ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
-OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection", "Structure", "StudyPlan"}
+OTHERS |= {
+    "Bootstrap",
+    "Candidate",
+    "Posterior",
+    "Questions",
+    "Report",
+    "Selection",
+    "Structure",
+    "StudyPlan",
+}
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
 
