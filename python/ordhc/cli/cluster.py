@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     type=Registered("method"),
-    help="A similarity, a linkage and moves of subtrees by one name. Default: adds3-al+spr or adds4-al+spr; "
-    "posterior-al if a learner chose the questions.",
+    help="A similarity, a linkage and moves of subtrees by one name. Default: posterior-al where it takes up to "
+    "ten seconds, else adds3-al+spr or adds4-al+spr, as with --bootstrap, which take milliseconds.",
 )
 @click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
 @click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
@@ -135,7 +135,7 @@ def cluster(
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
-    from ordhc.clustering.plan import Plan, biased_text, fast_method
+    from ordhc.clustering.plan import Plan, biased_text, method_of_many
     from ordhc.errors import warn
     from ordhc.io.scan import Scan
     from ordhc.metrics.score import score
@@ -151,7 +151,7 @@ def cluster(
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
     if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
-        method = fast_method(data, refine)
+        method = method_of_many(data, refine)
     asked: dict[str, Any] = {
         "method": method,
         "similarity": similarity,

@@ -17,7 +17,7 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
 from ordhc.tree.settings import made_by
 
-__all__ = ["MOVES_UP_TO", "Plan", "best_method", "biased_text", "fast_method"]
+__all__ = ["MOVES_UP_TO", "Plan", "best_method", "biased_text", "fast_method", "method_of_many"]
 
 #: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
 MOVES_UP_TO = 2_000
@@ -62,8 +62,10 @@ class Plan:
         defaults: Mapping[str, Any] = {}
         own = None
         if method is None and similarity is None and linkage is None:
-            is_plain = refine is None and precision == DOUBLE and not parameters
-            is_plain &= not similarity_parameters and not linkage_parameters
+            # Settings of AddS, moves of subtrees and rounding are not for trees of a posterior.
+            own_names = {*parameters, *(linkage_parameters or {})}
+            is_plain = refine is None and precision == DOUBLE and not similarity_parameters
+            is_plain = is_plain and own_names <= set(registry.get("linkage", _POSTERIOR).parameters)
             method = (best_method(data) if is_plain else None) or fast_method(data, refine)
         if method is None:
             names = _parts(data, similarity, linkage)
@@ -208,6 +210,12 @@ def fast_method(data: Any, refine: bool | str | None = None) -> str | None:
         return None
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
     return f"{name}+spr" if refine is None and data.n_leaves <= MOVES_UP_TO else name
+
+
+def method_of_many(data: Any, refine: bool | str | None = None) -> str | None:
+    """Return the default where many trees are made: the fast method, unless its questions would bias it."""
+    is_biased = refine is None and not isinstance(data, Scan) and getattr(data, "adaptive", False)
+    return (best_method(data) if is_biased else None) or fast_method(data, refine)
 
 
 def biased_text(plan: Plan, data: Any) -> str | None:

@@ -14,7 +14,7 @@ from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.plan import Plan, fast_method
+from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.comparison.units import coded, numbered, shares_of, units_of
@@ -168,7 +168,8 @@ def bootstrap(
         drawn.
     method, similarity, linkage, initial_clusters, **parameters
         As in `cluster`, with ``refine``. By default "adds3-al+spr" or "adds4-al+spr", because many trees are
-        made; for the supports of the posterior see `ordhc.posterior`.
+        made, or "posterior-al" if a learner chose the questions. For the posterior's own supports see
+        `ordhc.posterior`.
     n_resamples
         The number of resamples, each as many answers drawn with replacement as there are, with all of their
         rows; or as many people, where they are known, with all of their answers.
@@ -245,7 +246,7 @@ def bootstrap(
     if units is None:
         units, drawn = units_of(data, unit)
     if method is None and similarity is None and linkage is None:
-        asked["method"] = fast_method(data, parameters.get("refine"))
+        asked["method"] = method_of_many(data, parameters.get("refine"))
     plan = Plan.of(data, **asked)
     ceiling = noise_ceiling(data)
     fitted: Any = fitting(data, plan.accepts, plan.title)

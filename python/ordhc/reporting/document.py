@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.reporting.items import items_section
 from ordhc.reporting.parts import (
     Markup,
     interval,
@@ -35,6 +36,7 @@ from ordhc.reporting.words import (
     references,
     summary,
     three_digits,
+    told_answers,
     told_ceiling,
     told_nested,
     told_reach,
@@ -55,6 +57,7 @@ def document(
         _data(numbers, tree),
         _method(numbers),
         tree_section(numbers, tree, data),
+        items_section(numbers, tree),
         people_section(numbers),
         unexplained_section(numbers),
         clusters_section(numbers, tree),
@@ -92,6 +95,7 @@ def _head(numbers: Numbers, title: str) -> Markup:
         ("data", "Data"),
         ("method", "Method"),
         ("tree", "Tree"),
+        *([("items", "Typical items")] if numbers["lengths"] else []),
         ("people", "People"),
         ("unexplained", "What it can't explain"),
         ("clusters", "Clusters"),
@@ -250,6 +254,8 @@ def _method(numbers: Numbers) -> Markup:
             "which says little about other answers."
         )
     )
+    if (told := told_answers(numbers)) is not None:
+        parts.append(paragraph(told))
     if "most central" in numbers["data"]["forms"]:
         parts.append(
             paragraph(

@@ -15,7 +15,7 @@ from ordhc.plotting.palette import DARK, LIGHT, palette, readable
 from ordhc.reporting.words import in_numbers
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["agreement_figure", "tanglegram_figure", "tree_figure"]
+__all__ = ["agreement_figure", "lengths_figure", "tanglegram_figure", "tree_figure"]
 
 #: Larger trees cannot be read on paper: they are truncated to `TIPS`, or to the clusters that are coloured.
 WHOLE = 110
@@ -73,6 +73,23 @@ def tree_figure(
         f"Dendrogram of {tree.n_leaves:,} items",
     )
     return drawn, told
+
+
+def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | None, str]:
+    """Draw a tree with lengths of edges, and say what is seen; None for more items than a page holds."""
+    tree = _without(tree, unanswered) or tree
+    if tree.n_leaves > WHOLE:
+        return None, ""
+    drawn = _inline(
+        "lengths",
+        lambda: plot_dendrogram(tree.with_support(None), width=WIDTH, theme="light"),
+        1,
+        f"Tree of {tree.n_leaves:,} items with lengths of edges",
+    )
+    return (
+        drawn,
+        "The same tree with lengths of edges: the further right an item's edge ends, the less typical it is.",
+    )
 
 
 def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:

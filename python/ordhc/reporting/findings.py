@@ -13,7 +13,7 @@ from ordhc.clustering.cluster import fit
 from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
-from ordhc.clustering.posterior import posterior
+from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
@@ -71,6 +71,8 @@ class Findings:
     #: How many trees the posterior has drawn, if the support is theirs, and how well its chains have mixed.
     n_drawn: int | None
     mixing: Mixing | None
+    #: The posterior's lengths of leaves and its tree with lengths of edges.
+    lengths: dict[str, Any] | None
     others: dict[str, Dendrogram]
     unit: str
     folds: int
@@ -127,11 +129,12 @@ def found_in(
         people = standings(data, answers, apart, seed=asked.seed)
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
-    resampled, n_drawn, mixing = None, None, None
+    resampled, n_drawn, mixing, lengths = None, None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
         how = {name: value for name, value in plan.linkage_settings.items() if name != "scale"}
         drawn = posterior(data, **how, progress=part(progress, 0.55, 0.95))
-        tree, n_drawn, mixing = drawn.tree, len(drawn.trees), drawn.diagnostics
+        tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
+        lengths = _lengths(drawn)
         if mixing.trouble is not None:
             notes["mixing"] = f"R-hat is {mixing.r_hat:.2f}: {mixing.trouble}."
     elif asked.n_resamples:
@@ -169,12 +172,26 @@ def found_in(
         resampled,
         n_drawn,
         mixing,
+        lengths,
         others,
         unit,
         folds,
         n_clusters,
         notes,
     )
+
+
+def _lengths(drawn: Posterior) -> dict[str, Any] | None:
+    """How typical items are: lengths of leaves with intervals, and the tree with lengths of edges."""
+    if drawn.lengths is None or drawn.lengths_interval is None or drawn.tree.scale != "lengths":
+        return None
+    items = [
+        {"leaf": leaf, "length": length, "low": low, "high": high}
+        for leaf, (length, (low, high)) in enumerate(
+            zip(drawn.lengths.tolist(), drawn.lengths_interval.tolist(), strict=True)
+        )
+    ]
+    return {"deviation": float(np.std(drawn.lengths)), "items": items, "tree": drawn.tree.to_dict()}
 
 
 def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, int]:
@@ -279,6 +296,7 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
         "accuracy": accuracy,
         "people": None if found.people is None else [asdict(each) for each in found.people],
         "clusters": _clusters(found, tree),
+        "lengths": found.lengths,
         "sensitivity": _sensitivity(found),
         "notes": found.notes,
         "versions": versions(),

@@ -179,6 +179,29 @@ def told_reach(numbers: Numbers) -> str | None:
     )
 
 
+def told_answers(numbers: Numbers) -> str | None:
+    """What share of whole answers is foretold, beside chance and the best predictor; None if unknown."""
+    selection = numbers["method"]["selection"]
+    if selection is None:
+        return None
+    mine = [each for each in selection["candidates"] if each["method"] == numbers["method"]["name"]]
+    if not mine or mine[0]["answers"] is None:
+        return None
+    found, best = mine[0], selection["answer_ceiling"]
+    share = percent_range(found["answers"], found["answers_low"], found["answers_high"])
+    told = (
+        f"Of whole answers {share} are foretold: the choice is the likeliest of all that could have been made"
+    )
+    told += " by the posterior, lengths of leaves included" * (found["method"] == "posterior-al")
+    told += f". Chance is {percent(found['answers_chance'])}"
+    if best is not None and best["n_answers"] >= FEWEST_IN_PERCENT:
+        told += (
+            f", and the best predictor of these people reaches {percent(best['accuracy_low'])} to "
+            f"{percent(best['accuracy_high'])} (by {best['n_answers']:,} answers to repeated questions)"
+        )
+    return f"{told}."
+
+
 def is_chance(held: Numbers) -> bool:
     """Whether held-out answers are told no better than by chance, as far as is known."""
     least = held["estimate"] if held["low"] is None else held["low"]
