@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     type=Registered("method"),
-    help="A similarity, a linkage and moves of subtrees by one name. Default: posterior-al where it takes up to "
-    "ten seconds, else adds3-al+spr or adds4-al+spr, as with --bootstrap, which take milliseconds.",
+    help="A similarity, a linkage and moves of subtrees by one name. Default: posterior-al where it takes up "
+    "to ten seconds, else adds3-al+spr or adds4-al+spr, as with --bootstrap, which take milliseconds.",
 )
 @click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
 @click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
