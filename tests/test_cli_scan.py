@@ -57,17 +57,17 @@ def printed(capsys, *arguments):
 @pytest.mark.parametrize(
     "options",
     [
-        [],
+        ["--method", "adds3-al"],
         ["--method", "adds3-al+spr", "--n-clusters", "3"],
         ["--method", "mulk3-al", "--executor", "threads:2"],
         ["--similarity", "adds3", "--linkage", "single", "--seed", "4"],
         ["--bootstrap", "7", "--unit", "group"],
-        ["--memory", "20MB", "--spill", "."],
+        ["--method", "adds3-al+spr", "--memory", "20MB", "--spill", "."],
     ],
 )
 def test_trees(answers, capsys, options):
     of_scans = {"--executor", "--memory", "--spill"} & set(options)
-    alone = [] if "--memory" in options else options[:2] if of_scans else options
+    alone = options[:2] if of_scans else options
     expected = printed(capsys, "cluster", "one.csv", *alone, "--json", "-q")
     for path in (answers, "some"):
         found = printed(capsys, "cluster", path, *options, "--json", "-q")
@@ -81,7 +81,7 @@ def test_trees(answers, capsys, options):
 def test_executors(answers, capsys, workers):
     if workers.startswith("loky"):
         pytest.importorskip("loky")
-    for options in (["--bootstrap", "3"], []):
+    for options in (["--bootstrap", "3"], ["--method", "adds3-al"]):
         expected = printed(capsys, "cluster", "one.csv", *options, "--json", "-q")
         found = printed(capsys, "cluster", answers, *options, "--executor", workers, "--json", "-q")
         assert found == expected

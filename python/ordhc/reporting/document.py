@@ -34,9 +34,9 @@ from ordhc.reporting.words import (
     percent,
     percent_range,
     references,
+    share_foretold,
     summary,
     three_digits,
-    told_answers,
     told_ceiling,
     told_nested,
     told_reach,
@@ -82,7 +82,10 @@ def _head(numbers: Numbers, title: str) -> Markup:
     if data["n_people"] is not None:
         cells.append((f"{data['n_people']:,}", "people" if data["n_people"] != 1 else "person"))
     held = accuracy["held_out_questions"] or accuracy["held_out"]
-    if held is not None:
+    foretold = share_foretold(numbers)
+    if foretold is not None:
+        cells.append((percent(foretold[0]), f"of held-out answers foretold; chance {percent(foretold[1])}"))
+    elif held is not None:
         cells.append(
             (percent(held["estimate"]), f"of held-out answers told; chance {percent(held['chance'])}")
         )
@@ -254,8 +257,6 @@ def _method(numbers: Numbers) -> Markup:
             "which says little about other answers."
         )
     )
-    if (told := told_answers(numbers)) is not None:
-        parts.append(paragraph(told))
     if "most central" in numbers["data"]["forms"]:
         parts.append(
             paragraph(

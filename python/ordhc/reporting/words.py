@@ -20,6 +20,8 @@ __all__ = [
     "percent_range",
     "references",
     "summary",
+    "share_foretold",
+    "told_answers",
     "told_ceiling",
     "told_nested",
     "told_people",
@@ -179,20 +181,31 @@ def told_reach(numbers: Numbers) -> str | None:
     )
 
 
-def told_answers(numbers: Numbers) -> str | None:
-    """What share of whole answers is foretold, beside chance and the best predictor; None if unknown."""
+def share_foretold(numbers: Numbers) -> tuple[float, float] | None:
+    """Return what share of whole answers the method of a report foretells, and chance; None if unknown."""
+    found = _of_method(numbers)
+    return None if found is None else (found["answers"], found["answers_chance"])
+
+
+def _of_method(numbers: Numbers) -> Any:
+    """The scores of the report's method on whole answers, or None."""
     selection = numbers["method"]["selection"]
     if selection is None:
         return None
     mine = [each for each in selection["candidates"] if each["method"] == numbers["method"]["name"]]
-    if not mine or mine[0]["answers"] is None:
+    return mine[0] if mine and mine[0]["answers"] is not None else None
+
+
+def told_answers(numbers: Numbers) -> str | None:
+    """What share of whole answers is foretold, beside chance and the best predictor; None if unknown."""
+    found = _of_method(numbers)
+    if found is None:
         return None
-    found, best = mine[0], selection["answer_ceiling"]
+    best = numbers["method"]["selection"]["answer_ceiling"]
     share = percent_range(found["answers"], found["answers_low"], found["answers_high"])
-    told = (
-        f"Of whole answers {share} are foretold: the choice is the likeliest of all that could have been made"
-    )
-    told += " by the posterior, lengths of leaves included" * (found["method"] == "posterior-al")
+    model = "the posterior, with lengths of leaves," if found["method"] == "posterior-al" else "the tree"
+    told = f"Of whole answers that it has not seen, {model} foretells {share}"
+    told += ": people chose what it finds likeliest among all that could be chosen"
     told += f". Chance is {percent(found['answers_chance'])}"
     if best is not None and best["n_answers"] >= FEWEST_IN_PERCENT:
         told += (
@@ -258,6 +271,8 @@ def summary(numbers: Numbers) -> list[str]:
             reach = low if low == high else f"{low} to {high}"
             text += f", and as people agree on repeated questions, the most to be expected is {reach}"
         told.append(text + ".")
+        if (of_answers := told_answers(numbers)) is not None:
+            told.append(of_answers)
         if is_chance(held):
             told.append(NO_BETTER)
     if clusters["n_known"]:
