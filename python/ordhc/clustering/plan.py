@@ -63,12 +63,12 @@ class Plan:
         own = None
         if method is None and similarity is None and linkage is None:
             # Settings of AddS, moves of subtrees and rounding are not for trees of a posterior.
-            own_names = {
-                *parameters,
-                *(linkage_parameters if isinstance(linkage_parameters, Mapping) else ()),
+            of_linkage = linkage_parameters if isinstance(linkage_parameters, Mapping) else {}
+            is_plain = refine is None and similarity_parameters is None
+            is_plain = is_plain and isinstance(precision, str) and precision == DOUBLE
+            is_plain = is_plain and {*parameters, *of_linkage} <= {
+                *registry.get("linkage", _POSTERIOR).parameters
             }
-            is_plain = refine is None and precision == DOUBLE and not similarity_parameters
-            is_plain = is_plain and own_names <= set(registry.get("linkage", _POSTERIOR).parameters)
             method = (best_method(data) if is_plain else None) or fast_method(data, refine)
         if method is None:
             names = _parts(data, similarity, linkage)
