@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ordhc.plugins.registry import list_plugins
     from ordhc.reporting.report import Report, report
     from ordhc.similarities.pca import pca
+    from ordhc.similarities.lengths import leaf_lengths
     from ordhc.similarities.similarity import similarity
     from ordhc.tree.consensus import consensus
     from ordhc.tree.convert import as_dendrogram
@@ -84,6 +85,7 @@ __all__ = [
     "contract",
     "describe",
     "estimate_p",
+    "leaf_lengths",
     "learn",
     "learn_async",
     "linkage",
@@ -140,6 +142,7 @@ _LATER = {
     "ordhc.plugins.registry": "list_plugins",
     "ordhc.reporting.report": "Report report",
     "ordhc.similarities.pca": "pca",
+    "ordhc.similarities.lengths": "leaf_lengths",
     "ordhc.similarities.similarity": "similarity",
     "ordhc.tree.consensus": "consensus",
     "ordhc.tree.convert": "as_dendrogram",

@@ -15,7 +15,7 @@ __all__ = [
     "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
-    "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
+    "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights", "leaf_lengths",
     "limit_threads", "looks_like_distances", "mean_dot_linkage", "merge_distortion", "merged_runs",
     "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic",
     "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied",
@@ -76,6 +76,9 @@ def adds(
 def adds_csr(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Ints, _Ints32, _Floats]: ...
+def leaf_lengths(
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
+) -> _Floats: ...
 def mulk3(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, normalize: bool, progress: _Progress
 ) -> tuple[_Floats, _Floats]: ...

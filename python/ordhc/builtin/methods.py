@@ -16,6 +16,8 @@ _METHODS = [
     ("4k-al", "4k", "average", _FOUNDATIONS),
     ("adds3-al+spr", "adds3", "average", _REVENUE),
     ("adds4-al+spr", "adds4", "average", _REVENUE),
+    ("adds3-al+lengths+spr", "adds3", "average", _REVENUE),
+    ("adds4-al+lengths+spr", "adds4", "average", _REVENUE),
     ("3-al", None, "3-al", _FOUNDATIONS),
     ("4-al", None, "4-al", _FOUNDATIONS),
     ("4-sl", None, "4-sl", _FOUNDATIONS),
@@ -35,10 +37,19 @@ def ordhc_methods() -> list[MethodSpec]:
     for name, similarity, linkage, source in _METHODS:
         refine = "dasgupta" if name.endswith("+spr") else None
         parts = f"linkage {linkage}" if similarity is None else f"similarity {similarity}, linkage {linkage}"
+        lengths = "+lengths" in name
+        if lengths:
+            parts += ", answers weighted by what lengths of leaves leave open"
         if refine:
             parts += ", then moves of subtrees"
         spec = MethodSpec(
-            name=name, summary=parts, similarity=similarity, linkage=linkage, refine=refine, source=source
+            name=name,
+            summary=parts,
+            similarity=similarity,
+            linkage=linkage,
+            parameters={"lengths": True} if lengths else {},
+            refine=refine,
+            source=source,
         )
         specs.append(spec)
     return specs

@@ -23,6 +23,7 @@ def ordhc_similarities() -> list[SimilaritySpec]:
             summary="each triplet adds to (anchor, near) and takes from (anchor, far)",
             build=adds,
             data=("triplets",),
+            parameters={"lengths": False},
             source=_SOURCE,
         ),
         SimilaritySpec(
@@ -30,6 +31,7 @@ def ordhc_similarities() -> list[SimilaritySpec]:
             summary="each quadruplet adds to (i, j) and takes from (k, l)",
             build=adds,
             data=("quadruplets",),
+            parameters={"lengths": False},
             source=_SOURCE,
         ),
         SimilaritySpec(

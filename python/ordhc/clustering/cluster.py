@@ -24,6 +24,7 @@ from ordhc.comparison.frames import without_names
 from ordhc.comparison.scale import in_units
 from ordhc.errors import InputError, warn
 from ordhc.io.scan import Scan, kind_of
+from ordhc.similarities.lengths import less_lengths
 from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
@@ -126,7 +127,8 @@ def cluster(
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
-        Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3".
+        Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3", or ``lengths=True`` of
+        "adds3" and "adds4", for untypical leaves (see `ordhc.similarity`); `Dendrogram.settings` says whether they were used.
 
     Returns
     -------
@@ -264,7 +266,11 @@ def fit(
         whole = counts and kind_of(data) is not None and data.weights is None
         data = in_order(data, order, sort=not whole)
         initial = None if initial is None else initial[order]
-    unanswered = np.zeros(0, dtype=np.int64)
+    unanswered, made = np.zeros(0, dtype=np.int64), plan
+    if is_comparisons and plan.similarity is not None and is_adds(plan.similarity):
+        # From here on lengths are in the weights of answers.
+        data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], progress=None)
+        made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
     if is_comparisons:
         with _errors_about(order):
             tree, unanswered = _of_answered(plan, data, initial, progress)
@@ -279,7 +285,7 @@ def fit(
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     if degree and unit != 1:
         tree = scaled(tree, unit**degree)
-    return tree._with(names=names, settings=plan.settings), unanswered
+    return tree._with(names=names, settings=made.settings), unanswered
 
 
 @contextmanager

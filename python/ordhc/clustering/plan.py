@@ -1,7 +1,7 @@
 """What is to be done: a similarity, a linkage, their settings, an objective."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,12 @@ class Plan:
             )
         whole = method if method is not None and objective == own else None
         return cls(build, merge, settings[0], settings[1], objective, precision, whole)
+
+    def with_lengths(self, lengths: bool) -> "Plan":
+        """The plan with the choice whether leaves have lengths, if its similarity has that choice."""
+        if "lengths" not in self.similarity_settings:
+            return self
+        return replace(self, similarity_settings={**self.similarity_settings, "lengths": lengths})
 
     @property
     def accepts(self) -> tuple[str, ...]:

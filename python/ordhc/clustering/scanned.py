@@ -19,6 +19,7 @@ from ordhc.io.portions import in_units
 from ordhc.io.scan import Scan
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
+from ordhc.similarities.lengths import LENGTHS_OF_SCANS
 from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
 from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
@@ -44,6 +45,8 @@ def check_additive(plan: Plan) -> None:
             f"{plan.title} is no sum over answers: it needs them in memory, {_WHOLE}; of a scan go "
             "'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
         )
+    if plan.similarity_settings.get("lengths"):
+        raise InputError(LENGTHS_OF_SCANS)
     if plan.refine == "satisfied":
         raise InputError(
             f"refine='satisfied' looks at single answers: it needs them in memory, {_WHOLE}; "
@@ -64,6 +67,7 @@ def fit_scan(
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """As `fit` of all comparisons: the same tree."""
     check_additive(plan)
+    plan = plan.with_lengths(False)
     limit = bytes_of(memory)
     what = plan.title
 

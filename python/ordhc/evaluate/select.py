@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 
-_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
-_QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
+_TRIPLETS = ("adds3-al", "adds3-al+spr", "adds3-al+lengths+spr", "mulk3-al", "tste-al", "completion")
+_QUADRUPLETS = ("adds4-al", "adds4-al+spr", "adds4-al+lengths+spr", "4k-al")
 #: What is compared if nothing is named, by the score; those of plugins if they are installed.
 DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Triplets, "revenue"): _TRIPLETS,

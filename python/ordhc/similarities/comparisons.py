@@ -9,6 +9,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
+from ordhc.similarities.lengths import less_lengths
 from ordhc.similarities.vectors import shaped
 
 __all__ = ["adds", "float_type", "four_k", "mulk3", "mulk4", "shaped_by"]
@@ -17,11 +18,13 @@ __all__ = ["adds", "float_type", "four_k", "mulk3", "mulk4", "shaped_by"]
 def adds(
     data: Triplets | Quadruplets,
     *,
+    lengths: bool | None = False,
     layout: str = "square",
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
     """AddS3 or AddS4: each comparison adds its weight to the closer pair and takes it from the other."""
+    data, _ = less_lengths(data, lengths)
     return _ordhc.adds(data.rows, data.weights, data.n_leaves, layout, dtype, progress)
 
 

@@ -20,6 +20,7 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
 from ordhc.similarities.comparisons import shaped_by
+from ordhc.similarities.lengths import LENGTHS_OF_SCANS, less_lengths
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
 from ordhc.similarities.streamed import dense_sums, sparse_sums
 from ordhc.similarities.vectors import as_vectors, products
@@ -70,7 +71,10 @@ def similarity(
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
-        Settings of the builder: ``normalize`` of "mulk3" (by default true).
+        Settings of the builder: ``normalize`` of "mulk3" (by default true); ``lengths`` of "adds3" and "adds4": False
+        (the default) takes all leaves for equally typical; True weighs an answer that lengths of leaves
+        (`ordhc.leaf_lengths`) give the probability p 2 (1 - p) times as much; None does so where the standard
+        deviation of lengths is at least .25. Of a scan None is False, and True is refused.
 
     Returns
     -------
@@ -126,6 +130,7 @@ def similarity(
             raise InputError(f"similarity {name!r} has no sparse layout, only 'adds3' and 'adds4' have")
         if found.weights is not None and not type_name.startswith("float"):
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
+        found, _ = less_lengths(found, settings["lengths"], progress)
         parts = _ordhc.adds_csr(found.rows, found.weights, found.n_leaves, progress)
         return _csr(parts, found.n_leaves, type_name, "layout='sparse'")
     result = built(spec, found, layout, type_name, progress, settings)
@@ -154,6 +159,8 @@ def _of_scan(
     own = "triplets" if scan.kind is Triplets else "quadruplets"
     if own not in spec.data and not (own == "triplets" and "quadruplets" in spec.data):
         raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")
+    if settings.get("lengths"):
+        raise InputError(LENGTHS_OF_SCANS)
     if scan.weighted and not dtype.startswith("float"):
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
     with Spill(spill) as folder:

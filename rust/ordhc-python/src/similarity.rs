@@ -150,3 +150,19 @@ pub(crate) fn square<'py>(
     }
     result.reshape([n, n])
 }
+
+/// The length of each leaf, by how often it is near and far.
+#[pyfunction]
+pub(crate) fn leaf_lengths<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let weights = weights.as_ref();
+    let answers = &Answers::of(&rows, weights, n_leaves)?;
+    let long = answers.len() > 1 << 14;
+    let work = |monitor: &Monitor| with!(answers, answers => ordhc::similarity::leaf_lengths(answers, Some(monitor)));
+    callbacks::run(py, long, progress.as_ref(), work).map(|lengths| PyArray1::from_vec(py, lengths))
+}

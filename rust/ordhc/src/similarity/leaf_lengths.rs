@@ -1,0 +1,336 @@
+//! Lengths of leaves: how much more often a leaf is the far one than the near one, whoever asks.
+
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// The length of each leaf, in units of log odds, centred: an untypical leaf, which is far from all others, is long.
+///
+/// P(near pair, far pair) = sigma(l(far pair) - l(near pair)), where the length of a pair is the sum of the
+/// lengths of its two leaves, and a leaf in both pairs cancels: a logistic regression (Bradley & Terry 1952). Lengths
+/// are normal around 0; their variance is found by empirical Bayes (MacKay 1992), from 1. All are 0 if leaves differ by no
+/// more than chance: if the squares of (times near - times far) do not exceed what coin flips give by three standard
+/// deviations. A weight is a number of answers. Time is linear in the number of comparisons (of triplets: of different
+/// pairs of a near and a far leaf) for each of some hundred passes; the result does not depend on the number of threads.
+///
+/// # Errors
+/// No memory for the counts; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::{Triplets, similarity::leaf_lengths};
+///
+/// // Leaf 2 is always far.
+/// let rows: Vec<[i32; 3]> = (0..40).map(|k| if k % 2 == 0 { [0, 1, 2] } else { [1, 0, 2] }).collect();
+/// let lengths = leaf_lengths(&Triplets::new(rows, None)?, None)?;
+/// assert!(lengths[2] > 1. && lengths[0] < 0.);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn leaf_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
+    watched!(monitor);
+    let n = comparisons.n_leaves();
+    let work = Work { n, terms: terms(comparisons)?, monitor };
+    if !work.differ() {
+        return Ok(vec![0.; n]);
+    }
+    let mut lengths = vec![0.; n];
+    let mut variance = 1.;
+    for _ in 0..UPDATES {
+        let information = work.fit(&mut lengths, variance)?;
+        let squares: f64 = lengths.iter().map(|l| l * l).sum();
+        // Of how many lengths the data, not the prior, decide.
+        let decided: f64 = information.iter().map(|h| h / (h + 1. / variance)).sum();
+        let next = (squares / decided).min(MOST_VARIANCE);
+        if !(next > LEAST_VARIANCE) {
+            return Ok(vec![0.; n]);
+        }
+        let change = (next / variance).ln().abs();
+        variance = next;
+        if change < SETTLED {
+            break;
+        }
+    }
+    work.fit(&mut lengths, variance)?;
+    Ok(lengths)
+}
+
+/// The most updates of the variance, and the relative change at which it has settled.
+const UPDATES: usize = 40;
+const SETTLED: f64 = 1e-2;
+/// Lengths of a variance below the first are 0; odds of more than exp(5) are no better known than that.
+const LEAST_VARIANCE: f64 = 1e-4;
+const MOST_VARIANCE: f64 = 25.;
+/// How many standard deviations beyond chance leaves have to differ.
+const BEYOND_CHANCE: f64 = 3.;
+/// A Newton step below which lengths are found, and the most steps.
+const FOUND: f64 = 1e-8;
+const STEPS: usize = 50;
+/// The part of the gradient that conjugate gradients leave, and the most of their steps.
+const REMAINDER: f64 = 1e-10;
+const CONJUGATE_STEPS: usize = 300;
+/// Triplets are counted in a table of n x n up to so many cells.
+const CELLS: usize = 1 << 22;
+/// The most parts that terms are summed in, and the least terms of one; not by the number of threads.
+const PARTS: usize = 16;
+const PART: usize = 1 << 14;
+/// Larger weights are scaled down to this, so that squares of sums stay finite.
+const MOST_WEIGHT: f64 = 1e9;
+
+/// Comparisons with the same near and far leaves. Number n stands for no leaf.
+#[derive(Clone, Copy)]
+struct Term {
+    near: [u32; 2],
+    far: [u32; 2],
+    weight: f64,
+}
+
+impl Term {
+    fn key(&self) -> [u32; 4] {
+        [self.near[0], self.near[1], self.far[0], self.far[1]]
+    }
+
+    /// How much longer the far leaves are than the near ones.
+    #[inline]
+    fn of(&self, x: &[f64]) -> f64 {
+        let at = |leaf: u32| x.get(leaf as usize).copied().unwrap_or(0.);
+        at(self.far[0]) + at(self.far[1]) - at(self.near[0]) - at(self.near[1])
+    }
+
+    /// Adds a number to each of the far leaves, and another to each of the near ones.
+    #[inline]
+    fn add(&self, out: &mut [f64], to_far: f64, to_near: f64) {
+        for (leaves, value) in [(self.far, to_far), (self.near, to_near)] {
+            for leaf in leaves {
+                if let Some(cell) = out.get_mut(leaf as usize) {
+                    *cell += value;
+                }
+            }
+        }
+    }
+}
+
+/// What a comparison says of lengths; `None` if nothing.
+fn term<const K: usize>(row: [i32; K], n: usize, weight: f64) -> Option<Term> {
+    let none = n as u32;
+    let (near, far) = Comparisons::pairs(&row);
+    let mut near = near.map(|leaf| leaf as u32);
+    let mut far = far.map(|leaf| leaf as u32);
+    for leaf in &mut near {
+        if let Some(other) = far.iter_mut().find(|other| *other == leaf) {
+            (*leaf, *other) = (none, none);
+        }
+    }
+    near.sort_unstable();
+    far.sort_unstable();
+    (weight > 0. && near[0] != none).then_some(Term { near, far, weight })
+}
+
+/// Comparisons by their near and far leaves, in an order that does not depend on that of the rows.
+fn terms<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Vec<Term>> {
+    let (n, len) = (comparisons.n_leaves(), comparisons.len());
+    let weights = comparisons.weights();
+    let most = weights.map_or(1., |weights| weights.iter().copied().fold(0., f64::max));
+    let scale = if most > MOST_WEIGHT { MOST_WEIGHT / most } else { 1. };
+    let each = comparisons.rows().iter().enumerate();
+    let each = each.filter_map(|(at, row)| term(row, n, weights.map_or(1., |weights| weights[at] * scale)));
+    let of_term = size_of::<Term>() as u64;
+    if K == 3 && n.saturating_mul(n) <= CELLS.min(len) {
+        let mut table = vec![0.; n * n];
+        for term in each {
+            table[term.near[0] as usize * n + term.far[0] as usize] += term.weight;
+        }
+        let filled = table.iter().enumerate().filter(|cell| *cell.1 > 0.);
+        let none = n as u32;
+        return Ok(filled
+            .map(|(at, &weight)| Term { near: [(at / n) as u32, none], far: [(at % n) as u32, none], weight })
+            .collect());
+    }
+    memory::check("the counts of near and far leaves", (len as u64).saturating_mul(of_term))?;
+    let mut all: Vec<Term> = each.collect();
+    all.sort_by_key(Term::key);
+    all.dedup_by(|next, kept| {
+        let same = next.key() == kept.key();
+        if same {
+            kept.weight += next.weight;
+        }
+        same
+    });
+    Ok(all)
+}
+
+struct Work<'a> {
+    n: usize,
+    terms: Vec<Term>,
+    monitor: &'a Monitor,
+}
+
+impl Work<'_> {
+    /// Sums over all terms, into `cells` numbers, in parts that do not depend on the number of threads.
+    fn sums(&self, cells: usize, add: impl Fn(usize, &Term, &mut [f64]) + Sync + Send) -> Result<Vec<f64>> {
+        self.monitor.check()?;
+        let part = self.terms.len().div_ceil(PARTS).max(PART);
+        let parts: Vec<(usize, &[Term])> = self.terms.chunks(part).enumerate().collect();
+        let copies = parallel::map(parts, |(number, terms)| {
+            let mut out = vec![0.; cells];
+            for (at, term) in terms.iter().enumerate() {
+                add(number * part + at, term, &mut out);
+            }
+            out
+        });
+        let mut total = vec![0.; cells];
+        for copy in copies {
+            for (cell, more) in total.iter_mut().zip(copy) {
+                *cell += more;
+            }
+        }
+        Ok(total)
+    }
+
+    /// Whether leaves are near and far more unequally than coin flips would have it.
+    fn differ(&self) -> bool {
+        let (mut balance, mut number) = (vec![0.; self.n], vec![0.; self.n]);
+        for term in &self.terms {
+            term.add(&mut balance, term.weight, -term.weight);
+            term.add(&mut number, term.weight, term.weight);
+        }
+        let excess: f64 = balance.iter().zip(&number).map(|(g, v)| g * g - v).sum();
+        let deviation = (2. * number.iter().map(|v| v * v).sum::<f64>()).sqrt();
+        excess > BEYOND_CHANCE * deviation
+    }
+
+    /// Finds the likeliest lengths under a prior of this variance, by Newton's method from `lengths`; returns the
+    /// information about each.
+    fn fit(&self, lengths: &mut Vec<f64>, variance: f64) -> Result<Vec<f64>> {
+        let n = self.n;
+        let mut loss = self.loss(lengths, variance)?;
+        for _ in 0..STEPS {
+            let at = &*lengths;
+            // The gradient, then the diagonal of the information.
+            let both = self.sums(2 * n, |_, term, out| {
+                let miss = missed(term.of(at));
+                let (up, down) = out.split_at_mut(n);
+                term.add(up, term.weight * miss, -term.weight * miss);
+                let curvature = term.weight * miss * (1. - miss);
+                term.add(down, curvature, curvature);
+            })?;
+            let (gradient, information) = both.split_at(n);
+            let gradient: Vec<f64> = gradient.iter().zip(at).map(|(g, l)| g - l / variance).collect();
+            let step = self.newton(at, &gradient, information, variance)?;
+            let largest = step.iter().fold(0., |most: f64, s| most.max(s.abs()));
+            let mut share = 1.;
+            while share > 1e-6 {
+                let tried: Vec<f64> = at.iter().zip(&step).map(|(l, s)| l + share * s).collect();
+                let found = self.loss(&tried, variance)?;
+                if found <= loss {
+                    (*lengths, loss) = (tried, found);
+                    break;
+                }
+                share /= 2.;
+            }
+            if largest < FOUND || share <= 1e-6 {
+                return Ok(information.to_vec());
+            }
+        }
+        self.sums(n, |_, term, out| {
+            let miss = missed(term.of(lengths));
+            let curvature = term.weight * miss * (1. - miss);
+            term.add(out, curvature, curvature);
+        })
+    }
+
+    fn loss(&self, lengths: &[f64], variance: f64) -> Result<f64> {
+        let sum = self.sums(1, |_, term, out| {
+            let x = term.of(lengths);
+            out[0] += term.weight * ((-x.abs()).exp().ln_1p() - x.min(0.));
+        })?;
+        Ok(sum[0] + lengths.iter().map(|l| l * l).sum::<f64>() / (2. * variance))
+    }
+
+    /// The solution of (information + 1 / variance) step = gradient, by conjugate gradients.
+    fn newton(&self, at: &[f64], gradient: &[f64], diagonal: &[f64], variance: f64) -> Result<Vec<f64>> {
+        let n = self.n;
+        let curvatures: Vec<f64> = self
+            .terms
+            .iter()
+            .map(|term| {
+                let miss = missed(term.of(at));
+                term.weight * miss * (1. - miss)
+            })
+            .collect();
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let eased = |x: &[f64]| -> Vec<f64> { x.iter().zip(diagonal).map(|(x, h)| x / (h + 1. / variance)).collect() };
+        let mut step = vec![0.; n];
+        let mut rest = gradient.to_vec();
+        let mut direction = eased(&rest);
+        let mut size = dot(&rest, &direction);
+        let enough = REMAINDER * REMAINDER * size;
+        for _ in 0..CONJUGATE_STEPS {
+            if size <= enough || size == 0. {
+                break;
+            }
+            let mut product = self.sums(n, |number, term, out| {
+                let value = curvatures[number] * term.of(&direction);
+                term.add(out, value, -value);
+            })?;
+            for (p, d) in product.iter_mut().zip(&direction) {
+                *p += d / variance;
+            }
+            let far = size / dot(&direction, &product);
+            for i in 0..n {
+                step[i] += far * direction[i];
+                rest[i] -= far * product[i];
+            }
+            let next = eased(&rest);
+            let found = dot(&rest, &next);
+            for (d, x) in direction.iter_mut().zip(&next) {
+                *d = x + found / size * *d;
+            }
+            size = found;
+        }
+        Ok(step)
+    }
+}
+
+/// The probability that an answer whose log odds are `x` comes out otherwise.
+#[inline]
+fn missed(x: f64) -> f64 {
+    1. / (1. + x.exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Quadruplets, Triplets};
+
+    fn of(rows: Vec<[i32; 3]>, n: usize) -> Vec<f64> {
+        leaf_lengths(&Triplets::new(rows, Some(n)).unwrap(), None).unwrap()
+    }
+
+    #[test]
+    fn few_leaves_and_contradictions_have_none() {
+        assert_eq!(of(vec![], 1), [0.]);
+        assert_eq!(of(vec![], 2), [0., 0.]);
+        let both = [[0, 1, 2], [0, 2, 1]].repeat(50);
+        assert_eq!(of(both, 3), [0., 0., 0.]);
+    }
+
+    #[test]
+    fn separable_answers_give_finite_lengths_and_leaves_without_answers_none() {
+        let lengths = of([[0, 1, 2]].repeat(500), 5);
+        assert!(lengths[2] > 2. && lengths[2] < 20.);
+        assert!((lengths[1] + lengths[2]).abs() < 1e-6);
+        assert_eq!([lengths[0], lengths[3], lengths[4]], [0.; 3]);
+    }
+
+    #[test]
+    fn quadruplets_with_a_common_leaf_are_triplets() {
+        let rows: Vec<[i32; 3]> = (0..300).map(|k| [k % 3, 3, if k % 7 == 0 { 5 } else { 4 }]).collect();
+        let wide: Vec<[i32; 4]> = rows.iter().map(|&[a, b, c]| [b, a, a, c]).collect();
+        let wide = leaf_lengths(&Quadruplets::new(wide, Some(6)).unwrap(), None).unwrap();
+        for (one, other) in of(rows, 6).iter().zip(&wide) {
+            assert!((one - other).abs() < 1e-9);
+        }
+        assert!(wide[3] < 0. && wide[4] > 0.);
+    }
+}
