@@ -69,15 +69,22 @@ def test_weights_multiply():
     X, y = questions(2)
     w = np.random.default_rng(0).integers(0, 4, len(X))
     t = Triplets.from_responses(X, y, weights=w)
-    expected = ordhc.cluster(t)
-    assert OrdinalClustering().fit(X, y, sample_weight=w).dendrogram_ == expected
-    assert OrdinalClustering().fit(X, y * w).dendrogram_ == expected
-    assert OrdinalClustering().fit(t).dendrogram_ == expected
-    assert OrdinalClustering().fit(np.repeat(X, w, axis=0), np.repeat(y, w)).dendrogram_ == expected
+    expected = ordhc.cluster(t, method="adds3-al+spr")
+    assert OrdinalClustering("adds3-al+spr").fit(X, y, sample_weight=w).dendrogram_ == expected
+    assert OrdinalClustering("adds3-al+spr").fit(X, y * w).dendrogram_ == expected
+    assert OrdinalClustering("adds3-al+spr").fit(t).dendrogram_ == expected
+    assert (
+        OrdinalClustering("adds3-al+spr").fit(np.repeat(X, w, axis=0), np.repeat(y, w)).dendrogram_
+        == expected
+    )
     doubled = Triplets(t, weights=w * w)
-    assert OrdinalClustering().fit(t, sample_weight=w).dendrogram_ == ordhc.cluster(doubled)
-    assert OrdinalClustering().fit(X, y * w, sample_weight=w).dendrogram_ == ordhc.cluster(doubled)
-    labels = OrdinalClustering(n_clusters=3).fit_predict(X, y, sample_weight=w)
+    assert OrdinalClustering("adds3-al+spr").fit(t, sample_weight=w).dendrogram_ == ordhc.cluster(
+        doubled, method="adds3-al+spr"
+    )
+    assert OrdinalClustering("adds3-al+spr").fit(X, y * w, sample_weight=w).dendrogram_ == ordhc.cluster(
+        doubled, method="adds3-al+spr"
+    )
+    labels = OrdinalClustering("adds3-al+spr", n_clusters=3).fit_predict(X, y, sample_weight=w)
     assert labels.tolist() == expected.cut(n_clusters=3).tolist()
 
 

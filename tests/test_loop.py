@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc import InputError, Learner, oracles
+from ordhc.asking.oracle import Answering
 from ordhc.plugins import registry
 from ordhc.specs import OracleSpec
 
@@ -77,17 +78,16 @@ def test_names_that_both_have_are_said_for_whom(monkeypatch):
     assert seeds == [7]
 
 
+OF_THREE = Answering(lambda rows: np.zeros(len(rows), dtype=np.int8), 7, None, (3,))
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
         ({"oracle": "tre", "source": TRUTH}, "did you mean tree"),
         ({"oracle": "tree"}, "answers from tree: give it as source"),
         ({"oracle": TRUTH, "source": TRUTH}, "are for oracles that are given by name"),
-        (
-            {"oracle": "tree", "source": TRUTH, "method": "single"},
-            "questions about three leaves, and this method",
-        ),
-        ({"oracle": TRUTH, "method": "single"}, "questions about three leaves, and this method"),
+        ({"oracle": OF_THREE, "method": "single"}, "questions about three leaves, and this method"),
         ({"oracle": TRUTH, "n_leaves": 9}, "the oracle knows 7 leaves, and there are 9"),
         ({"oracle": TRUTH, "n_leaves": ["cat", "dgo"]}, "'dgo' is unknown"),
         ({"oracle": lambda rows: rows}, "give n_leaves"),

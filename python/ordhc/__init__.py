@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from ordhc.metrics.score import score
     from ordhc.plugins.registry import list_plugins
     from ordhc.reporting.report import Report, report
-    from ordhc.similarities.pca import pca
     from ordhc.similarities.lengths import leaf_lengths
+    from ordhc.similarities.pca import pca
     from ordhc.similarities.similarity import similarity
     from ordhc.tree.consensus import consensus
     from ordhc.tree.convert import as_dendrogram

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
-from ordhc.clustering.plan import method_of_many
 from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.comparison.frames import column_names
@@ -45,10 +44,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     method
-        A paper's name for a similarity and a linkage, as in `ordhc.cluster`. By default "adds3-al+spr" or
-        "adds4-al+spr", which take milliseconds, because estimators are fitted many times ("posterior-al" if a
-        learner chose the questions); the most accurate is "posterior-al". Not used if `similarity` or
-        `linkage` is given.
+        A paper's name for a similarity and a linkage, as in `ordhc.cluster`, with the same default,
+        which may take seconds; "adds3-al+spr" takes milliseconds. Not used if `similarity` or `linkage` is
+        given.
     n_clusters
         The number of flat clusters, for `labels_` and `fit_predict`.
     similarity, linkage
@@ -179,10 +177,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             self.posterior_: Posterior = posterior(data, progress=progress, **how)
             tree = self.posterior_.dendrogram.with_support(None)
         else:
-            method = method_of_many(data) if self.method is None else self.method
             tree = cluster(
                 data,
-                method=None if by_parts else method,
+                method=None if by_parts else self.method,
                 similarity=self.similarity,
                 linkage=self.linkage,
                 similarity_parameters=self.similarity_parameters,

@@ -14,9 +14,7 @@ from ordhc.errors import InputError
 __all__ = ["LENGTHS_OF_SCANS", "leaf_lengths", "less_lengths"]
 
 #: Why lengths of a scan are refused.
-LENGTHS_OF_SCANS = (
-    "lengths=True looks at all answers again and again: it needs them in memory, scan.read(), or leave out lengths"
-)
+LENGTHS_OF_SCANS = "lengths=True looks at all answers again and again: it needs them in memory, scan.read(), or leave out lengths"
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
@@ -79,7 +77,9 @@ def less_lengths(data: _C, lengths: bool | None, progress: Progress | None = Non
     than those that trees without lengths give.
     """
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
-        raise InputError(f"lengths is {quoted(lengths)}, not True, False or None, where the answers ask for them")
+        raise InputError(
+            f"lengths is {quoted(lengths)}, not True, False or None, where the answers ask for them"
+        )
     if lengths is not None and not lengths:
         return data, False
     found = _ordhc.leaf_lengths(data.rows, _shared(data), data.n_leaves, progress)
