@@ -127,8 +127,9 @@ def cluster(
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
-        Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3", or ``lengths=True`` of
-        "adds3" and "adds4", for untypical leaves (see `ordhc.similarity`); `Dendrogram.settings` says whether they were used.
+        Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3", or
+        ``lengths=True`` of "adds3" and "adds4", where some leaves are untypical (see `ordhc.similarity`);
+        `Dendrogram.settings` says whether lengths were used.
 
     Returns
     -------

@@ -14,12 +14,15 @@ from ordhc.errors import InputError
 __all__ = ["LENGTHS_OF_SCANS", "leaf_lengths", "less_lengths"]
 
 #: Why lengths of a scan are refused.
-LENGTHS_OF_SCANS = "lengths=True looks at all answers again and again: it needs them in memory, scan.read(), or leave out lengths"
+LENGTHS_OF_SCANS = (
+    "lengths=True looks at all answers again and again: it needs them in memory, scan.read(); "
+    "or leave out lengths"
+)
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: Lengths of a smaller standard deviation are what trees without lengths give, too: random trees of 80 leaves .17,
-#: planted ones .05. Those of Car are .9, of Food .35, of random trees whose lengths have deviation .5, .4.
+#: Lengths of a smaller standard deviation are what trees without lengths give, too: random trees of 80 leaves
+#: .17, planted ones .05. Those of Car have .9, of Food .35, of trees whose lengths have .5 .3 to .4.
 _ASKED_FOR = 0.25
 #: Weights are multiples of 1 / this, so that their sums do not depend on the order of rows.
 _PARTS = 2.0**20
@@ -31,14 +34,14 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
     Parameters
     ----------
     data
-        Triplets or quadruplets of n leaves. A weight is a number of answers; rows of one answer (as of an odd one
-        out) count as one answer together.
+        Triplets or quadruplets of n leaves. A weight is a number of answers; rows of one answer (as of an
+        odd one out) count as one answer together.
 
     Returns
     -------
     ndarray
-        (n,) lengths in units of log odds, with mean 0. Long leaves are far from all others. All are 0 if leaves differ
-        by no more than chance; leaves without answers have 0.
+        (n,) lengths in units of log odds, with mean 0. Long leaves are far from all others. All are 0 if
+        leaves differ by no more than chance; leaves without answers have 0.
 
     Raises
     ------
@@ -47,9 +50,9 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 
     Notes
     -----
-    P(a is closer to b than to c) = sigma(l(c) - l(b)), of quadruplets sigma(l(k) + l(l) - l(i) - l(j)): a logistic
-    regression [1]_ with a normal prior, whose variance comes from the data by empirical Bayes [2]_. The tree is left out, so
-    that differences are smaller than those of `Posterior.lengths`, by about a third.
+    P(a is closer to b than to c) = sigma(l(c) - l(b)), of quadruplets sigma(l(k) + l(l) - l(i) - l(j)): a
+    logistic regression [1]_ with a normal prior, whose variance comes from the data by empirical Bayes [2]_.
+    The tree is left out, so that lengths are smaller than those of an additive tree, by about a third.
 
     References
     ----------
@@ -65,7 +68,8 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(
-            f"leaf lengths are of Triplets or Quadruplets, not {type(data).__name__}: make ordhc.Triplets(rows)"
+            f"leaf lengths are of Triplets or Quadruplets, not {type(data).__name__}: "
+            "make ordhc.Triplets(rows)"
         )
     return _ordhc.leaf_lengths(data.rows, _shared(data), data.n_leaves, None)
 
@@ -73,8 +77,8 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 def less_lengths(data: _C, lengths: bool | None, progress: Progress | None = None) -> tuple[_C, bool]:
     """Weigh answers by what lengths of leaves leave open, and say whether that changed anything.
 
-    An answer that lengths give the probability p weighs 2 (1 - p) times as much. None is where lengths are larger
-    than those that trees without lengths give.
+    An answer that lengths give the probability p weighs 2 (1 - p) times as much. None is where lengths are
+    larger than those that trees without lengths give.
     """
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
