@@ -327,6 +327,11 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
     parts = []
     if settings["similarity"] is not None:
         parts.append(f"Similarities: {told(_SIMILARITIES, settings['similarity'], 'similarity')}")
+    if (settings["similarity_parameters"] or {}).get("lengths"):
+        parts.append(
+            "each answer counts 2 (1 - p), where p is its probability by lengths of the items alone, by a "
+            "logistic regression of near against far items with a normal prior"
+        )
     parts.append(f"clusters were merged by {told(_LINKAGES, settings['linkage'], 'linkage')}")
     if settings["refine"] is not None:
         objective = {"dasgupta": "Dasgupta's cost", "revenue": "the revenue"}.get(

@@ -90,5 +90,7 @@ def in_words(settings: Mapping[str, Any]) -> str:
         )
         if settings.get(part)
     ]
+    if (settings.get("similarity_parameters") or {}).get("lengths"):
+        words.insert(1, "lengths of leaves")
     parts = ", ".join(words)
     return f"{settings['method']}: {parts}" if settings.get("method") else parts
