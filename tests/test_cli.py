@@ -181,7 +181,7 @@ def test_a_missing_extra_is_said_before_the_work(answers, capsys, monkeypatch):
 
 
 def test_pipes(answers):
-    done = command_line("cluster", "-", "-o", "-", input="0,1,2\n1,0,2\n")
+    done = command_line("cluster", "-", "-o", "-", "--method", "adds3-al", input="0,1,2\n1,0,2\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "(2:1.5,(0:0,1:0):1.5);\n"
     done = command_line("score", "-", "a.csv", input="((bus,car),(dog,cat));")

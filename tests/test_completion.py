@@ -41,7 +41,11 @@ def test_commands_options_names_and_files(shell):
     assert names(shell, "co", ORDHC_PLUGINS="") == ["compare", "convert", "consensus", "completion"]
     assert names(shell, "session", "s") == ["salvage"]
     assert "--similarity-param" in names(shell, "cluster", "--si")
-    assert names(shell, "cluster", "a.csv", "--method", "adds3") == ["adds3-al", "adds3-al+lengths+spr", "adds3-al+spr"]
+    assert names(shell, "cluster", "a.csv", "--method", "adds3") == [
+        "adds3-al",
+        "adds3-al+lengths+spr",
+        "adds3-al+spr",
+    ]
     assert names(shell, "cluster", "a.csv", "--refine", "d") == ["dasgupta"]
     assert completed(shell, "cluster", "an")[0] == ("file", "an")
     assert completed(shell, "cluster", "a.csv", "-o", "t")[0] == ("file", "t")
@@ -168,7 +172,11 @@ def fish():
         return [entry.split("\t")[0] for entry in out.splitlines()]
 
     assert answers("ordhc sc") == ["score"]
-    assert answers("ordhc cluster answers.csv --method adds3") == ["adds3-al", "adds3-al+lengths+spr", "adds3-al+spr"]
+    assert answers("ordhc cluster answers.csv --method adds3") == [
+        "adds3-al",
+        "adds3-al+lengths+spr",
+        "adds3-al+spr",
+    ]
     assert {"answers.csv", "answered/"} <= set(answers("ordhc cluster ans"))
 
 

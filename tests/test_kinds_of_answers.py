@@ -100,7 +100,7 @@ def test_the_probability_of_whole_answers(kind):
     n = 5
     rng = np.random.default_rng(1)
     data = KINDS[kind]([rng.permutation(n) for _ in range(30)], n)
-    p = ordhc.posterior(data, chains=1, sweeps=6, burn_in=5)
+    p = ordhc.posterior(data, chains=1, sweeps=6, burn_in=5, lengths=False)
     (tree,), noise = p.trees, p.diagnostics.noise[0, -1]
     leaves = rng.permutation(n)
     asked = KINDS[kind]([leaves], n)
@@ -136,7 +136,9 @@ def test_rows_of_one_answer_count_as_one():
         rows[closer < 0] = rows[closer < 0][:, [0, 2, 1]]
         rows = rows[closer != 0]
         for each in (data, ordhc.Triplets(data.rows, n_leaves=n)):
-            p = ordhc.posterior(each, seed=seed, sweeps=80, repeats="new").predict(rows, of="tree")
+            p = ordhc.posterior(each, seed=seed, sweeps=80, lengths=False, repeats="new").predict(
+                rows, of="tree"
+            )
             found.append((np.maximum(p, 1 - p).mean() - (p > 0.5).mean(), -np.log(p).mean()))
     excess, loss = np.reshape(found, (8, 2, 2)).mean(axis=0).T
     assert abs(excess[0]) < 0.06 < 0.1 < excess[1]
@@ -156,7 +158,7 @@ def test_answers_of_no_known_kind_are_warned_of():
     np.testing.assert_allclose(p.similarity, ordhc.posterior(half, chains=1, sweeps=6).similarity)
     # The same row ten times is one.
     many = ordhc.Triplets([(0, 1, 2)] * 10, answers=[0] * 10)
-    found = [ordhc.posterior(each, sweeps=400) for each in (many, ordhc.Triplets([(0, 1, 2)]))]
+    found = [ordhc.posterior(each, sweeps=400, lengths=False) for each in (many, ordhc.Triplets([(0, 1, 2)]))]
     assert found[0].notes == ()
     said = [p.predict([(0, 1, 2)])[0] for p in found]
     assert said[0] == pytest.approx(said[1], abs=0.04)

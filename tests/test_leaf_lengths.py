@@ -34,11 +34,11 @@ def additive(n, m, spread, seed=0, kind="triplets"):
 
 
 def test_lengths_and_trees_are_found():
-    t, truth, lengths = additive(16, 800, 1.5)
-    p = ordhc.posterior(t, sweeps=60, chains=2, lengths=True)
-    assert p.lengths.shape == (16,)
+    t, truth, lengths = additive(30, 3000, 1.5)
+    p = ordhc.posterior(t, sweeps=60, chains=2)
+    assert p.lengths.shape == (30,)
     assert p.lengths.mean() == pytest.approx(0, abs=1e-9)
-    assert np.corrcoef(p.lengths, lengths)[0, 1] > 0.85
+    assert np.corrcoef(p.lengths, lengths)[0, 1] > 0.9
     low, high = p.lengths_interval.T
     assert (low <= p.lengths).all()
     assert (p.lengths <= high).all()
@@ -48,8 +48,8 @@ def test_lengths_and_trees_are_found():
 def test_predictions_know_lengths():
     t, _, _ = additive(16, 1000, 1.5)
     train, test = t.split(0.8, seed=1)
-    p = ordhc.posterior(train, sweeps=60, chains=2, lengths=True)
-    plain = ordhc.posterior(train, sweeps=60, chains=2)
+    p = ordhc.posterior(train, sweeps=60, chains=2)
+    plain = ordhc.posterior(train, sweeps=60, chains=2, lengths=False)
     assert plain.lengths is None
     assert plain.lengths_interval is None
     said, less = (np.log(each.predict(test)).mean() for each in (p, plain))
@@ -60,7 +60,7 @@ def test_predictions_know_lengths():
 
 def test_predictions_are_the_mean_over_trees():
     t, _, _ = additive(8, 100, 1.0)
-    p = ordhc.posterior(t, chains=1, sweeps=6, burn_in=5, lengths=True)
+    p = ordhc.posterior(t, chains=1, sweeps=6, burn_in=5)
     (tree,), noise = p.trees, p.diagnostics.noise[0, -1]
     C = heights_of_pairs(tree) - p.lengths - p.lengths[:, None]
     a, b, c = t.rows.T.astype(int)
@@ -72,8 +72,8 @@ def test_predictions_are_the_mean_over_trees():
 
 def test_without_lengths_in_truth_they_are_small():
     t, labels = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=10, seed=1)
-    p = ordhc.posterior(t, lengths=True)
-    plain = ordhc.posterior(t)
+    p = ordhc.posterior(t)
+    plain = ordhc.posterior(t, lengths=False)
     assert p.lengths.std() < 0.3
     scores = [ordhc.score(each.tree, labels, metric="aari") for each in (p, plain)]
     assert scores[0] > scores[1] - 0.05
@@ -81,6 +81,6 @@ def test_without_lengths_in_truth_they_are_small():
 
 def test_forecasts_simulate_lengths():
     t, _, _ = additive(12, 150, 1.5)
-    p = ordhc.posterior(t, sweeps=40, lengths=True)
+    p = ordhc.posterior(t, sweeps=40)
     later = p.forecast(t, 30, repeats=3)
     assert later.accuracy > p.expected.accuracy

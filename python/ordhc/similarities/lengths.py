@@ -99,7 +99,8 @@ def less_lengths(data: _C, lengths: bool | None, progress: Progress | None = Non
         weights = np.maximum(1.0, np.rint(_PARTS * 2 / (1 + np.exp(-odds)))) / _PARTS
     if data.weights is not None:
         weights *= data.weights
-    return data._changed(weights=weights), True
+    changed: _C = data._changed(weights=weights)
+    return changed, True
 
 
 def _shared(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
