@@ -38,7 +38,7 @@ def test_lengths_and_trees_are_found():
     p = ordhc.posterior(t, sweeps=60, chains=2)
     assert p.lengths.shape == (30,)
     assert p.lengths.mean() == pytest.approx(0, abs=1e-9)
-    assert np.corrcoef(p.lengths, lengths)[0, 1] > 0.9
+    assert np.corrcoef(p.lengths, lengths)[0, 1] > 0.85
     low, high = p.lengths_interval.T
     assert (low <= p.lengths).all()
     assert (p.lengths <= high).all()

@@ -1,6 +1,6 @@
 """Lengths of leaves, and answers weighted by what lengths alone do not explain."""
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,8 +99,7 @@ def less_lengths(data: _C, lengths: bool | None, progress: Progress | None = Non
         weights = np.maximum(1.0, np.rint(_PARTS * 2 / (1 + np.exp(-odds)))) / _PARTS
     if data.weights is not None:
         weights *= data.weights
-    changed: _C = data._changed(weights=weights)
-    return changed, True
+    return cast(_C, data._changed(weights=weights)), True
 
 
 def _shared(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
