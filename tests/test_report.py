@@ -239,6 +239,7 @@ def test_unexplained_answers_are_counted_one_by_one():
         assert each["unexplained"] == pytest.approx(len(set(about) & set(bad)) / len(about))
 
 
+@pytest.mark.filterwarnings("ignore:.*answers repeat a question")
 @pytest.mark.parametrize(
     ("data", "notes"),
     [

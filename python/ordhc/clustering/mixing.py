@@ -1,15 +1,20 @@
 """Whether chains agree."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MIXED", "Mixing"]
+from ordhc import _ordhc
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["MIXED", "Mixing", "mixing_of", "unsure_clusters"]
 
 #: R-hat of chains that look alike is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
+#: So many clusters say whether chains agree.
+_UNSURE = 5
 
 
 @dataclass(frozen=True)
@@ -68,3 +73,49 @@ class Mixing:
             worst = max(known, key=lambda what: known[what])
             told += f"; largest R-hat {known[worst]:.2f}, of {worst}"
         return f"<Mixing: {told}>"
+
+
+def unsure_clusters(tree: Dendrogram, trees: Iterable[Dendrogram], count: int) -> NDArray[np.float64]:
+    """Return (k, count) whether each of so many trees has the clusters of least certain support."""
+    support = np.zeros(0) if tree.support is None else tree.support
+    unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
+    unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]
+    clusters = [np.array(tree.node(int(node) + tree.n_leaves).leaves) for node in unsure]
+    has = np.zeros((len(clusters), count))
+    for at, drawn in enumerate(trees if clusters else ()):
+        for number, cluster in enumerate(clusters):
+            has[number, at] = np.max(drawn.lca_size(cluster[:1], cluster[1:])) == len(cluster)
+    return has
+
+
+def mixing_of(
+    states: list[NDArray[np.float64]], has_clusters: NDArray[np.float64], *, has_lengths: bool
+) -> Mixing:
+    """Return how well chains have mixed.
+
+    Parameters
+    ----------
+    states
+        By chain the states after each sweep, (sweeps, 5), as the crate has them.
+    has_clusters
+        (k, trees) whether trees have some clusters, chain after chain.
+    has_lengths
+        True if lengths of leaves are learnt.
+    """
+    by_sweep = np.array(states) if states else np.zeros((0, 0, 5))
+    values = {"log-likelihood": by_sweep[..., 0], "noise": by_sweep[..., 1], "nodes": by_sweep[..., 3]}
+    if has_lengths:
+        values["lengths"] = by_sweep[..., 4]
+    for number, has in enumerate(has_clusters, 1):
+        values[f"cluster {number}"] = has.reshape(len(states), -1)
+    mixed = {
+        what: _ordhc.mixing([np.ascontiguousarray(chain) for chain in each]) for what, each in values.items()
+    }
+    return Mixing(
+        *mixed["log-likelihood"],
+        by_sweep[..., 0],
+        by_sweep[..., 1],
+        by_sweep[..., 3],
+        {what: each[0] for what, each in mixed.items()},
+        {what: each[1] for what, each in mixed.items()},
+    )

@@ -12,7 +12,7 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
-from ordhc.clustering.mixing import Mixing
+from ordhc.clustering.mixing import Mixing, mixing_of, unsure_clusters
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
@@ -31,8 +31,6 @@ __all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior", "posterior_lin
 
 #: Trees that are kept, of all chains together.
 _KEPT = 200
-#: So many clusters say whether chains agree.
-_UNSURE = 5
 
 
 class Posterior:
@@ -160,40 +158,8 @@ class Posterior:
     def diagnostics(self) -> Mixing:
         """Split R-hat and effective sizes, and what chains went through."""
         states = [chain[self._burn_in :] for chain in self._samples.states()]
-        by_sweep = np.array(states) if states else np.zeros((0, 0, 5))
-        values = {"log-likelihood": by_sweep[..., 0], "noise": by_sweep[..., 1], "nodes": by_sweep[..., 3]}
-        if self._lengths.size:
-            values["lengths"] = by_sweep[..., 4]
-        for number, found in enumerate(self._unsure_clusters(len(states)), 1):
-            values[f"cluster {number}"] = found
-        mixed = {
-            what: _ordhc.mixing([np.ascontiguousarray(chain) for chain in each])
-            for what, each in values.items()
-        }
-        r_hat, size = mixed["log-likelihood"]
-        return Mixing(
-            r_hat,
-            size,
-            by_sweep[..., 0],
-            by_sweep[..., 1],
-            by_sweep[..., 3],
-            {what: each[0] for what, each in mixed.items()},
-            {what: each[1] for what, each in mixed.items()},
-        )
-
-    def _unsure_clusters(self, n_chains: int) -> Iterator[NDArray[np.float64]]:
-        """Whether trees have a cluster, (chains, trees of a chain), for the least certain clusters."""
-        support = self.support
-        unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
-        unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]
-        leaves = [np.array(self.dendrogram.node(int(node) + self.tree.n_leaves).leaves) for node in unsure]
-        has = np.zeros((len(leaves), len(self._samples)))
-        if not len(has):
-            return
-        for at, tree in enumerate(self._trees()):
-            for number, cluster in enumerate(leaves):
-                has[number, at] = np.max(tree.lca_size(cluster[:1], cluster[1:])) == len(cluster)
-        yield from has.reshape(len(leaves), n_chains, -1)
+        has_clusters = unsure_clusters(self.dendrogram, self._trees(), len(self._samples))
+        return mixing_of(states, has_clusters, has_lengths=bool(self._lengths.size))
 
     @cached_property
     def expected(self) -> Expected:

@@ -42,7 +42,7 @@ pub fn leaf_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: O
         // Of how many lengths the data, not the prior, decide.
         let decided: f64 = information.iter().map(|h| h / (h + 1. / variance)).sum();
         let next = (squares / decided).min(MOST_VARIANCE);
-        if !(next > LEAST_VARIANCE) {
+        if next.is_nan() || next <= LEAST_VARIANCE {
             return Ok(vec![0.; n]);
         }
         let change = (next / variance).ln().abs();
