@@ -101,7 +101,7 @@ def test_lengths_are_recovered(width, sd):
     assert 0.75 * sd < found.std() < 1.25 * sd
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 3])
 def test_no_answers_no_lengths(n):
     assert ordhc.leaf_lengths(ordhc.Triplets(np.zeros((0, 3), int), n_leaves=n)).tolist() == [0] * n
 
@@ -205,7 +205,7 @@ def test_bootstrap_and_select_weigh_answers_of_each_resample():
 def test_lengths_of_scans_are_refused(tmp_path):
     data, _ = random_answers(3, 8, 400, 2)
     file = tmp_path / "answers.csv"
-    ordhc.write_comparisons(file, data)
+    ordhc.write_comparisons(data, file)
     scan = ordhc.scan(file)
     for work in (
         lambda: ordhc.cluster(scan, method="adds3-al", lengths=True),
