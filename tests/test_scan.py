@@ -69,6 +69,9 @@ def same(scan, twin):
 
 
 def same_tree(scan, twin, **options):
+    if not {"method", "similarity", "linkage"} & set(options):
+        # Of comparisons in memory the default is a posterior, which a scan doesn't have.
+        options = {"method": f"adds{twin.rows.shape[1]}-al+spr", **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found, expected = ordhc.cluster(scan, **options), ordhc.cluster(twin, **options)

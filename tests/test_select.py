@@ -8,6 +8,7 @@ import pytest
 
 import ordhc
 from ordhc import cli
+from ordhc.estimator import OrdinalClustering
 from support.random_data import planted
 
 
@@ -26,27 +27,54 @@ def test_the_better_method_is_chosen():
     assert found.to_dict()["best"] in str(found).splitlines()[1]
 
 
-def test_trees_are_drawn_where_that_takes_less_than_a_minute(monkeypatch):
+@pytest.mark.parametrize(("seconds", "is_drawn"), [(19.0, True), (21.0, False)])
+def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
     t, _ = planted(2, seed=1)
-    asked = []
-
-    def seconds_of(n, m):
-        asked.append((n, m))
-        return 29.0
-
-    monkeypatch.setattr("ordhc.evaluate.select.seconds_of", seconds_of)
+    monkeypatch.setattr("ordhc.clustering.plan.seconds_of", lambda data: seconds)
     monkeypatch.setattr("ordhc.evaluate.select.DEFAULT_METHODS", {(ordhc.Triplets, "revenue"): ("adds3-al",)})
-    drawn = {folds: {c.method for c in ordhc.select(t, folds=folds).candidates} for folds in (2, 3)}
-    assert drawn == {2: {"adds3-al", "posterior-al"}, 3: {"adds3-al"}}
-    assert asked == [(t.n_leaves, len(t))] * 2
+    compared = {candidate.method for candidate in ordhc.select(t, folds=2).candidates}
+    assert ("posterior-al" in compared) == is_drawn
+    expected = "posterior-al" if is_drawn else "adds3-al+spr"
+    assert ordhc.cluster(t).settings["method"] == expected
+    assert OrdinalClustering().fit(t).dendrogram_ == ordhc.cluster(t)
+    # Where many trees are made, where nothing fits a posterior, and with its own settings.
+    assert ordhc.bootstrap(t, n_resamples=2).tree.settings["method"] == "adds3-al+spr"
+    assert ordhc.cluster(t, refine=False).settings["method"] == "adds3-al"
+    begun = ordhc.cluster(t, initial_clusters=np.arange(t.n_leaves))
+    assert begun.settings["method"] == "adds3-al+spr"
+    if is_drawn:
+        made = ordhc.cluster(t, sweeps=5).settings
+        assert (made["method"], made["linkage_parameters"]["sweeps"]) == ("posterior-al", 5)
+
+
+def test_every_part_takes_the_same_method(tmp_path):
+    t, _ = planted(2, seed=3)
+    path = tmp_path / "answers.csv"
+    ordhc.write_comparisons(t, path)
+    written = tmp_path / "tree.json"
+    cli.main(["cluster", str(path), "-o", str(written), "-q"])
+    tree = ordhc.read_tree(written)
+    assert tree.settings["method"] == "posterior-al"
+    np.testing.assert_array_equal(tree.merges, ordhc.cluster(t).merges)
+    methods = ["adds3-al+spr", "posterior-al"]
+    assert ordhc.select(t, methods, folds=2).best == "posterior-al"
+    report = ordhc.report(t, methods=methods, folds=2)
+    assert report.numbers["method"]["name"] == "posterior-al"
+    assert report.tree.with_support(None) == ordhc.cluster(t)
 
 
 def test_time_grows_with_leaves_and_answers():
     from ordhc.clustering.sampling import seconds_of
 
-    assert seconds_of(60, 500) < seconds_of(60, 200_000) < seconds_of(600, 200_000)
-    # Few answers about many leaves take long, too: places of each leaf are as many as leaves.
-    assert seconds_of(1000, 4000) > 30 > 5 > seconds_of(100, 4000)
+    def of(n, m, rows=1):
+        data = np.random.default_rng(0).random((m, n)).argsort(axis=1)[:, :3]
+        answers = np.arange(m) // rows
+        return seconds_of(ordhc.Triplets(data, n_leaves=n, answers=answers))
+
+    assert of(20, 500) < of(20, 20_000) < of(200, 20_000)
+    # Choices take longer than triplets, and many leaves take long even with few answers.
+    assert of(60, 5000, 2) > 2 * of(60, 5000)
+    assert of(1000, 4000) > 30 > 5 > of(100, 4000)
 
 
 def test_scores_are_of_answers_not_seen():
