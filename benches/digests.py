@@ -67,7 +67,7 @@ def of_methods() -> None:
     for kind, comparisons in answers().items():
         for method in METHODS:
             show(f"cluster {kind} {method}", lambda c=comparisons, m=method: ordhc.cluster(c, method=m))
-        tree = ordhc.cluster(comparisons)
+        tree = ordhc.cluster(comparisons, method="adds3-al+spr")
         show(f"refine {kind}", lambda t=tree, c=comparisons: ordhc.refine(t, c))
         show(f"scores {kind}", lambda t=tree, c=comparisons: repr(metrics.satisfied(t, c)))
         if isinstance(comparisons, ordhc.Triplets):

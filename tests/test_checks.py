@@ -14,7 +14,7 @@ import ordhc
 from ordhc import InputError, Quadruplets, Triplets, _checks
 
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)])
-TREE = ordhc.cluster(T)
+TREE = ordhc.cluster(T, method="adds3-al+spr")
 
 
 class Broken:

@@ -60,7 +60,7 @@ def test_searches_do_not_depend_on_numbers_and_rows(seed, weighted, four):
         warnings.simplefilter("ignore", ordhc.OrdhcWarning)
         for call in calls:
             assert call(moved).relabel(back) == call(data), call
-        start = ordhc.cluster(data)
+        start = ordhc.cluster(data, method=f"adds{4 if four else 3}-al+spr")
     for objective in ("revenue",) if four else ("revenue", "satisfied"):
         refined = ordhc.refine(start, data, objective, seed=seed)
         assert ordhc.refine(start.relabel(number), moved, objective, seed=seed).relabel(back) == refined

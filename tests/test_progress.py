@@ -14,7 +14,7 @@ from ordhc.io import read_answers
 
 T, LABELS = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=8, seed=1)
 Q, _ = ordhc.simulate_planted(1000, levels=2, leaves_per_cluster=5, quadruplets=True, seed=1)
-TREE = ordhc.cluster(T)
+TREE = ordhc.cluster(T, method="adds3-al+spr")
 S = ordhc.similarity(T)
 X = np.random.default_rng(0).normal(size=(40, 5)) + 3
 
@@ -88,7 +88,7 @@ CALLS = {
     "score kendall": lambda p: ordhc.score(TREE, LABELS, "kendall_tau_b", progress=p),
     "score robinson_foulds": lambda p: ordhc.score(TREE, TREE, "robinson_foulds", progress=p),
     "quadruplet_revenue": lambda p: ordhc.metrics.quadruplet_revenue(
-        ordhc.cluster(Q), Q, normalize=True, progress=p
+        ordhc.cluster(Q, method="adds4-al+spr"), Q, normalize=True, progress=p
     ),
     "to_newick": lambda p: TREE.to_newick(progress=p),
     "from_newick": lambda p: Dendrogram.from_newick(TREE.to_newick(), progress=p),

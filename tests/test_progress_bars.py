@@ -21,7 +21,7 @@ from support.modules import PUBLIC
 from support.processes import printed
 
 T, LABELS = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, seed=1)
-TREE = ordhc.cluster(T)
+TREE = ordhc.cluster(T, method="adds3-al+spr")
 
 #: They hand it on to what shows it.
 HANDED_ON = {"read_answers", "read_triplets", "read_quadruplets", "fit", "fit_predict", "linkage"}

@@ -79,7 +79,7 @@ def test_no_single_move_is_better(t, objective, restarts):
 
 def test_revenue_is_dasguptas_cost_of_adds():
     t, _ = planted(4)
-    start = ordhc.cluster(t)
+    start = ordhc.cluster(t, method="adds3-al+spr")
     S = ordhc.similarity(t, dtype="int64")
     for heights in ("sizes", "average"):
         assert ordhc.refine(start, t, heights=heights) == ordhc.refine(start, S, heights=heights)
@@ -162,7 +162,9 @@ def test_initial_clusters_stay():
     for group in np.unique(groups):
         assert frozenset(np.flatnonzero(groups == group).tolist()) in clusters(tree)
     with pytest.raises(ordhc.InputError, match="are to stay in one cluster"):
-        ordhc.refine(ordhc.cluster(t), t, initial_clusters=rng.integers(0, 3, t.n_leaves))
+        ordhc.refine(
+            ordhc.cluster(t, method="adds3-al+spr"), t, initial_clusters=rng.integers(0, 3, t.n_leaves)
+        )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -182,7 +184,7 @@ def test_leaves_without_answers_stay_last():
 
 def test_bad_arguments():
     t, _ = planted(1)
-    tree = ordhc.cluster(t)
+    tree = ordhc.cluster(t, method="adds3-al+spr")
     for arguments, message in [
         ({"objective": "profit"}, "objective is 'profit', not one of dasgupta, revenue, satisfied"),
         ({"heights": "tall"}, "heights is 'tall'"),
@@ -231,7 +233,7 @@ def test_progress_moves_while_subtrees_do():
 
 def test_ctrl_c_stops_refinement():
     t, _ = planted(1, seed=2)
-    tree = ordhc.cluster(t)
+    tree = ordhc.cluster(t, method="adds3-al+spr")
     for objective in ("revenue", "satisfied"):
         timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
         timer.start()

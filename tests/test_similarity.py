@@ -53,8 +53,10 @@ def test_weights_and_repeats_are_the_same_thing():
     weighted = ordhc.Triplets(rows, weights=[3, 1, 2])
     repeated = ordhc.Triplets([rows[0]] * 3 + [rows[1]] + [rows[2]] * 2)
     np.testing.assert_array_equal(ordhc.similarity(weighted), ordhc.similarity(repeated))
-    assert ordhc.cluster(weighted) == ordhc.cluster(repeated)
-    assert ordhc.score(ordhc.cluster(weighted), weighted) == ordhc.score(ordhc.cluster(repeated), repeated)
+    assert ordhc.cluster(weighted, method="adds3-al+spr") == ordhc.cluster(repeated, method="adds3-al+spr")
+    assert ordhc.score(ordhc.cluster(weighted, method="adds3-al+spr"), weighted) == ordhc.score(
+        ordhc.cluster(repeated, method="adds3-al+spr"), repeated
+    )
 
 
 def test_arguments_are_checked():

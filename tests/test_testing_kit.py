@@ -189,7 +189,7 @@ ROWS = {
     for data in ComparisonLinkage(registry.get("linkage", name), {}).samples(7, seed=8)
 }
 WRONG_MERGERS = {
-    "few_leaves": lambda answers: ordhc.cluster(answers).merges,
+    "few_leaves": lambda answers: ordhc.cluster(answers, method="adds3-al+spr").merges,
     "recovers": lambda answers: chain(np.arange(answers.n_leaves)),
     "deterministic": random_chain,
     "numbering": lambda answers: chain(np.arange(answers.n_leaves)),

@@ -46,7 +46,7 @@ def at_once(work, threads=THREADS):
 @pytest.fixture(scope="module")
 def shared():
     answers, labels = ordhc.simulate_planted(3_000, levels=2, leaves_per_cluster=6, seed=1)
-    tree = ordhc.cluster(answers)
+    tree = ordhc.cluster(answers, method="adds3-al+spr")
     S = ordhc.similarity(answers, "adds3")
     return answers, labels, tree, S, ordhc.posterior(answers, chains=1, sweeps=4)
 
@@ -56,7 +56,7 @@ def works(shared):
     answers, labels, tree, S, posterior = shared
     X = np.random.default_rng(0).random((40, 3))
     return {
-        "cluster": lambda: ordhc.cluster(answers).to_newick(),
+        "cluster": lambda: ordhc.cluster(answers, method="adds3-al+spr").to_newick(),
         "cluster 3-al": lambda: ordhc.cluster(answers, method="3-al").to_newick(),
         "vectors": lambda: ordhc.cluster(X, method="cosine-al").to_newick(),
         "linkage": lambda: ordhc.linkage(S, "complete").to_newick(),

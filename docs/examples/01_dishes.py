@@ -9,5 +9,5 @@ second. Nobody said what sweet or savoury is; it is the first thing that the tre
 import ordhc
 
 food = ordhc.datasets.load_food()
-tree = ordhc.cluster(food.triplets)
+tree = ordhc.cluster(food.triplets, method="adds3-al+spr")
 ax = tree.plot(layout="circular", n_clusters=5, width=230, font_size=6.5)

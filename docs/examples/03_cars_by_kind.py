@@ -9,7 +9,7 @@ the pictures, stand as a strip beside a tree that knows nothing of them.
 import ordhc
 
 cars = ordhc.datasets.load_car()
-tree = ordhc.cluster(cars.triplets)
+tree = ordhc.cluster(cars.triplets, method="adds3-al+spr")
 kinds = [kind.capitalize().replace("/sport utility vehicles", " and SUVs") for kind in cars.labels]
 short = tree.with_names([name.replace("car image ", "") for name in cars.names])
 ax = short.plot(columns={"kind": kinds}, width=170, height=190)

@@ -10,4 +10,4 @@ import ordhc
 
 food = ordhc.datasets.load_food()
 train, test = food.triplets.split(0.8, seed=0)
-ax = ordhc.plots.agreement(ordhc.cluster(train), test)
+ax = ordhc.plots.agreement(ordhc.cluster(train, method="adds3-al+spr"), test)

@@ -38,7 +38,7 @@ def test_exports(serve, tmp_path):
     out = tmp_path / "answers.csv"
     found = collect(server.study, "--data", server.data, "--export", out)
     assert found.returncode == 0, found.stderr
-    following = f"ordhc cluster {out} --format salmon --method posterior-al"
+    following = f"ordhc cluster {out} --format salmon"
     assert found.stdout == f"wrote    {out}: 36 rows of salmon\nnext     {following}\n"
     salmon = rows_of(out.read_text())
     assert list(salmon[0]) == [
