@@ -121,6 +121,7 @@ CALLS = {
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),
     "plan": (ordhc.plan, {"n_leaves": 30, "accuracy": 0.8}),
+    "leaf_lengths": (ordhc.leaf_lengths, {"data": T}),
     "posterior": (ordhc.posterior, {"data": T, "sweeps": 2}),
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),

@@ -63,8 +63,11 @@ class Plan:
         own = None
         if method is None and similarity is None and linkage is None:
             # Settings of AddS, moves of subtrees and rounding are not for trees of a posterior.
-            of_linkage = linkage_parameters if isinstance(linkage_parameters, Mapping) else {}
-            is_plain = refine is None and similarity_parameters is None
+            of_linkage, of_similarity = (
+                given if isinstance(given, Mapping) else {}
+                for given in (linkage_parameters, similarity_parameters)
+            )
+            is_plain = refine is None and not of_similarity
             is_plain = is_plain and isinstance(precision, str) and precision == DOUBLE
             is_plain = is_plain and {*parameters, *of_linkage} <= {
                 *registry.get("linkage", _POSTERIOR).parameters

@@ -41,7 +41,7 @@ def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: 
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
             if best_method(comparisons) is not None:
-                return ordhc.posterior(comparisons, **({} if support else _QUICK)).tree
+                return ordhc.posterior(comparisons, **({} if support else _QUICK)).dendrogram
             if not support:
                 return ordhc.cluster(comparisons)
             unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
