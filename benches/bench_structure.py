@@ -1,6 +1,6 @@
 """How often `ordhc.structure` gives the right verdict: simulated trees, spaces, a circle, a star and noise.
 
-    python benches/bench_structure.py            # 10 sets, about a minute on two cores
+    python benches/bench_structure.py            # 10 sets, some minutes on two cores
     python benches/bench_structure.py --seeds 5  # 50 sets
 
 Each set has 40, 80 or 120 items and 20, 50 or 100 answers an item, to "is A more like B or C?" or "which

@@ -87,9 +87,11 @@ def verdict_of(found: Evidence) -> Verdict:
     if found.dimensions == 1 and are_near and not found.points_behind.low > 0:
         sure = found.points.low >= NEARLY
         text = (
-            "The items lie on one scale: points in one dimension describe these answers nearly as well as "
-            "anything does. A line is a special tree, so a tree can do so, too, but its clusters are "
-            "sections of the scale. Consider ordhc_embedding.embed(t, n_components=1)."
+            "These answers need no more than one scale: points in one dimension describe them nearly as well "
+            f"as anything does. They foretell {others} of what the best model foretells beyond how typical "
+            f"items are, and a hierarchy {share}. A line is a special tree, so that a tree can describe it, "
+            "too, but its clusters are sections of the scale. Consider "
+            "ordhc_embedding.embed(t, n_components=1)."
         )
         return Verdict("line", sure, text + _how_sure(sure))
     if found.tree.value >= NEARLY:
