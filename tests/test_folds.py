@@ -68,7 +68,7 @@ def test_few_units_or_two_folds_have_no_interval():
 @pytest.mark.parametrize("quadruplets", [False, True])
 def test_revenues_of_rows_add_up(quadruplets):
     t, _ = planted(2, seed=1, quadruplets=quadruplets)
-    tree = ordhc.cluster(t, method="adds3-al+spr")
+    tree = ordhc.cluster(t, method=f"adds{t.rows.shape[1]}-al+spr")
     stars = [tree, tree.contract(2.0) if tree.support is not None else tree.join_ties()]
     for each in stars:
         whole = ordhc.score(each, t)
