@@ -26,7 +26,9 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
     scale = 1 / (1 + z * z / count)
     middle = scale * (share + z * z / (2 * count))
     half = scale * z * np.sqrt(np.maximum(share * (1 - share), 0) / count + z * z / (4 * count * count))
-    ends: NDArray[np.float64] = np.clip(np.stack([middle - half, middle + half]), 0.0, 1.0)
+    # Rounding must not put a share outside of its interval.
+    low, high = np.minimum(middle - half, share), np.maximum(middle + half, share)
+    ends: NDArray[np.float64] = np.clip(np.stack([low, high]), 0.0, 1.0)
     return ends
 
 
