@@ -9,8 +9,8 @@ import ordhc
 from ordhc.comparison.scale import in_units, unit_of
 
 METHODS = {
-    ordhc.Triplets: (None, "adds3-al", "mulk3-al", "3-al", "consistency", "build"),
-    ordhc.Quadruplets: (None, "adds4-al", "mulk4-al", "4-al"),
+    ordhc.Triplets: ("adds3-al+spr", "adds3-al", "mulk3-al", "3-al", "consistency", "build"),
+    ordhc.Quadruplets: ("adds4-al+spr", "adds4-al", "mulk4-al", "4-al"),
 }
 #: How heights grow with all weights.
 DEGREES = {"mulk3-al": 2, "mulk4-al": 2, "consistency": 0, "build": 0}
