@@ -106,7 +106,7 @@ def test_scans_have_units_too(tmp_path_factory, case, factor, blocks):
     for at, part in enumerate(np.array_split(np.arange(len(rows)), min(blocks, len(rows)))):
         ordhc.write_comparisons(data[part], folder / f"{at}.csv")
     scan = ordhc.scan(folder, n_leaves=n)
-    for method in (None, "adds3-al", "mulk3-al"):
+    for method in ("adds3-al+spr", "adds3-al", "mulk3-al"):
         check_same(ordhc.cluster(data, method=method), ordhc.cluster(scan, method=method))
 
 
