@@ -27,6 +27,7 @@ SCORES = {
     "triplet_revenue": ([TRIPLETS], [{}, {"normalize": True}]),
     "quadruplet_revenue": ([QUADRUPLETS, TRIPLETS], [{}, {"normalize": True}]),
     "satisfied": ([TRIPLETS, QUADRUPLETS], [{}]),
+    "answer_accuracy": ([TRIPLETS, QUADRUPLETS], [{}]),
     "dasgupta_cost": ([SQUARE, SQUARE[np.triu_indices(N, 1)] / 4], [{}]),
     "dasgupta_revenue": ([SQUARE, SQUARE[np.triu_indices(N, 1)] / 4], [{}]),
     "cophenetic_correlation": ([SQUARE, OTHER], [{}]),
@@ -114,7 +115,7 @@ def test_score_is_the_function(name, reference, options):
 def test_scores_by_default():
     assert ordhc.score(TREE, TRIPLETS) == metrics.triplet_revenue(TREE, TRIPLETS)
     assert ordhc.score(TREE, QUADRUPLETS) == metrics.quadruplet_revenue(TREE, QUADRUPLETS)
-    with pytest.raises(ordhc.InputError, match="give a metric for ndarray: aari, ari"):
+    with pytest.raises(ordhc.InputError, match="give a metric for ndarray: aari, answer_accuracy, ari"):
         ordhc.score(TREE, LABELS)
     with pytest.raises(ordhc.InputError, match=r"unknown metric 'arii' \(did you mean ari or aari\?\)"):
         ordhc.score(TREE, LABELS, metric="arii")

@@ -213,7 +213,7 @@ def structure(
     All structures but chance have a closeness s(i, j) of leaves. An answer is a choice among pairs in
     proportion to exp(s), as in `ordhc.posterior`, and a share is given by chance. Lengths alone:
     s = -l(i) - l(j). Flat clusters: s is larger within clusters of `ordhc.cluster`'s tree, less both lengths.
-    Points: s = -|x(i) - x(j)| - l(i) - l(j), so that points have lengths as trees do (Winsberg & Carroll
+    Points: s = -``|x(i) - x(j)|`` - l(i) - l(j), so that points have lengths as trees do (Winsberg & Carroll
     1989). Lengths and coordinates have normal priors. The spread of the priors, the number of clusters and
     the dimensions of "points, dimensions chosen" are chosen within the training answers. Trees are those of
     `ordhc.posterior` with shorter chains. Repeated answers of a person all count (``repeats="new"``).
