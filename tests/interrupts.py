@@ -47,7 +47,7 @@ def rows_of(small):
 @case
 def cluster(small, folder):
     data = random_comparisons(2500 if small else 6000, 200_000 if small else 3_000_000)
-    return lambda: ordhc.cluster(data, method="adds3-al+spr")
+    return lambda: ordhc.cluster(data, method="adds3-al")
 
 
 @case
