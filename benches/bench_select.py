@@ -52,7 +52,8 @@ def answers(tree, question, m, wrong, rng):
         odd = sizes.argmin(axis=1)
         is_wrong = rng.random(m) < wrong
         odd = np.where(is_wrong, (odd + rng.integers(1, 3, m)) % 3, odd)
-        return ordhc.Triplets.from_odd_one_out(rows, odd, n_leaves=N)
+        odd_first = rows[np.arange(m)[:, None], (odd[:, None] + [0, 1, 2]) % 3]
+        return ordhc.Triplets.from_odd_one_out(odd_first, n_leaves=N)
     turned = (sizes[:, 2] > sizes[:, 1]) ^ (rng.random(m) < wrong)
     rows[turned] = rows[turned][:, [0, 2, 1]]
     return ordhc.Triplets(rows, n_leaves=N)
