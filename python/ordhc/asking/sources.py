@@ -13,7 +13,6 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import as_vectors, normalized
 from ordhc.tree.convert import as_dendrogram, index_names
-from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
 
@@ -49,23 +48,9 @@ def from_tree(tree: Any) -> Answering:
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         table = checked_questions(rows, found.n_leaves, (3, 4))
-        return knows.answer(table) if table.shape[1] == 3 else _closer_pair(found, table)
+        return knows.answer(table) if table.shape[1] == 3 else _ordhc.verdicts(found._tree, table, None)
 
     return Answering(answer, found.n_leaves, found.names)
-
-
-def _closer_pair(tree: Dendrogram, rows: NDArray[Any]) -> NDArray[np.int8]:
-    """Return 1 where the first pair of a row is closer in the tree, -1 where the second is, else 0."""
-    a, b, c, d = rows.astype(np.int64).T
-    first, second = tree.lca_size(a, b), tree.lca_size(c, d)
-    both = np.maximum.reduce([first, tree.lca_size(a, c), tree.lca_size(a, d)])
-    found = np.where(second == both, first < second, 0) - np.where(first == both, second < first, 0)
-    apart = (first < both) & (second < both)
-    if apart.any() and tree.scale == "heights":
-        heights = tree.cophenetic(square=True)
-        nearer = np.sign(heights[a, b] - heights[c, d]) * (1 if tree.kind == "similarity" else -1)
-        found = np.where(apart, nearer, found)
-    return found.astype(np.int8)
 
 
 def from_similarity(S: ArrayLike) -> Answering:
