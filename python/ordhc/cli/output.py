@@ -1,7 +1,6 @@
 """What commands print and write."""
 
 import json
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
@@ -12,6 +11,7 @@ import click
 
 from ordhc import _progress
 from ordhc._checks import on_one_line
+from ordhc._json import finite
 from ordhc._progress import Progress
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def emit_json(data: dict[str, Any]) -> None:
         data = {**data, "left_out": context.meta[LEFT_OUT]}
     if context is not None and SESSION in context.meta:
         data = {**data, "session": context.meta[SESSION]}
-    text = json.dumps(_finite(data), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite(data), ensure_ascii=False, allow_nan=False)
     # JSON escapes the controls of ASCII itself; those above would reach the terminal.
     text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
     click.echo(text, file=_document.get())
@@ -71,16 +71,6 @@ def say(text: Any, *, err: bool = False) -> None:
     A name that may hold a line break goes through `on_one_line` first.
     """
     click.echo("\n".join(map(on_one_line, str(text).split("\n"))), err=err)
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return data
 
 
 @contextmanager

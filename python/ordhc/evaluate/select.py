@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html
+from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
@@ -165,8 +166,8 @@ class Selection:
             "on_random": self.on_random,
             "ceiling": None if self.ceiling is None else asdict(self.ceiling),
             "answer_ceiling": None if self.answer_ceiling is None else asdict(self.answer_ceiling),
-            "nested": None if self.nested is None else _finite(asdict(self.nested)),
-            "candidates": [_finite(asdict(candidate)) for candidate in self.candidates],
+            "nested": None if self.nested is None else finite(asdict(self.nested)),
+            "candidates": [finite(asdict(candidate)) for candidate in self.candidates],
         }
 
     def __str__(self) -> str:
@@ -257,14 +258,6 @@ class Selection:
 def told_range(value: float, low: float, high: float) -> str:
     """A score, with the ends of its interval where they are known."""
     return f"{value:.4f}" if np.isnan(low) else f"{value:.4f} ({low:.4f} to {high:.4f})"
-
-
-def _finite(numbers: dict[str, Any]) -> dict[str, Any]:
-    """None for what isn't known."""
-    return {
-        name: None if isinstance(value, float) and np.isnan(value) else value
-        for name, value in numbers.items()
-    }
 
 
 def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:

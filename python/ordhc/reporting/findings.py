@@ -1,7 +1,7 @@
 """The numbers of a report, section by section."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
 from ordhc.clustering.posterior import Posterior, posterior
+from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
@@ -131,8 +132,7 @@ def found_in(
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
     resampled, n_drawn, mixing, lengths = None, None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
-        how = {name: value for name, value in plan.linkage_settings.items() if name != "scale"}
-        drawn = posterior(data, **how, progress=part(progress, 0.55, 0.95))
+        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=part(progress, 0.55, 0.95))
         tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
         lengths = _lengths(drawn)
         if mixing.trouble is not None:
@@ -371,12 +371,3 @@ def versions() -> dict[str, Any]:
         "platform": f"{platform.system()} {platform.machine()}",
         "plugins": dict(sorted(brought.items())),
     }
-
-
-def finite(value: Any) -> Any:
-    """For JSON: numbers that aren't finite are null."""
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: finite(part) for key, part in value.items()}
-    return [finite(part) for part in value] if isinstance(value, list | tuple) else value

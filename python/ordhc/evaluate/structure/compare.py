@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _html
+from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.comparison.choices import Choices, right_of
@@ -52,7 +53,7 @@ class StructureScore:
     Attributes
     ----------
     name
-        Of the structure.
+        The name of the structure.
     log_loss, accuracy
         Per answer, with 95% intervals: minus the logarithm of the probability of the answer, in nats, and
         the share of answers that are the likeliest.
@@ -73,15 +74,15 @@ class Structure:
     Attributes
     ----------
     verdict
-        What follows: `kind`, `sure` and `text`.
+        The conclusion: its `kind`, whether it is `sure`, and a `text`.
     scores
         One for each structure.
     tree_share
         Of what the best structure foretells beyond lengths alone, the share that the better tree foretells,
         by log loss, with a 95% interval; NaN where the best structure foretells nothing for sure.
     points_share
-        The same for points: in one dimension if `dimensions` is 1, else in the space that is chosen within
-        the training answers.
+        The share that points foretell: points in one dimension if `dimensions` is 1, else points in the
+        number of dimensions that predicts best within the training answers.
     dimensions
         The smallest number of dimensions in which points are not clearly worse than in the best one.
     ceiling
@@ -110,7 +111,7 @@ class Structure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON has it; None for what isn't known."""
-        known: dict[str, Any] = _finite(asdict(self))
+        known: dict[str, Any] = finite(asdict(self))
         return known
 
     def __str__(self) -> str:
@@ -149,15 +150,6 @@ class Structure:
 
     def __repr__(self) -> str:
         return f"<Structure: {self.verdict.kind}, {'sure' if self.verdict.sure else 'not sure'}>"
-
-
-def _finite(value: Any) -> Any:
-    """NaN as None, everywhere."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @shows_progress("comparing structures")
