@@ -1,6 +1,5 @@
 """Answers as the posterior's model has them: what an answer says, and answers drawn from the model."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.comparison.choices import order_of
+from ordhc.comparison.choices import compared, n_orders, order_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 
@@ -73,8 +72,7 @@ def chances_of(
     for place, (start, end) in enumerate(starts.T.tolist()):
         order = order_of(data.rows[by_answer[start:end]])
         if order is not None:
-            blocks = order[1]
-            found[place] = math.prod(map(math.factorial, blocks)) / math.factorial(sum(blocks))
+            found[place] = 1 / n_orders(order[1])
     return found
 
 
@@ -195,10 +193,7 @@ def _drawn(
         worst = np.argmax(-left + rng.gumbel(size=left.shape), axis=1)
         last[at, worst], last[:, -1] = last[:, -1].copy(), last[at, worst].copy()
     pairs = pairs[at[:, None], ranks]
-    ends = np.cumsum(blocks)
-    blocks_of = np.repeat(np.arange(len(blocks)), blocks)
-    near = np.concatenate([np.repeat(i, ends[-1] - ends[blocks_of[i]]) for i in range(ends[-1])])
-    far = np.concatenate([np.arange(ends[blocks_of[i]], ends[-1]) for i in range(ends[-1])])
+    near, far = compared(blocks)
     return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.comparison.luce import choice_logarithms
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import answers_of, numbered_rows
 
 if TYPE_CHECKING:
     from ordhc.comparison.rows import Rows as Comparisons
 
-__all__ = ["ENUMERATED", "Choices", "Closeness", "Kind", "order_of", "right_of"]
+__all__ = ["Choices", "Closeness", "Kind", "compared", "n_orders", "order_of", "right_of"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -63,6 +63,32 @@ def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | No
     return (order, blocks) if agrees and compared == len(said) else None
 
 
+def n_orders(blocks: Sequence[int]) -> int:
+    """Return the number of ways to put pairs into an order of blocks of these sizes.
+
+    Examples
+    --------
+    >>> n_orders([1, 2]), n_orders([1, 1, 1])
+    (3, 6)
+    """
+    return math.factorial(sum(blocks)) // math.prod(map(math.factorial, blocks))
+
+
+def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
+    """Return the places of the nearer and the farther pair of each comparison that an order makes.
+
+    Examples
+    --------
+    >>> near, far = compared([1, 2])
+    >>> near.tolist(), far.tolist()
+    ([0, 0], [1, 2])
+    """
+    ends = np.cumsum(blocks)
+    block = np.repeat(np.arange(len(blocks)), blocks)
+    near = np.concatenate([np.repeat(i, ends[-1] - ends[block[i]]) for i in range(ends[-1])])
+    return near, np.concatenate([np.arange(ends[block[i]], ends[-1]) for i in range(ends[-1])])
+
+
 def right_of(probabilities: Floats) -> Floats:
     """Return for each answer 1 if it is the likeliest, 1/t if it is one of t that are, else 0.
 
@@ -89,7 +115,7 @@ class Kind:
     Attributes
     ----------
     name
-        Of the kind, for people.
+        What people call the kind, for example "odd one out".
     blocks
         Sizes of the blocks of pairs, closest first.
     pairs
@@ -112,7 +138,7 @@ class Kind:
     @property
     def n_possible(self) -> int:
         """The number of possible answers to a question of this kind."""
-        return math.factorial(sum(self.blocks)) // math.prod(map(math.factorial, self.blocks))
+        return n_orders(self.blocks)
 
     @property
     def is_enumerated(self) -> bool:
@@ -143,15 +169,11 @@ class Kind:
         codes = np.sort(self.pairs, axis=2) @ np.array([n_leaves, 1])
         ends = np.cumsum((0, *self.blocks))
         said = np.concatenate([np.sort(codes[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
-        asked = np.unique(np.sort(codes, axis=1), axis=0, return_inverse=True)[1].ravel()
-        return asked, np.unique(said, axis=0, return_inverse=True)[1].ravel()
+        return numbered_rows(np.sort(codes, axis=1)), numbered_rows(said)
 
     def rows(self, order: Sequence[int] | Numbers) -> Numbers:
         """Return the (a, r, 4) comparisons that answers with pairs in this order would make."""
-        ends = np.cumsum(self.blocks)
-        block = np.repeat(np.arange(len(self.blocks)), self.blocks)
-        near = np.concatenate([np.repeat(i, ends[-1] - ends[block[i]]) for i in range(ends[-1])])
-        far = np.concatenate([np.arange(ends[block[i]], ends[-1]) for i in range(ends[-1])])
+        near, far = compared(self.blocks)
         pairs = self.pairs[:, np.asarray(order)]
         return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
 

@@ -42,7 +42,7 @@ def choice_logarithms(
     -------
     logarithms : ndarray of shape (a,)
     derivatives : ndarray of shape (a, k), or None
-        By the utilities.
+        The derivatives of the logarithms by the utilities.
 
     Examples
     --------

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 UNITS = ("answer", "group")
 _LARGEST = np.iinfo(np.int32).max
+#: Products of numbers of codes stay below this.
+_MOST_CODES = 2**62
 
 Numbers = NDArray[np.int64]
 
@@ -56,6 +58,29 @@ def _same_kind(what: str, cells: list[Any]) -> None:
                 f"{what}[{at}] is {_checks.quoted(cell)}, {what}[0] is {_checks.quoted(cells[0])}: "
                 "give numbers or text, not both"
             )
+
+
+def numbered_rows(table: Numbers) -> Numbers:
+    """Return the number of each row among the different rows in ascending order, (m,).
+
+    The same as ``np.unique(table, axis=0, return_inverse=True)[1]``, several times as fast.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> numbered_rows(np.array([[2, 1], [0, 5], [2, 1], [0, 3]])).tolist()
+    [2, 1, 2, 0]
+    """
+    codes, count = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T if len(table) else ():
+        own = column - column.min()
+        width = int(own.max()) + 1
+        if count * width > _MOST_CODES:
+            # Numbers of the different values are less than the number of rows.
+            codes, own = (np.unique(each, return_inverse=True)[1].astype(np.int64) for each in (codes, own))
+            count, width = int(codes.max()) + 1, int(own.max()) + 1
+        codes, count = codes * width + own, count * width
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
 def groups_of(data: "Comparisons") -> Numbers | None:
@@ -134,7 +159,7 @@ def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
         reference = np.where(constant[:, 0], table[:, 0, 0], -1)
         asked = np.column_stack([_leaves(table.reshape(len(which), -1)), constant, reference])
         for at, (target, key) in enumerate([(question, asked), (content, np.sort(said[rows], axis=1))]):
-            codes = np.unique(key, axis=0, return_inverse=True)[1].ravel()
+            codes = numbered_rows(key)
             target[rows] = (codes + free[at])[:, None]
             free[at] += int(codes.max()) + 1
     return numbered(question)[0], numbered(content)[0]

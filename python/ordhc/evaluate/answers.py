@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.units import numbered_rows
 
 __all__ = ["AnswerCeiling", "answer_ceilings"]
 
@@ -126,9 +127,10 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     are_counts = bool((kind.weights == np.floor(kind.weights)).all())
     times = kind.weights if are_counts else np.ones(len(kind))
     # How often each answer was given, and the number of answers to its question.
-    pairs, inverse = np.unique(np.column_stack([question, said]), axis=0, return_inverse=True)
-    n = np.bincount(inverse.ravel(), times).astype(np.float64)
-    asked = pairs[:, 0]
+    inverse = numbered_rows(np.column_stack([question, said]))
+    n = np.bincount(inverse, times).astype(np.float64)
+    asked = np.zeros(len(n), dtype=np.int64)
+    asked[inverse] = question
     total = np.bincount(asked, n).astype(np.float64)
     again = total[asked] > 1
     if not again.any():

@@ -151,4 +151,4 @@ def _cells(data: Comparisons, question: NDArray[np.int64]) -> tuple[NDArray[np.i
     slot = np.where(four, first, apart.argmax(axis=1)).astype(np.int64)
     pairs = np.where(first[:, None], near, far) * four[:, None]
     key = np.column_stack([question, leaves, pairs])
-    return np.unique(key, axis=0, return_inverse=True)[1].ravel().astype(np.int64), slot
+    return units.numbered_rows(key), slot
