@@ -1,11 +1,14 @@
 """Lengths of leaves from how often they are near and far, and AddS of answers weighted by them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.plugins import registry
 
 RNG = np.random.default_rng(4)
 
@@ -223,3 +226,23 @@ def test_lengths_of_scans_are_refused(tmp_path):
 def test_vectors_and_sessions_have_no_leaf_lengths():
     with pytest.raises(ordhc.InputError, match="not ndarray"):
         ordhc.leaf_lengths(np.eye(3))
+
+
+def test_answers_of_two_people_with_the_same_numbers_are_two_answers():
+    rows = np.repeat([(0, 1, 2), (1, 0, 2)], 30, axis=0)
+    own = np.arange(60)
+    apart = ordhc.Triplets(rows, answers=own)
+    both = ordhc.Triplets(rows, answers=own % 30, groups=np.repeat(["ann", "bob"], 30))
+    assert np.array_equal(ordhc.leaf_lengths(both), ordhc.leaf_lengths(apart))
+
+
+def test_a_similarity_of_others_may_be_adds_without_lengths(monkeypatch):
+    data, _ = random_answers(3, 8, 200, 1)
+    found = registry.get("similarity", "adds3")
+    mine = replace(found, name="mine", parameters={})
+    names = {("similarity", "mine"): mine}
+    get = registry.get
+    monkeypatch.setattr(registry, "get", lambda kind, name: names.get((kind, name)) or get(kind, name))
+    tree = ordhc.cluster(data, similarity="mine", linkage="average")
+    assert tree.with_settings(None) == ordhc.cluster(data, method="adds3-al").with_settings(None)
+    assert len(ordhc.bootstrap(data, similarity="mine", linkage="average", n_resamples=3).trees) == 3

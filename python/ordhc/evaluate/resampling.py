@@ -83,7 +83,7 @@ class Resampling:
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
-        plain = plain and self.plan.similarity_settings.get("lengths") is False
+        plain = plain and self.plan.similarity_settings.get("lengths", False) is False
         return build is not None and build.build is adds and in_engine and plain
 
     def here(self, n_resamples: int, progress: Progress | None) -> "Resamples":

@@ -9,6 +9,7 @@ from ordhc import _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 
 __all__ = ["LENGTHS_OF_SCANS", "leaf_lengths", "less_lengths"]
@@ -29,7 +30,7 @@ _PARTS = 2.0**20
 
 
 def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
-    """Estimate how untypical each leaf is: how much oftener it is the far one than the near one.
+    """Estimate how untypical each leaf is, from how often it is the far leaf and how often the near one.
 
     Parameters
     ----------
@@ -40,13 +41,13 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        (n,) lengths in units of log odds, with mean 0. Long leaves are far from all others. All are 0 if
-        leaves differ by no more than chance; leaves without answers have 0.
+        (n,) lengths in units of log odds, with mean 0. A long leaf is far from all others. All
+        lengths are 0 if leaves differ by no more than chance; a leaf without answers has length 0.
 
     Raises
     ------
     InputError
-        What is neither `Triplets` nor `Quadruplets`.
+        The data are neither `Triplets` nor `Quadruplets`.
 
     Notes
     -----
@@ -75,10 +76,10 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 
 
 def less_lengths(data: _C, lengths: bool | None, progress: Progress | None = None) -> tuple[_C, bool]:
-    """Weigh answers by what lengths of leaves leave open, and say whether that changed anything.
+    """Weigh answers by how little lengths of leaves explain them, and say whether that changed anything.
 
-    An answer that lengths give the probability p weighs 2 (1 - p) times as much. None is where lengths are
-    larger than those that trees without lengths give.
+    The weight of an answer is multiplied by 2 (1 - p), where p is its probability by lengths alone. With
+    `lengths` None that is done only if lengths are larger than those that trees without lengths give.
     """
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
@@ -106,6 +107,6 @@ def _shared(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
     """The weights of rows, of which those of one answer share one."""
     if data.answers is None:
         return data.weights
-    _, which, count = np.unique(data.answers, return_inverse=True, return_counts=True)
-    share = 1 / count[which]
+    numbers = answers_of(data)
+    share = 1 / np.bincount(numbers)[numbers]
     return share if data.weights is None else share * data.weights

@@ -131,7 +131,7 @@ def similarity(
             raise InputError(f"similarity {name!r} has no sparse layout, only 'adds3' and 'adds4' have")
         if found.weights is not None and not type_name.startswith("float"):
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
-        found, _ = less_lengths(found, settings["lengths"], progress)
+        found, _ = less_lengths(found, settings.get("lengths", False), progress)
         parts = _ordhc.adds_csr(found.rows, found.weights, found.n_leaves, progress)
         return _csr(parts, found.n_leaves, type_name, "layout='sparse'")
     result = built(spec, found, layout, type_name, progress, settings)
