@@ -10,6 +10,7 @@ from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
 from ordhc.clustering.posterior import Posterior, posterior
+from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.comparison.frames import column_names
 from ordhc.errors import InputError, MissingExtraError
@@ -105,8 +106,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     >>> model = OrdinalClustering(n_clusters=2).fit(X, [1, 1, 1, -1])
     >>> model.labels_
     array([0, 0, 1, 1])
-    >>> model.children_.tolist()
-    [[0, 1], [2, 3], [4, 5]]
+    >>> model.children_.shape
+    (3, 2)
     >>> model.score([(0, 1, 3), (3, 0, 2)])
     0.5
     """
@@ -172,8 +173,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             del self.posterior_
         if _draws_trees(self) and self.initial_clusters is None:
             # Its trees do not depend on the numbers of leaves, so neither on a seed for ties.
-            how = {} if self.linkage_parameters is None else dict(self.linkage_parameters)
-            how.pop("scale", None)
+            how = drawn_by({} if self.linkage_parameters is None else self.linkage_parameters)
             self.posterior_: Posterior = posterior(data, progress=progress, **how)
             tree = self.posterior_.dendrogram.with_support(None)
         else:

@@ -1,6 +1,6 @@
 """Whether chains agree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["MIXED", "Mixing", "mixing_of", "unsure_clusters"]
+__all__ = ["MIXED", "Mixing", "mixing_of", "trouble_of", "unsure_clusters"]
 
 #: R-hat of chains that look alike is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
@@ -58,13 +58,7 @@ class Mixing:
         >>> Mixing(1.05, 200.0, nothing, nothing, nothing).trouble is None
         True
         """
-        if not self.r_hat > MIXED:
-            return None
-        return (
-            f"the chains have not mixed (R-hat above {MIXED}): tree and support depend on where they began. "
-            "Draw longer chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), "
-            "until they have"
-        )
+        return _trouble(self.r_hat)
 
     def __repr__(self) -> str:
         told = f"R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}"
@@ -75,13 +69,33 @@ class Mixing:
         return f"<Mixing: {told}>"
 
 
-def unsure_clusters(tree: Dendrogram, trees: Iterable[Dendrogram], count: int) -> NDArray[np.float64]:
-    """Return (k, count) whether each of so many trees has the clusters of least certain support."""
+def _trouble(r_hat: float) -> str | None:
+    if not r_hat > MIXED:
+        return None
+    return (
+        f"the chains have not mixed (R-hat above {MIXED}): tree and support depend on where they began. "
+        "Draw longer chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), "
+        "until they have"
+    )
+
+
+def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
+    """R-hat and effective size of a quantity."""
+    return _ordhc.mixing([np.ascontiguousarray(chain) for chain in by_chain])
+
+
+def trouble_of(states: list[NDArray[np.float64]]) -> str | None:
+    """Return `Mixing.trouble`, by the `states` of `mixing_of` alone: no trees are looked at."""
+    return _trouble(_mixed(chain[:, 0] for chain in states)[0])
+
+
+def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:
+    """Return (k, trees) whether each tree has the clusters of least certain support."""
     support = np.zeros(0) if tree.support is None else tree.support
     unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
     unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]
     clusters = [np.array(tree.node(int(node) + tree.n_leaves).leaves) for node in unsure]
-    has = np.zeros((len(clusters), count))
+    has = np.zeros((len(clusters), len(trees)))
     for at, drawn in enumerate(trees if clusters else ()):
         for number, cluster in enumerate(clusters):
             has[number, at] = np.max(drawn.lca_size(cluster[:1], cluster[1:])) == len(cluster)
@@ -96,7 +110,8 @@ def mixing_of(
     Parameters
     ----------
     states
-        By chain the states after each sweep, (sweeps, 5), as the crate has them.
+        For each chain (sweeps, 5): the log-likelihood, the noise, the mean increment, the number of nodes and
+        the deviation of lengths after each sweep.
     has_clusters
         (k, trees) whether trees have some clusters, chain after chain.
     has_lengths
@@ -108,9 +123,7 @@ def mixing_of(
         values["lengths"] = by_sweep[..., 4]
     for number, has in enumerate(has_clusters, 1):
         values[f"cluster {number}"] = has.reshape(len(states), -1)
-    mixed = {
-        what: _ordhc.mixing([np.ascontiguousarray(chain) for chain in each]) for what, each in values.items()
-    }
+    mixed = {what: _mixed(each) for what, each in values.items()}
     return Mixing(
         *mixed["log-likelihood"],
         by_sweep[..., 0],

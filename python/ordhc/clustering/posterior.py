@@ -1,6 +1,6 @@
 """Trees by how likely they are, given noisy answers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
-from ordhc.clustering.mixing import Mixing, mixing_of, unsure_clusters
+from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
@@ -38,19 +38,12 @@ class Posterior:
 
     Attributes
     ----------
-    tree
-        One tree that stands for all, with `support`. With lengths of leaves (the default) its edges have
-        lengths: the path between two leaves is as long as it is on average in the trees that were drawn. The
-        unit is that of the model: a difference of 1 makes the odds of an answer e = 2.7 to 1. Answers leave
-        open by how much the edges of all leaves are longer together; here the shortest one is 0. With
-        `lengths=False` it is the `dendrogram`. ``tree.contract(0.5)`` has nodes of many children where
-        clusters are less likely than not.
     dendrogram
-        The same tree with heights instead of lengths, as `ordhc.cluster` gives it: use it for flat clusters
-        (``dendrogram.cut(4)``) and for SciPy. It is AddS3 of all triplets as the trees have them, average
-        linkage, then moves of subtrees, which raise the expected revenue. Merges stand at correlations of
-        rows of `similarity`, the mean over the pairs that a merge joins; above 3,000 leaves it is average
-        linkage of `similarity`.
+        One tree that stands for all, with `support` and heights, as `ordhc.cluster` gives it; `tree` is the
+        same with lengths. Use it for flat clusters (``dendrogram.cut(4)``) and for SciPy. It is AddS3 of all
+        triplets as the trees have them, average linkage, then moves of subtrees, which raise the expected
+        revenue. Merges stand at correlations of rows of `similarity`, the mean over the pairs that a merge
+        joins; above 3,000 leaves it is average linkage of `similarity`.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
         chance, the mean, by name or number. 0.5 is a coin. Each is shrunken towards the others, the more the
@@ -63,7 +56,6 @@ class Posterior:
         each.
     """
 
-    tree: Dendrogram
     dendrogram: Dendrogram
     noise_by_group: dict[str | int, float]
     heldout: Predicted | None = None
@@ -81,19 +73,32 @@ class Posterior:
         self._how: dict[str, Any] = {}
         lengths = samples.lengths()
         self._lengths = np.empty_like(lengths)
-        best = Dendrogram._of(samples.summary(), None) if len(samples) else start
-        support = samples.support(best._tree) if len(samples) else np.ones(best.n_nodes - best.n_leaves)
-        self.dendrogram = best.with_support(support).relabel(order).with_names(names)
-        self.tree = self.dendrogram
         if lengths.size:
             self._lengths[:, order] = lengths
-            additive = Dendrogram._of(samples.additive(best._tree), None).with_support(support)
-            self.tree = additive.relabel(order).with_names(names)
+        self._best = Dendrogram._of(samples.summary(), None) if len(samples) else start
+        support = np.ones(self._best.n_nodes - self._best.n_leaves)
+        support = samples.support(self._best._tree) if len(samples) else support
+        self.dendrogram = self._best.with_support(support).relabel(order).with_names(names)
+
+    @cached_property
+    def tree(self) -> Dendrogram:
+        """The `dendrogram` with lengths of edges: an additive tree; without lengths the `dendrogram` itself.
+
+        The path between two leaves is as long as it is on average in the trees that were drawn. The unit is
+        that of the model: a difference of 1 makes the odds of an answer e = 2.7 to 1. Answers leave open by
+        how much the edges of all leaves are longer together; here the shortest one is 0.
+        ``tree.contract(0.5)`` has nodes of many children where clusters are less likely than not.
+        """
+        if not self._lengths.size:
+            return self.dendrogram
+        additive = Dendrogram._of(self._samples.additive(self._best._tree), None)
+        additive = additive.relabel(self._order).with_names(self._names)
+        return additive.with_support(self.support).with_settings(self.dendrogram.settings)
 
     @property
     def support(self) -> NDArray[np.float64]:
         """The share of the trees that have each cluster of `tree`, (n_nodes - n,)."""
-        support = self.tree.support
+        support = self.dendrogram.support
         return np.zeros(0) if support is None else support
 
     @property
@@ -114,7 +119,7 @@ class Posterior:
         """
         if not self._how.get("lengths"):
             return None
-        return self._lengths.mean(axis=0) if self._lengths.size else np.zeros(self.tree.n_leaves)
+        return self._lengths.mean(axis=0) if self._lengths.size else np.zeros(self.dendrogram.n_leaves)
 
     @property
     def lengths_interval(self) -> NDArray[np.float64] | None:
@@ -122,7 +127,7 @@ class Posterior:
         if not self._how.get("lengths"):
             return None
         if not self._lengths.size:
-            return np.zeros((self.tree.n_leaves, 2))
+            return np.zeros((self.dendrogram.n_leaves, 2))
         return np.quantile(self._lengths, (0.025, 0.975), axis=0).T
 
     @cached_property
@@ -131,7 +136,7 @@ class Posterior:
 
         The root has height 0; a leaf is as close to itself as to its closest other one.
         """
-        S = square(self._samples, self.tree.n_leaves)
+        S = square(self._samples, self.dendrogram.n_leaves)
         rank = np.argsort(self._order)
         return np.ascontiguousarray(S[np.ix_(rank, rank)])
 
@@ -142,24 +147,23 @@ class Posterior:
         Their heights are those of the model, as similarities. With lengths, the path between two leaves is as
         long as the lengths of both, less the height at which they join.
         """
-        return tuple(self._trees())
-
-    def _trees(self) -> Iterator[Dendrogram]:
-        for at in range(len(self._samples)):
-            tree = Dendrogram._of(self._samples.tree(at), None)
-            yield tree.relabel(self._order).with_names(self._names)
+        drawn = (Dendrogram._of(self._samples.tree(at), None) for at in range(len(self._samples)))
+        return tuple(tree.relabel(self._order).with_names(self._names) for tree in drawn)
 
     @cached_property
     def consensus(self) -> Dendrogram:
         """All clusters of more than half of the trees, with their support and their mean heights."""
-        return consensus(self.trees) if len(self._samples) else self.tree
+        return consensus(self.trees) if len(self._samples) else self.dendrogram
 
     @cached_property
     def diagnostics(self) -> Mixing:
         """Split R-hat and effective sizes, and what chains went through."""
-        states = [chain[self._burn_in :] for chain in self._samples.states()]
-        has_clusters = unsure_clusters(self.dendrogram, self._trees(), len(self._samples))
-        return mixing_of(states, has_clusters, has_lengths=bool(self._lengths.size))
+        has_clusters = unsure_clusters(self.dendrogram, self.trees)
+        return mixing_of(self._states(), has_clusters, has_lengths=bool(self._lengths.size))
+
+    def _states(self) -> list[NDArray[np.float64]]:
+        """By chain the states after the burn-in."""
+        return [chain[self._burn_in :] for chain in self._samples.states()]
 
     @cached_property
     def expected(self) -> Expected:
@@ -173,7 +177,7 @@ class Posterior:
         >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
         True
         """
-        by_correlation = bool(len(self._samples)) and self.tree.n_leaves <= CORRELATED
+        by_correlation = bool(len(self._samples)) and self.dendrogram.n_leaves <= CORRELATED
         truths = self.trees or (self.dendrogram,)
         return expected_of(self.dendrogram, truths, by_correlation=by_correlation)
 
@@ -216,7 +220,7 @@ class Posterior:
         more = _checks.whole("more", more, at_least=1, at_most=1_000_000)
         repeats = _checks.whole("repeats", repeats, at_least=1, at_most=1_000)
         seed = _checks.seed(seed)
-        n = self.tree.n_leaves
+        n = self.dendrogram.n_leaves
         if not isinstance(data, Triplets | Quadruplets):
             raise InputError(f"forecast takes Triplets or Quadruplets, not {type(data).__name__}")
         if data.n_leaves != n:
@@ -312,7 +316,7 @@ class Posterior:
     def _tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
         """What gives the probabilities of all possible answers to questions of `data`."""
         # The numbers of the chains for the leaves of `data`, whose names may stand in another order.
-        place = np.zeros(max(data.n_leaves, self.tree.n_leaves), dtype=np.int32)
+        place = np.zeros(max(data.n_leaves, self.dendrogram.n_leaves), dtype=np.int32)
         place[data.rows] = np.argsort(self._order)[self._fitting(data)]
         return tables_of_chains(self._samples, place)
 
@@ -326,7 +330,7 @@ class Posterior:
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int64]:
         """Rows of ids of the tree's leaves."""
-        n = self.tree.n_leaves
+        n = self.dendrogram.n_leaves
         if not isinstance(comparisons, Triplets | Quadruplets):
             table = _checks.whole_numbers("comparisons", comparisons)
             if table.ndim != 2 or table.shape[1] not in (3, 4):
@@ -347,7 +351,7 @@ class Posterior:
 
     def __repr__(self) -> str:
         sure = int((self.support[:-1] >= 0.5).sum())
-        inner = max(0, self.tree.n_leaves - 2)
+        inner = max(0, self.dendrogram.n_leaves - 2)
         return f"<Posterior: {len(self._samples)} trees, {sure} of {inner} clusters in at least half of them>"
 
 
@@ -459,7 +463,7 @@ def posterior(
     for note in found.notes:
         warn(note)
     if len(unanswered):
-        warn(unanswered_text(found.tree, unanswered).replace("merged last", "anywhere"))
+        warn(unanswered_text(found.dendrogram, unanswered).replace("merged last", "anywhere"))
     return found
 
 
@@ -513,8 +517,7 @@ def drawn_posterior(
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
     found.dendrogram = found.dendrogram.with_settings(settings)
-    found.tree = found.tree.with_settings(settings) if lengths else found.dendrogram
-    if (trouble := found.diagnostics.trouble) is not None:
+    if (trouble := trouble_of(found._states())) is not None:
         warn(trouble)
     if progress is not None:
         progress(1.0)
@@ -527,7 +530,8 @@ def _sampled(
     """As `drawn_posterior`, of answers that all count as they do."""
     order = canonical_order(data)
     fitting = in_order(data, order)
-    start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
+    plan = Plan.of(data, method=fast_method(data))
+    start, unanswered = fit(plan, fitting, progress=part(progress, 0, 0.1))
     told = part(progress, 0.1, 0.9)
     known = people_of(fitting)
     people = None if known is None else known[1]
@@ -593,8 +597,3 @@ def _unknown_text(count: int) -> str:
         f"{first} several rows, but the rows are no odd one out, most central one, ranking, best and worst, "
         "or choice of some: such rows count as one answer together. If each row is an answer, give no answers"
     )
-
-
-def _start(data: Triplets | Quadruplets) -> Plan:
-    """Return the plan of the first tree, which needs no posterior."""
-    return Plan.of(data, method=fast_method(data))

@@ -1,5 +1,8 @@
 """What chains take and give: how long they run, whose each comparison is, and mean heights."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -8,7 +11,16 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of, coded, groups_of
 from ordhc.errors import InputError
 
-__all__ = ["CHAINS", "numbers_of_answers", "people_of", "seconds_of", "square", "sweeps_for", "with_groups"]
+__all__ = [
+    "CHAINS",
+    "drawn_by",
+    "numbers_of_answers",
+    "people_of",
+    "seconds_of",
+    "square",
+    "sweeps_for",
+    "with_groups",
+]
 
 #: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
 CHAINS = 4
@@ -38,6 +50,11 @@ def seconds_of(data: Triplets | Quadruplets) -> float:
     of_several = 0 if numbers is None else int((np.bincount(numbers)[numbers] > 1).sum())
     sweep = _OF_PAIRS * n**2 + _OF_COMPARISONS * m * np.log2(max(n, 2)) + _OF_CHOICES * of_several
     return float(CHAINS * sweeps_for(m) * sweep + _OF_THREES * n**3)
+
+
+def drawn_by(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those settings of the linkage "posterior-al" that `posterior` takes, too."""
+    return {name: value for name, value in settings.items() if name != "scale"}
 
 
 def with_groups(

@@ -13,6 +13,7 @@ from ordhc._progress import Progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import drawn_posterior
+from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
@@ -131,8 +132,7 @@ def _fitted(
 ) -> tuple[Dendrogram, Callable[[Triplets | Quadruplets], NDArray[np.float64]]]:
     """A tree, and how far each row's answer is the likeliest one: by its model where it has one."""
     if plan.linkage.name == "posterior-al" and plan.similarity is None and plan.refine is None:
-        how = {name: value for name, value in plan.linkage_settings.items() if name != "scale"}
-        drawn, _ = drawn_posterior(data, progress=progress, **how)
+        drawn, _ = drawn_posterior(data, progress=progress, **drawn_by(plan.linkage_settings))
         return drawn.dendrogram, lambda unseen: drawn.foretell(unseen).by_answer()[0][answers_of(unseen)]
     tree, _ = fit(plan, data, progress=progress)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordhc import _checks
+from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.describe import describe
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
@@ -20,7 +21,7 @@ from ordhc.evaluate.select import SCORES
 from ordhc.io.guard import brief
 from ordhc.plugins import registry
 from ordhc.reporting.counts import counts_of, weighed
-from ordhc.reporting.findings import Asked, finite, found_in, told
+from ordhc.reporting.findings import Asked, found_in, told
 from ordhc.reporting.puzzles import puzzles_of
 from ordhc.tree.dendrogram import Dendrogram
 
