@@ -102,14 +102,11 @@ pub fn uncertain_among<const K: usize>(
     repeat: u64,
     seed: u64,
 ) -> Result<Box<dyn Learner<K>>> {
-    check_n_leaves(n)?;
-    if repeat == 0 {
-        return Err(Error::out_of_range("repeat", 0, "1.."));
-    }
+    let mut learner = checked(n, seed, questions, repeat)?;
     let rows: Vec<[i32; K]> = among.iter().map(|row| row.map(|leaf| leaf as i32)).collect();
     Comparisons::<K>::new(rows, Some(n))?;
     let most = (among.len() as u64).saturating_mul(repeat);
-    let mut learner = Uncertain::new(n, seed, Some(questions.unwrap_or(most).min(most)), repeat);
+    learner.questions = questions.unwrap_or(most).min(most);
     learner.pool = Pool::of(among);
     Ok(Box::new(learner))
 }
@@ -134,15 +131,20 @@ pub fn uncertain_of_pairs(
     repeat: u64,
     seed: u64,
 ) -> Result<Box<dyn Learner<4>>> {
-    check_n_leaves(n)?;
-    if repeat == 0 {
-        return Err(Error::out_of_range("repeat", 0, "1.."));
-    }
-    let mut learner = Uncertain::new(n, seed, questions, repeat);
+    let mut learner = checked(n, seed, questions, repeat)?;
     if anchored {
         learner.pool = Pool::Anchored(n as u32);
     }
     Ok(Box::new(learner))
+}
+
+/// A learner of some leaves, that asks each question at least once.
+fn checked<const K: usize>(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Result<Uncertain<K>> {
+    check_n_leaves(n)?;
+    if repeat == 0 {
+        return Err(Error::out_of_range("repeat", 0, "1.."));
+    }
+    Ok(Uncertain::new(n, seed, questions, repeat))
 }
 
 impl<const K: usize> Uncertain<K> {

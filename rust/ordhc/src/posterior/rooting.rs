@@ -156,7 +156,7 @@ pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Leng
     };
     let mut is_on_path = vec![false; tree.n_nodes()];
     tree.ancestors(node).for_each(|above| is_on_path[above as usize] = true);
-    // By node: the height at which its path to the old root meets that from the new root.
+    // For each node: the height at which its path to the old root meets the path between both roots.
     let mut meets = vec![height; tree.n_nodes()];
     for &at in order {
         if is_on_path[at as usize] {

@@ -92,7 +92,7 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
         let (mut sum, mut count) = (0.0, 0.0);
         for &child in tree.children(node) {
             let part = std::mem::take(&mut clusters[child as usize]);
-            sum += part.iter().flat_map(|&i| leaves.iter().map(move |&j| pairs[triangle.index(i, j)])).sum::<f64>();
+            sum += leaves.iter().flat_map(|&i| part.iter().map(move |&j| pairs[triangle.index(i, j)])).sum::<f64>();
             count += (part.len() * leaves.len()) as f64;
             leaves.extend(part);
         }
@@ -102,22 +102,21 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// The same tree of similarities, each merge at the mean over its pairs. One that would stand above its parts stands
+/// The same binary tree of similarities, each merge at the mean over its pairs. One that would stand above its parts stands
 /// just below them: equal heights would say that they are not told apart.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
-    let n = tree.n_leaves();
-    let triangle = Triangle::new(n);
-    let mut clusters: Vec<(Vec<usize>, f64)> = (0..n).map(|leaf| (vec![leaf], f64::INFINITY)).collect();
+    let (n, shape) = (tree.n_leaves(), tree.topology());
+    let mut similarities = means_by_node(shape, pairs)?;
+    let smallest = shape.smallest_leaves();
     let mut merges = Vec::with_capacity(n - 1);
-    for &parts in tree.merges().iter() {
-        let [(mut a, above_a), (b, above_b)] = parts.map(|part| std::mem::take(&mut clusters[part as usize]));
-        let values = a.iter().flat_map(|&i| b.iter().map(move |&j| pairs[triangle.index(i, j)]));
-        let (mean, above) = (values.sum::<f64>() / (a.len() * b.len()) as f64, above_a.min(above_b));
+    for (merge, parts) in tree.merges().iter().enumerate() {
+        let above = |&part: &u32| (part as usize).checked_sub(n).map_or(f64::INFINITY, |at| similarities[at]);
+        let above = parts.iter().map(above).fold(f64::INFINITY, f64::min);
+        let mean = similarities[merge];
         let similarity = if mean > above + ROUNDED { above - BELOW } else { mean.min(above) };
-        let [first, second] = [&a, &b].map(|leaves| leaves.iter().copied().min().expect("clusters have leaves"));
-        merges.push(RawMerge { i: first.min(second), j: first.max(second), similarity });
-        a.extend(b);
-        clusters.push((a, similarity));
+        similarities[merge] = similarity;
+        let [i, j] = parts.map(|part| (part as usize).checked_sub(n).map_or(part, |at| smallest[at]) as usize);
+        merges.push(RawMerge { i: i.min(j), j: i.max(j), similarity });
     }
     Dendrogram::in_order(n, RawMerge::sort(n, merges, Tolerance::EXACT, &Monitor::new()))
 }

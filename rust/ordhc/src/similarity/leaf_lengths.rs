@@ -110,7 +110,7 @@ impl Term {
     }
 }
 
-/// What a comparison says of lengths; `None` if nothing.
+/// The term of a comparison in the regression; `None` if it has no weight or all its leaves cancel.
 fn term<const K: usize>(row: [i32; K], n: usize, weight: f64) -> Option<Term> {
     let none = n as u32;
     let (near, far) = Comparisons::pairs(&row);
