@@ -47,7 +47,7 @@ def share_right(tree, H):
 
 
 def joined(tree):
-    """By inner node the pairs of leaves that it joins, and its parent."""
+    """Yield each inner node with the pairs of leaves that it joins."""
     below = {leaf: [leaf] for leaf in range(tree.n_leaves)}
     children = {}
     for node, parent in enumerate(tree.parents.tolist()):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ordhc.comparison.choices import Choices, Kind
 from ordhc.evaluate.structure.fitting import answer_loss, minimised
 
-__all__ = ["Fitted", "chosen_clusters", "chosen_effects", "chosen_points", "loss_of"]
+__all__ = ["Fitted", "chosen_clusters", "chosen_effects", "chosen_points", "loss_of", "with_signs"]
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Fitted:
     noise
         Half of the share of answers that are given by chance.
     parameters
-        Of the solver, to begin from.
+        Where the solver ended; another fit can begin there.
     """
 
     closeness: Floats
@@ -85,7 +85,7 @@ def _points(
     choices
         The answers.
     dimensions
-        Of the space.
+        The number of dimensions of the space.
     deviation, spread
         Standard deviations of the normal priors of lengths, and of coordinates.
     start
@@ -175,7 +175,7 @@ def chosen_clusters(
     inner, apart, whole
         As of `chosen_effects`.
     deviation
-        Of the prior of lengths.
+        The standard deviation of the prior of lengths.
     cuts
         Return (n,) labels for a number of clusters, by a tree of the answers `inner`, and of all.
     """
@@ -200,9 +200,9 @@ def chosen_points(
     inner, apart, whole
         As of `chosen_effects`.
     deviation
-        Of the prior of lengths.
+        The standard deviation of the prior of lengths.
     dimensions
-        Of the spaces.
+        The numbers of dimensions of the spaces.
     first
         (n, d) points to begin with, at least as many coordinates as the largest space. Smaller spaces begin
         at the principal components of the larger ones.
@@ -237,8 +237,11 @@ def _principal(X: Floats, d: int) -> Floats:
     if X.shape[1] <= d:
         return np.pad(X, ((0, 0), (0, d - X.shape[1])))
     left, scale, _ = np.linalg.svd(X, full_matrices=False)
-    # Signs are those of the largest coordinates, so that they do not depend on the library.
-    found = left[:, :d] * scale[:d]
-    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(d)])
-    components: Floats = found * np.where(signs == 0, 1.0, signs)
-    return components
+    return with_signs(left[:, :d] * scale[:d])
+
+
+def with_signs(X: Floats) -> Floats:
+    """Return points with each coordinate's largest value made positive, whatever signs a library chose."""
+    signs = np.sign(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])
+    found: Floats = X * np.where(signs == 0, 1.0, signs)
+    return found

@@ -14,7 +14,13 @@ from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.evaluate.structure.spaces import Fitted, chosen_clusters, chosen_effects, chosen_points
+from ordhc.evaluate.structure.spaces import (
+    Fitted,
+    chosen_clusters,
+    chosen_effects,
+    chosen_points,
+    with_signs,
+)
 from ordhc.evaluate.trials import split
 from ordhc.similarities.similarity import similarity
 from ordhc.tree.dendrogram import Dendrogram
@@ -139,6 +145,4 @@ def _spectral(data: Triplets | Quadruplets) -> Floats:
     S -= S.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh((S + S.T) / 2)
     count = min(max(DIMENSIONS), len(S))
-    found: Floats = vectors[:, -count:][:, ::-1] * np.sqrt(np.maximum(values[-count:][::-1], 1e-12))
-    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(count)])
-    return found * np.where(signs == 0, 1.0, signs)
+    return with_signs(vectors[:, -count:][:, ::-1] * np.sqrt(np.maximum(values[-count:][::-1], 1e-12)))

@@ -64,7 +64,8 @@ class Verdict:
     ----------
     kind
         "tree", "line" (one dimension), "map" (several dimensions), "mixed" (neither is enough), "effects"
-        (items differ, and nothing more can be foretold), "nothing" or "few" (too few answers to tell).
+        (answers show how typical items are, and no more), "nothing" (answers can't be predicted) or "few"
+        (too few answers to tell).
     sure
         True if the 95% interval supports it, False if only the estimate does.
     text
