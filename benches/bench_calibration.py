@@ -10,10 +10,11 @@ its ancestor and a normal deviate, a level being 1.5 deviations, new for each an
 of all drawn trees (of all resamples), and 2,000 triplets of which two leaves are closer in the true tree.
 
 "--kinds" are kinds of answers: triplets, quadruplets, odd (one out of three), central (the most central of
-three), chosen (2 of 6 that are closest to a reference), ranked (4, by closeness to a reference). Their noise
-is "close", or "luce": as "close", with Gumbel deviates. A leaf has as many answers, whatever their kind. With
-them `expected` is compared with the tree's true accuracy. "central@1" are answers about additive trees:
-lengths of leaves have a standard deviation of 1. "--no-lengths" has ultrametric trees only.
+three), chosen (2 of 6 that are closest to a reference), ranked (4, by closeness to a reference), bestworst
+(the closest and the farthest of 4). Their noise is "close", or "luce": as "close", with Gumbel deviates. A
+leaf has as many answers, whatever their kind. With them `expected` is compared with the tree's true accuracy.
+"central@1" are answers about additive trees: lengths of leaves have a standard deviation of 1. "--no-lengths"
+has ultrametric trees only.
 
 "measure" adds to a file what it does not yet hold; "table" and "figure" (docs/images/calibration.png) read
 it. Standard errors are those over trees: what is said of one tree is right or wrong together.
@@ -34,7 +35,7 @@ from measure import table
 SHAPES = ("yule", "uniform", "balanced", "caterpillar", "planted")
 ANSWERS = (4, 16, 64, 240)
 NOISES = ("constant", "close")
-ANSWER_KINDS = ("triplets", "quadruplets", "odd", "central", "chosen", "ranked")
+ANSWER_KINDS = ("triplets", "quadruplets", "odd", "central", "chosen", "ranked", "bestworst")
 KINDS = ("clusters", "triplets")
 BINS = 10
 #: Bins of fewer are not shown.
@@ -78,13 +79,15 @@ class Truth:
     def answers_of_kind(self, kind, m, noise, rng):
         """Each pair of a question has a similarity of its own, new for each answer."""
         n = len(self.depth)
-        width = {"quadruplets": 4, "chosen": 7, "ranked": 5}.get(kind, 3)
+        width = {"quadruplets": 4, "chosen": 7, "ranked": 5, "bestworst": 5}.get(kind, 3)
         leaves = np.argsort(rng.random((m, n)), axis=1)[:, :width]
 
-        def similarity(a, b):
-            deviate = rng.gumbel(size=m) if noise == "luce" else rng.normal(size=m)
+        def closeness(a, b):
             lengths = self.lengths[leaves[:, a]] + self.lengths[leaves[:, b]]
-            return 1.5 * self.depth[leaves[:, a], leaves[:, b]] - lengths + deviate
+            return 1.5 * self.depth[leaves[:, a], leaves[:, b]] - lengths
+
+        def similarity(a, b):
+            return closeness(a, b) + (rng.gumbel(size=m) if noise == "luce" else rng.normal(size=m))
 
         at = np.arange(m)
         if kind == "quadruplets":
@@ -105,8 +108,20 @@ class Truth:
             rows = np.column_stack([leaves[:, 0], others])
             return ordhc.Triplets.from_ranking(rows, n_ranked=4, n_leaves=n)
         near, far = np.repeat([0, 1], 4), np.tile([2, 3, 4, 5], 2)
-        rows = np.stack([np.repeat(leaves[:, :1], 8, axis=1), others[:, near], others[:, far]], axis=2)
-        return ordhc.Triplets(rows.reshape(-1, 3), n_leaves=n, answers=np.repeat(at, 8))
+        if kind == "bestworst":
+            best, worst = order[:, 0], order[:, -1]
+            if noise == "luce":
+                # The farthest is a choice of its own among those that remain.
+                farness = np.stack([rng.gumbel(size=m) - closeness(0, place) for place in range(1, width)])
+                farness[best, at] = -np.inf
+                worst = farness.argmax(axis=0)
+            key = np.zeros((m, 4))
+            key[at, best], key[at, worst] = -1, 1
+            others = leaves[at[:, None], 1 + key.argsort(axis=1, kind="stable")]
+            near, far = np.array([0, 0, 0, 1, 2]), np.array([1, 2, 3, 3, 3])
+        k = len(near)
+        rows = np.stack([np.repeat(leaves[:, :1], k, axis=1), others[:, near], others[:, far]], axis=2)
+        return ordhc.Triplets(rows.reshape(-1, 3), n_leaves=n, answers=np.repeat(at, k))
 
     def questions(self, m, rng):
         """Whose answer is clear, near before far."""

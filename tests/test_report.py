@@ -359,7 +359,7 @@ def test_chains_that_have_not_mixed_are_told(monkeypatch):
     monkeypatch.setattr("ordhc.clustering.mixing.MIXED", 0.5)
     r = ordhc.report(t, method="posterior-al", methods=["adds3-al"])
     assert r.numbers["notes"]["mixing"].startswith(
-        f"R-hat is {mixing['r_hat']:.2f}: the chains have not mixed"
+        f"The chains have not mixed (R-hat above 0.5: log-likelihood {mixing['r_hat']:.2f}, noise "
     )
     assert "sweeps=600" in r.to_html()
     with pytest.warns(ordhc.OrdhcWarning, match="the chains have not mixed"):

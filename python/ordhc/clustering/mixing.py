@@ -13,6 +13,8 @@ __all__ = ["MIXED", "Mixing", "mixing_of", "trouble_of", "unsure_clusters"]
 
 #: R-hat of chains that look alike is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
+#: Quantities that are of the model more than of the tree.
+_OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
 #: So many clusters say whether chains agree.
 _UNSURE = 5
 
@@ -49,7 +51,7 @@ class Mixing:
 
     @property
     def trouble(self) -> str | None:
-        """What to do where R-hat is above 1.1; None where it isn't.
+        """What depends on where chains began, and what to do; None where no R-hat is above 1.1.
 
         Examples
         --------
@@ -58,7 +60,7 @@ class Mixing:
         >>> Mixing(1.05, 200.0, nothing, nothing, nothing).trouble is None
         True
         """
-        return _trouble(self.r_hat)
+        return _trouble({"log-likelihood": self.r_hat, **self.r_hats})
 
     def __repr__(self) -> str:
         told = f"R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}"
@@ -69,13 +71,17 @@ class Mixing:
         return f"<Mixing: {told}>"
 
 
-def _trouble(r_hat: float) -> str | None:
-    if not r_hat > MIXED:
+def _trouble(r_hats: Mapping[str, float]) -> str | None:
+    large = {what: r_hat for what, r_hat in r_hats.items() if r_hat > MIXED}
+    if not large:
         return None
+    listed = ", ".join(f"{what} {r_hat:.2f}" for what, r_hat in large.items())
+    agree = _OF_THE_MODEL.issuperset(large)
+    what = "these numbers depend" if agree else "tree and support depend"
+    but = ", but the chains agree on the tree and its support" if agree else ""
     return (
-        f"the chains have not mixed (R-hat above {MIXED}): tree and support depend on where they began. "
-        "Draw longer chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), "
-        "until they have"
+        f"the chains have not mixed (R-hat above {MIXED}: {listed}): {what} on where they began{but}. Draw longer "
+        "chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), until they have"
     )
 
 
@@ -85,8 +91,8 @@ def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
 
 
 def trouble_of(states: list[NDArray[np.float64]]) -> str | None:
-    """Return `Mixing.trouble`, by the `states` of `mixing_of` alone: no trees are looked at."""
-    return _trouble(_mixed(chain[:, 0] for chain in states)[0])
+    """Return `Mixing.trouble` by the log-likelihood alone, from the `states` of `mixing_of`: it is known at once."""
+    return _trouble({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
 
 
 def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:

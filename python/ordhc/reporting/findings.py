@@ -136,7 +136,7 @@ def found_in(
         tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
         lengths = _lengths(drawn)
         if mixing.trouble is not None:
-            notes["mixing"] = f"R-hat is {mixing.r_hat:.2f}: {mixing.trouble}."
+            notes["mixing"] = f"{mixing.trouble[0].upper()}{mixing.trouble[1:]}."
     elif asked.n_resamples:
         try:
             resampled = bootstrap(
