@@ -101,7 +101,7 @@ def test_checks_of_scikit_learn(estimator):
 
 
 def test_checks_of_scikit_learn_over_points():
-    results = outcomes(OfPoints(n_clusters=2), {})
+    results = outcomes(OfPoints("adds3-al+spr", n_clusters=2), {})
     assert not [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
     passed = {r["check_name"] for r in results if r["status"] == "passed"}
     of_weights = {name for name in INAPPLICABLE if "sample_weight" in name}

@@ -80,8 +80,8 @@ def _trouble(r_hats: Mapping[str, float]) -> str | None:
     what = "these numbers depend" if agree else "tree and support depend"
     but = ", but the chains agree on the tree and its support" if agree else ""
     return (
-        f"the chains have not mixed (R-hat above {MIXED}: {listed}): {what} on where they began{but}. Draw longer "
-        "chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), until they have"
+        f"the chains have not mixed (R-hat above {MIXED}: {listed}): {what} on where they began{but}. "
+        "Draw longer chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), until they have"
     )
 
 
@@ -91,7 +91,7 @@ def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
 
 
 def trouble_of(states: list[NDArray[np.float64]]) -> str | None:
-    """Return `Mixing.trouble` by the log-likelihood alone, from the `states` of `mixing_of`: it is known at once."""
+    """Return `Mixing.trouble` by the log-likelihood alone, which the `states` of `mixing_of` tell at once."""
     return _trouble({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
 
 
