@@ -31,12 +31,12 @@ UNLIKE = (
 PUZZLES, FILLED = 15, 8
 #: What support is not, of resamples and of a posterior.
 _SUPPORT = (
-    "Support is how often a cluster comes back, not how likely it is: of clusters with a support "
-    "of 54% in simulations "
-    "22% were true.",
-    "Support is the probability of a cluster if answers are independent and wrong as the posterior "
-    "assumes. Where "
-    "a true cluster has no parts, the parts that it is drawn with have some support, too.",
+    "Support is how often a cluster comes back, not how likely it is: of clusters with a support of 54% in "
+    "simulations 22% were true.",
+    "Support is the probability of a cluster if answers are independent and wrong as the posterior assumes. "
+    "If the same pairs are misjudged in the same way again and again, support is too high once there are "
+    "several answers for each pair: with four in simulations, of 99% 89% were true. Where a true cluster has "
+    "no parts, the parts that it is drawn with have some support, too.",
 )
 Numbers = Mapping[str, Any]
 
