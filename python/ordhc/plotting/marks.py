@@ -1,7 +1,7 @@
 """What is drawn beside and on a tree: support, names of nodes, columns of categories, legends."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from ordhc.plotting.categories import Categories
 from ordhc.plotting.crown import Crown, Item
 from ordhc.plotting.figures import points_of
-from ordhc.plotting.palette import Theme
+from ordhc.plotting.palette import Theme, palette
 from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.sizes import longest_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "widths_of"]
+__all__ = ["draw_columns", "draw_marked", "draw_node_names", "draw_support", "legend", "widths_of"]
 
 
 #: Shorter names of nodes are not cut further.
@@ -99,6 +99,16 @@ def draw_support(
             gid="ordhc-support",
         ).set_in_layout(False)
     return taken
+
+
+def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int], line: float) -> None:
+    """Draw rings around nodes, by their numbers; those inside collapsed clusters are not seen."""
+    places = [shapes.node(item) for item in crown.items() if item.label in marked and not item.is_rest]
+    if places:
+        x, y = zip(*places, strict=True)
+        colour, wide = palette(2)[1], max(line, 0.8)
+        rings = ax.scatter(x, y, s=26, facecolors="none", edgecolors=colour, linewidths=1.3 * wide, zorder=4)
+        rings.set_gid("ordhc-marked")
 
 
 def draw_node_names(
