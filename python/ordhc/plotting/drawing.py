@@ -119,8 +119,8 @@ def plot_dendrogram(
     palette
         Colours of categories, by category; others get colours that nothing else in the figure has.
     marked
-        Leaves and nodes to draw a ring around: numbers, names or `Node`. Those inside a triangle are not
-        seen.
+        Leaves that get a dot and nodes that get a ring: numbers, names or `Node`. Those inside a triangle are
+        not seen.
     labels
         Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
     node_names
@@ -202,7 +202,7 @@ def plot_dendrogram(
         branches = of_mapping(tree, colors)
     elif color_by is not None:
         (branches,) = columns_of(tree, "color_by", color_by, palette)[:1]
-    rings = {tree.node(which).label if isinstance(which, int | str) else which.label for which in marked}
+    noted = {which.label if isinstance(which, Node) else tree.node(which).label for which in marked}
     used = 0 if branches is None else len(branches.colours)
     strips = [] if columns is None else columns_of(tree, "columns", columns, palette, after=used)
     crown = Crown(tree, truncate, at_least=n_clusters or 1)
@@ -233,7 +233,7 @@ def plot_dendrogram(
         taken_boxes = None
         if shown in ("numbers", "dots"):
             taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
-        draw_marked(ax, crown, shapes, rings, line)
+        draw_marked(ax, crown, shapes, noted, line)
         if node_names:
             draw_node_names(ax, crown, shapes, taken_boxes, inks, size)
         named = n_clusters is not None and node_names and bool(names_by_place(tree))

@@ -102,13 +102,19 @@ def draw_support(
 
 
 def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int], line: float) -> None:
-    """Draw rings around nodes, by their numbers; those inside collapsed clusters are not seen."""
-    places = [shapes.node(item) for item in crown.items() if item.label in marked and not item.is_rest]
-    if places:
-        x, y = zip(*places, strict=True)
-        colour, wide = palette(2)[1], max(line, 0.8)
-        rings = ax.scatter(x, y, s=26, facecolors="none", edgecolors=colour, linewidths=1.3 * wide, zorder=4)
-        rings.set_gid("ordhc-marked")
+    """Draw dots at leaves and rings around nodes, by number; those inside collapsed clusters are not seen."""
+    colour, n = palette(2)[1], crown.tree.n_leaves
+    items = [item for item in crown.items() if item.label in marked and not item.is_rest]
+    for some, face, area in (
+        ([item for item in items if item.label < n], colour, 12.0),
+        ([item for item in items if item.label >= n], "none", 26.0),
+    ):
+        if some:
+            x, y = zip(*map(shapes.node, some), strict=True)
+            drawn = ax.scatter(x, y, s=area, facecolors=face, edgecolors=colour, zorder=4, clip_on=False)
+            # A dot without an edge covers less of the name beside it.
+            drawn.set_linewidth(0 if face == colour else 1.3 * max(line, 0.8))
+            drawn.set_gid("ordhc-marked-leaves" if face == colour else "ordhc-marked-nodes")
 
 
 def draw_node_names(

@@ -76,7 +76,7 @@ def tree_figure(
 
 
 def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
-    """Draw the tree with rings around nodes; None for more items than a page holds."""
+    """Draw the tree with marks at nodes; None for more items than a page holds."""
     if tree.n_leaves > WHOLE:
         return None
     return _inline(
@@ -85,7 +85,7 @@ def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
             tree.with_support(None), width=WIDTH, marked=marked, node_names=False, theme="light"
         ),
         2,
-        f"Dendrogram of {tree.n_leaves:,} items with rings where points foretell answers better",
+        f"Dendrogram of {tree.n_leaves:,} items, marked where points foretell answers better",
     )
 
 

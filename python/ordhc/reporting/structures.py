@@ -5,7 +5,7 @@ from typing import Any
 
 from ordhc.reporting.figures import misfits_figure
 from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table
-from ordhc.reporting.words import in_numbers, percent_range, three_digits
+from ordhc.reporting.words import in_numbers, percent, percent_range, three_digits
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["has_structure", "structure_section"]
@@ -51,7 +51,7 @@ def _scores(found: Numbers) -> Markup:
         rows.append(
             (
                 each["name"],
-                percent_range(accuracy["value"], accuracy["low"], accuracy["high"]),
+                percent(chance) if at == 0 else percent_range(*accuracy.values()),
                 interval(accuracy["value"], accuracy["low"], accuracy["high"], chance=chance, span=span),
                 f"{loss['value']:.3f}",
                 three_digits(behind["value"], behind["low"], behind["high"]) if at != least else "",
@@ -108,5 +108,5 @@ def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
     ]
     drawn = misfits_figure(tree, [each["label"] for each in misfits])
     if drawn is not None:
-        parts.append(figure(drawn, "Rings mark the items and clusters whose answers points foretell better."))
+        parts.append(figure(drawn, "Dots mark items, and rings mark clusters, whose answers points foretell better."))
     return parts

@@ -142,7 +142,7 @@ class Structure:
         return {**known, "caution": ADAPTIVE if self.adaptive else None, "tree": self.tree.to_dict()}
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw `tree` with rings around the `misfits`, where points foretell answers better.
+        """Draw `tree` with marks at the `misfits`: dots at items, rings around clusters.
 
         Parameters
         ----------

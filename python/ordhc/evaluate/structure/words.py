@@ -30,7 +30,7 @@ class Estimate:
     def __str__(self) -> str:
         return (
             f"{self.value:.3f}"
-            if math.isnan(self.low)
+            if math.isnan(self.low) or self.low == self.high
             else f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
         )
 
