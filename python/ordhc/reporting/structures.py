@@ -108,5 +108,7 @@ def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
     ]
     drawn = misfits_figure(tree, [each["label"] for each in misfits])
     if drawn is not None:
-        parts.append(figure(drawn, "Dots mark items, and rings mark clusters, whose answers points foretell better."))
+        parts.append(
+            figure(drawn, "Dots mark items, and rings mark clusters, whose answers points foretell better.")
+        )
     return parts

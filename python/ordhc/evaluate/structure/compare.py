@@ -139,7 +139,12 @@ class Structure:
         fields = {name: value for name, value in vars(self).items() if name != "tree"}
         known: dict[str, Any] = finite({name: _plain(value) for name, value in fields.items()})
         known["coins"]["text"] = self.coins.text
-        return {**known, "caution": ADAPTIVE if self.adaptive else None, "tree": self.tree.to_dict()}
+        return {**known, "caution": self.caution, "tree": self.tree.to_dict()}
+
+    @property
+    def caution(self) -> str | None:
+        """What limits the conclusion: that a learner chose the questions; else None."""
+        return ADAPTIVE if self.adaptive else None
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw `tree` with marks at the `misfits`: dots at items, rings around clusters.
@@ -194,8 +199,8 @@ class Structure:
         found += [f"  {each}" for each in self.misfits[:_PRINTED]]
         if len(self.misfits) > _PRINTED:
             found.append(f"  and {len(self.misfits) - _PRINTED:,} more (`misfits`)")
-        if self.adaptive:
-            found += ["", ADAPTIVE]
+        if self.caution is not None:
+            found += ["", self.caution]
         return found
 
     def _looked(self) -> str:
