@@ -12,7 +12,7 @@ from ordhc.evaluate.structure.scored import Scored
 from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Looked", "Misfit", "looked_at"]
+__all__ = ["Looked", "Misfit", "common_clusters", "incidences", "looked_at"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -82,13 +82,13 @@ def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, be
     behind
         (a,) the log loss of the tree minus that of points, for each answer of `scored`.
     """
-    answers, leaves = _incidences(data)
+    answers, leaves = incidences(data)
     # The place of each answer of the data in `scored`.
     place = np.full(int(answers.max()) + 1, -1)
     place[scored.at] = np.arange(len(scored.at))
     kept = place[answers] >= 0
     answers, leaves = place[answers[kept]], leaves[kept]
-    common = _common(tree, answers, leaves, len(scored.at))
+    common = common_clusters(tree, answers, leaves, len(scored.at))
     members = [(leaf, answers[leaves == leaf]) for leaf in range(tree.n_leaves)]
     members += [(node, np.flatnonzero(common == node)) for node in range(tree.n_leaves, tree.n_nodes)]
     found, tails, counts = [], [], [0, 0]
@@ -111,15 +111,15 @@ def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, be
     return Looked(tuple(sorted(misfits, key=lambda each: -each.behind.value)), *counts)
 
 
-def _incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
-    """Each answer with each of its leaves, once."""
+def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
+    """Return the numbers of answers and of leaves: each answer with each of its leaves, once."""
     rows = np.asarray(data.rows, dtype=np.int64)
     codes = np.unique((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
     return codes // data.n_leaves, codes % data.n_leaves
 
 
-def _common(tree: Dendrogram, answers: Numbers, leaves: Numbers, count: int) -> Numbers:
-    """(count,) the node of the smallest cluster with all leaves of each answer."""
+def common_clusters(tree: Dendrogram, answers: Numbers, leaves: Numbers, count: int) -> Numbers:
+    """Return the (count,) node of the smallest cluster with all leaves of each answer."""
     shape = tree._shape
     starts, sizes, parents = np.array(shape.starts), np.array(shape.sizes), np.array(shape.parents)
     at = starts[leaves]

@@ -96,13 +96,18 @@ def verdict_of(found: Evidence) -> Verdict:
     beyond = "of what the best model foretells beyond how typical items are"
     # A line is a special tree, and the simpler picture: it is preferred unless a tree foretells more.
     if is_line and are_near and found.points.value >= found.tree.value - EVEN:
+        special = (
+            "A line is a special tree, so that a hierarchy describes these answers, too, but its clusters "
+            "are sections of the scale."
+            if found.tree.value >= NEARLY
+            else "A tree of these answers cuts the scale into sections, and leaves something out."
+        )
         return _verdict(
             "line",
             found.points.low >= NEARLY,
             "One scale describes these answers nearly as well as anything does.",
-            f"Points in one dimension foretell {others} {beyond}, a hierarchy {share}. A line is a special "
-            "tree, so that a hierarchy describes these answers, too, but its clusters are sections of the "
-            "scale. Consider ordhc_embedding.embed(t, n_components=1).",
+            f"Points in one dimension foretell {others} {beyond}, a hierarchy {share}. {special} Consider "
+            "ordhc_embedding.embed(t, n_components=1).",
         )
     if found.tree.value >= NEARLY:
         if are_near and is_line:
@@ -123,7 +128,7 @@ def verdict_of(found: Evidence) -> Verdict:
     sure = found.tree.high < NEARLY
     if are_near:
         return _verdict(
-            "line" if is_line else "map",
+            "map",
             sure,
             f"Points in {space} describe these answers better than a hierarchy.",
             f"The hierarchy foretells {share} {beyond}, points {others}. Consider ordhc_embedding.embed(t, "

@@ -4,7 +4,10 @@ import logging
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+
+import numpy as np
 
 import ordhc
 from ordhc import Quadruplets, Triplets
@@ -60,14 +63,9 @@ class Comparing:
         """Return the last comparison, and begin another one if answers have grown by a quarter."""
         if self._running is not None and self._running.done():
             finished, self._running = self._running, None
-            try:
+            with suppress(_StoppedError):
                 self._last = finished.result()
-            except _StoppedError:
-                pass
-            except Exception:
-                log.exception("structures can't be compared")
-                self._last = Compared(self._last.n_answers, "", "Structures could not be compared.")
-        n = len(set(answers_of(data).tolist()))
+        n = len(np.unique(answers_of(data)))
         if n < _FEWEST:
             self._last = _missing(n)
         elif self._running is None and n >= _GROWN * self._last.n_answers and not self._is_closed:
@@ -105,5 +103,10 @@ def _compared(data: Triplets | Quadruplets, n: int, progress: Callable[[float], 
             found: Structure = ordhc.structure(data, folds=_FOLDS, unit=unit, progress=progress)
         except InputError as error:
             return Compared(n, "", f"Structures could not be compared: {error}.")
+        except _StoppedError:
+            raise
+        except Exception:
+            log.exception("structures can't be compared")
+            return Compared(n, "", "Structures could not be compared.")
     verdict = found.verdict
     return Compared(n, verdict.headline, verdict.text.removeprefix(verdict.headline).strip(), found.caution)
