@@ -19,7 +19,7 @@ from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.structure.coins import CoinFlips
 from ordhc.evaluate.structure.misfits import FALSE, Looked, Misfit, looked_at
-from ordhc.evaluate.structure.scored import BOTH, CHANCE, CHOSEN, Scored, scored
+from ordhc.evaluate.structure.scored import BOTH, CHANCE, WEIGHTED, Scored, scored
 from ordhc.evaluate.structure.trial import (
     ADDITIVE,
     DIMENSIONS,
@@ -90,10 +90,9 @@ class Structure:
         Of what the best structure foretells beyond lengths alone, the share that the better tree foretells,
         by log loss, with a 95% interval; NaN where the best structure foretells nothing for sure.
     points_share
-        The share that points foretell: points in one dimension if `dimensions` is 1, else points in the
-        number of dimensions that predicts best within the training answers.
+        The share that points foretell: points in one dimension if `dimensions` is 1, else "points, weighted".
     dimensions
-        The smallest number of dimensions in which points are not clearly worse than in the best one.
+        The smallest number of dimensions whose points are within a standard error of the best ones.
     coins
         The coin-flip test: whether points foretell answers that the better tree leaves open.
     misfits
@@ -251,8 +250,8 @@ def structure(
 
     Each structure is fitted to all answers but a fold's, and predicts these: chance; lengths alone (how
     typical items are); flat clusters; a tree whose leaves stand equally far from the root (ultrametric) and
-    one whose leaves have lengths (additive); points in 1, 2, 3 and 5 dimensions; and the mean of the additive
-    tree and points.
+    one whose leaves have lengths (additive); points in 1, 2, 3 and 5 dimensions, and their weighted mean; and
+    the mean of the additive tree and these.
 
     Parameters
     ----------
@@ -294,9 +293,11 @@ def structure(
     proportion to exp(s), as in `ordhc.posterior`, and a share is given by chance. Lengths alone:
     s = -l(i) - l(j). Flat clusters: s is larger within clusters of `ordhc.cluster`'s tree, less both lengths.
     Points: s = -``|x(i) - x(j)|`` - l(i) - l(j), so that points have lengths as trees do (Winsberg & Carroll
-    1989). Lengths and coordinates have normal priors. The spread of the priors, the number of clusters and
-    the dimensions of "points, dimensions chosen" are chosen within the training answers. Trees are those of
-    `ordhc.posterior` with shorter chains. Repeated answers of a person all count (``repeats="new"``).
+    1989). Lengths and coordinates have normal priors. The spread of the priors and the number of clusters are
+    chosen within the training answers, by predictions of a part of them. "Points, weighted" is the mean of
+    the predictions of all spaces, with the weights that predict that part best (stacking, Yao et al. 2018).
+    Trees are those of `ordhc.posterior` with shorter chains. Repeated answers of a person all count
+    (``repeats="new"``).
 
     The coin-flip test takes the held-out answers that the better tree ties with another possible answer: of
     the two, the likelier one has a probability of at most .55. Under a tree, points cannot say which of them
@@ -366,13 +367,19 @@ def _compared_data(data: "Triplets | Quadruplets | Scan | Knowledge") -> Triplet
 
 
 def _dimensions(answers: Scored, means: dict[str, float]) -> int:
-    """The smallest number of dimensions in which points are not clearly worse than in the best one."""
+    """The smallest number of dimensions whose points are within a standard error of the best ones.
+
+    The one-standard-error rule (Breiman et al. 1984) on paired differences.
+    """
+    losses = answers.losses
     known = [d for d in DIMENSIONS if named(d) in means]
     best = min(known, key=lambda d: means[named(d)])
-    losses = answers.losses
-    return next(
-        d for d in known if d == best or not answers.mean(losses[named(d)] - losses[named(best)]).low > 0
-    )
+    for d in known:
+        difference = losses[named(d)] - losses[named(best)]
+        value, error, _ = answers.error(difference, np.ones_like(difference))
+        if value <= 0 or value <= error:
+            return d
+    return best
 
 
 def _coins(answers: Scored, tree: str, kept: str) -> CoinFlips:
@@ -399,7 +406,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
     unknown = Estimate(math.nan, math.nan, math.nan)
     tree_share = answers.ratio(losses[base] - losses[tree], gained) if is_some else unknown
     dimensions = _dimensions(answers, means)
-    points = named(1) if dimensions == 1 else CHOSEN
+    points = named(1) if dimensions == 1 else WEIGHTED
     points_share = answers.ratio(losses[base] - losses[points], gained) if is_some else unknown
     evidence = Evidence(
         by_effects=answers.mean(losses[CHANCE] - losses[EFFECTS]),
@@ -411,7 +418,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
     )
     names = [
         CHANCE,
-        *(name for name in losses if name not in (CHANCE, ULTRAMETRIC, ADDITIVE, CHOSEN, BOTH)),
+        *(name for name in losses if name not in (CHANCE, ULTRAMETRIC, ADDITIVE, WEIGHTED, BOTH)),
     ]
     names[3:3] = [ULTRAMETRIC, ADDITIVE]
     scores = [
@@ -421,9 +428,9 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
             answers.share(answers.right[name]),
             answers.mean(losses[name] - losses[best]),
         )
-        for name in (*names, CHOSEN, BOTH)
+        for name in (*names, WEIGHTED, BOTH)
     ]
-    looked: Looked = looked_at(answers, trial.data, drawn, losses[tree] - losses[CHOSEN])
+    looked: Looked = looked_at(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
     return Structure(
         verdict_of(evidence),
         tuple(scores),

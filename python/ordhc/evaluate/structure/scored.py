@@ -13,12 +13,12 @@ from ordhc.evaluate.structure.coins import columns_of, upper_tail
 from ordhc.evaluate.structure.trial import ADDITIVE, PARTS, POINTS, ULTRAMETRIC, Found, Trial
 from ordhc.evaluate.structure.words import Estimate
 
-__all__ = ["BOTH", "CHANCE", "CHOSEN", "Scored", "scored"]
+__all__ = ["BOTH", "CHANCE", "WEIGHTED", "Scored", "scored"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-CHANCE, CHOSEN, BOTH = "chance", "points, dimensions chosen", "tree and points"
+CHANCE, WEIGHTED, BOTH = "chance", "points, weighted", "tree and points"
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
         mine = found[fold * len(PARTS) : (fold + 1) * len(PARTS)]
         tables = {name: each for one in mine for name, each in one.items()}
         chosen = tables.pop(POINTS)
-        tables[CHOSEN] = chosen
+        tables[WEIGHTED] = chosen
         tables[BOTH] = [(a + b) / 2 for a, b in zip(tables[ADDITIVE], chosen, strict=True)]
         tables = {
             CHANCE: [np.full_like(a, 1 / k.n_possible) for a, k in zip(chosen, choices.kinds, strict=True)],

@@ -112,12 +112,15 @@ class Trial:
         effects, deviation = chosen_effects(some, rest, whole)
         flat, _ = chosen_clusters(some, rest, whole, deviation, (_cuts(inner), _cuts(train)))
         dimensions = tuple(d for d in DIMENSIONS if d < train.n_leaves)
-        models, losses = chosen_points(some, rest, whole, deviation, dimensions, _spectral(inner))
-        best = min(sorted(losses), key=losses.__getitem__)
+        models, weights = chosen_points(some, rest, whole, deviation, dimensions, _spectral(inner))
         by_name: dict[str, Fitted] = {EFFECTS: effects, FLAT: flat}
         by_name |= {named(d): models[d] for d in sorted(models)}
-        by_name[POINTS] = models[best]
-        return {name: list(map(model, kinds)) for name, model in by_name.items()}
+        found = {name: list(map(model, kinds)) for name, model in by_name.items()}
+        found[POINTS] = [
+            np.average([found[named(d)][at] for d in weights], axis=0, weights=list(weights.values()))
+            for at in range(len(kinds))
+        ]
+        return found
 
 
 def seconds_needed(data: Triplets | Quadruplets, folds: int) -> float:

@@ -48,7 +48,7 @@ class Evidence:
     tree, points
         The share of `beyond_effects` that the better tree foretells, and that points foretell.
     dimensions
-        The smallest number of dimensions in which points are not clearly worse than in the best one.
+        The smallest number of dimensions whose points are within a standard error of the best ones.
     chance
         The log loss of chance.
     """
