@@ -157,6 +157,9 @@ def _given() -> list[str]:
         if own not in _TOLD or source is None or source.name != "COMMANDLINE":
             continue
         value = context.params[name]
+        if isinstance(value, bool):
+            told.append(max(parameter.opts if value else parameter.secondary_opts, key=len))
+            continue
         for each in value if isinstance(value, tuple) else (value,):
             told += [max(parameter.opts, key=len), str(each)]
     return told

@@ -203,9 +203,7 @@ def _structure(
     if asked.structure is False:
         return None
     if not folds:
-        notes["structure"] = (
-            "Nothing could be held out, so it is not known whether a tree is the right picture."
-        )
+        # The note on methods says that nothing could be held out.
         return None
     seconds = seconds_needed(data, folds)
     if asked.structure is None and seconds > STRUCTURE_SECONDS:
