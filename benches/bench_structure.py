@@ -1,10 +1,13 @@
-"""How often `ordhc.structure` gives the right verdict: simulated trees, spaces, a circle, a star and noise.
+"""How often `ordhc.structure` gives the right verdict, and how often the coin-flip test rejects a tree.
 
-    python benches/bench_structure.py            # 10 sets, some minutes on two cores
-    python benches/bench_structure.py --seeds 5  # 50 sets
+    python benches/bench_structure.py                          # 10 sets, some minutes on two cores
+    python benches/bench_structure.py --seeds 5                # 50 sets
+    python benches/bench_structure.py --coins trees --seeds 60 # the level of the test; one set a seed
+    python benches/bench_structure.py --coins points --seeds 60 # its power
 
 Each set has 40, 80 or 120 items and 20, 50 or 100 answers an item, to "is A more like B or C?" or "which
-is the odd one out?". A verdict "few" (too few answers) counts as right only for 20 answers an item.
+is the odd one out?", of trees, spaces, a circle, a star or noise. A verdict "few" (too few answers) counts
+as right only for 20 answers an item. Sets for the coin-flip test are smaller, half of them with 25 people.
 """
 
 import argparse
@@ -84,12 +87,57 @@ def answers_from(S: np.ndarray, m: int, odd: bool, rng: np.random.Generator) -> 
     return ordhc.Triplets(rows, n_leaves=n)
 
 
+#: What the coin-flip test is tried on.
+COINS = {
+    "trees": ("ultrametric tree", "additive tree", "planted clusters"),
+    "points": ("line", "2 dimensions", "3 dimensions", "5 dimensions"),
+}
+
+
+def with_people(data: ordhc.Triplets, people: int, rng: np.random.Generator) -> ordhc.Triplets:
+    """Return answers of some people, by chance."""
+    answers = np.arange(len(data)) if data.answers is None else data.answers
+    return ordhc.Triplets(
+        data.rows,
+        n_leaves=data.n_leaves,
+        answers=data.answers,
+        groups=rng.integers(0, people, int(np.max(answers)) + 1)[answers],
+    )
+
+
+def coins(kinds: tuple[str, ...], seeds: range) -> None:
+    """Print how often the coin-flip test rejects a tree."""
+    found: dict[str, list[bool]] = {}
+    for seed in seeds:
+        kind = kinds[seed % len(kinds)]
+        rng = np.random.default_rng((1, seed))
+        n, each = int(rng.choice([20, 30, 60])), int(rng.choice([15, 30, 60]))
+        odd, people = bool(rng.random() < 0.5), int(rng.choice([0, 25]))
+        data = answers_from(closeness_of(kind, n, rng), n * each, odd, rng)
+        data = with_people(data, people, rng) if people else data
+        test = ordhc.structure(data, seed=seed).coins
+        is_rejected = test.p_value <= 0.05
+        for group in (kind, "people" if people else "questions", f"{each} answers an item", "all"):
+            found.setdefault(group, []).append(is_rejected)
+        print(
+            f"{kind:18s} n {n:2d}, {each} answers an item, {'odd' if odd else 'triplets':8s} "
+            f"{people:2d} people: {test.n_answers:5d} coin flips, {test.share}, p {test.p_value:.3f}",
+            flush=True,
+        )
+    for group in sorted(found):
+        print(f"{group:20s} rejected {sum(found[group]):3d} of {len(found[group]):3d}")
+
+
 def main() -> None:
-    """Print the verdicts."""
+    """Print the verdicts, or what the coin-flip test says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--coins", choices=list(COINS))
     arguments = parser.parse_args()
+    if arguments.coins:
+        coins(COINS[arguments.coins], range(arguments.first, arguments.first + arguments.seeds))
+        return
     right = tried = 0
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         for at, (kind, verdicts) in enumerate(RIGHT.items()):

@@ -17,10 +17,12 @@ from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
 from ordhc.evaluate.trials import parts_of
+from ordhc.reporting import findings
 from ordhc.reporting.counts import forms_of, leaves_asked
+from ordhc.reporting.words import summary
 from support.answers import answered, of_people, persons
 
-FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10}
+FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10, "structure": False}
 
 
 # --- beside slow and plain twins -------------------------------------------------------------
@@ -246,7 +248,7 @@ def test_unexplained_answers_are_counted_one_by_one():
         (Triplets([("a", "b", "c")]), {"methods"}),
         (Triplets([("a", "b", "c"), ("b", "a", "c"), ("c", "d", "a")]), {"folds"}),
         (Triplets([(0, 1, 2)] * 30), {"methods"}),
-        (Triplets([(0, 1, 2), (1, 2, 0)] * 5, groups=["ann"] * 10), {"folds"}),
+        (Triplets([(0, 1, 2), (1, 2, 0)] * 5, groups=["ann"] * 10), {"folds", "structure"}),
         (Triplets([(0, 1, 2), (1, 0, 2), (3, 2, 0), (2, 3, 1)], groups=[0, 0, 1, 1]), {"folds", "unit"}),
         (Quadruplets([(0, 1, 2, 3), (0, 1, 0, 2), (2, 3, 1, 2)]), {"folds"}),
         (Triplets([(0, 1, 2), (3, 4, 0)], n_leaves=9, weights=[1.0, 0.0]), {"methods"}),
@@ -276,6 +278,43 @@ def test_nothing_to_report_is_an_error():
         ordhc.report(Triplets([(0, 1, 2)]), "report.txt")
     with pytest.raises(InputError, match="a vocabulary needs X"):
         ordhc.report(Triplets([(0, 1, 2)]), vocabulary=["a"])
+
+
+def test_whether_it_is_a_tree(monkeypatch):
+    X = np.random.default_rng(1).normal(size=(16, 2))
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    rng = np.random.default_rng(2)
+    rows = np.array([rng.choice(16, 3, replace=False) for _ in range(1500)])
+    is_far = D[rows[:, 0], rows[:, 1]] > D[rows[:, 0], rows[:, 2]]
+    rows[is_far] = rows[is_far][:, [0, 2, 1]]
+    t = Triplets(rows, names=[f"<{leaf}>" for leaf in range(16)])
+    r = ordhc.report(t, **{**FAST, "structure": None})
+    found = r.numbers["structure"]
+    assert found["verdict"]["kind"] == "map"
+    assert found["verdict"]["headline"] in " ".join(summary(r.numbers))
+    assert len(found["scores"]) == 11
+    # Misfits are leaves and clusters of the report's own tree.
+    assert len(found["misfits"]) > 3
+    for each in found["misfits"]:
+        node = r.tree.node(each["label"])
+        assert (node.size, node.is_leaf) == (each["n_items"], each["n_items"] == 1)
+    assert "tree" not in found
+    page = r.to_html()
+    assert '<a href="#structure">Is it a tree?</a>' in page
+    assert found["coins"]["text"].replace("<", "&lt;") in page
+    assert "Where the tree fails" in page
+    assert page.count('id="misfits-') > 3
+    assert "<15>" not in page
+    json.loads(r.to_json())
+    without = ordhc.report(t, **FAST)
+    assert without.numbers["structure"] is None
+    assert "Is it a tree?" not in without.to_html()
+    monkeypatch.setattr(findings, "STRUCTURE_SECONDS", 0.0)
+    slow = ordhc.report(t, **{**FAST, "structure": None})
+    assert slow.numbers["structure"] is None
+    assert "ordhc structure" in slow.numbers["notes"]["structure"]
+    assert slow.numbers["notes"]["structure"] in slow.to_html()
+    assert ordhc.report(t, **{**FAST, "structure": True}).numbers["structure"] == found
 
 
 def test_methods_that_need_all_answers_have_no_support():
@@ -380,15 +419,15 @@ def test_a_ceiling_of_few_answers_is_not_told():
 
 def test_more_leaves_get_fewer_resamples():
     t = of_people(n_people=5, m=10)
-    assert ordhc.report(t, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 200
+    assert ordhc.report(t, methods=["adds3-al"], structure=False).numbers["settings"]["n_resamples"] == 200
     large = Triplets([(0, 1, 2), (2, 3, 0), (4, 5, 1)] * 3, n_leaves=601)
-    assert ordhc.report(large, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 99
+    assert ordhc.report(large, methods=["adds3-al"], structure=False).numbers["settings"]["n_resamples"] == 99
 
 
 def test_large_trees_are_reported_in_part():
     rng = np.random.default_rng(0)
     t = Triplets([rng.choice(150, 3, replace=False) for _ in range(2500)], n_leaves=150)
-    r = ordhc.report(t, methods=["adds3-al"], n_resamples=0, folds=2)
+    r = ordhc.report(t, methods=["adds3-al"], n_resamples=0, folds=2, structure=False)
     nodes = r.numbers["clusters"]["nodes"]
     assert len(nodes) == 148
     for node in nodes:
@@ -413,7 +452,9 @@ def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
     t, _ = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=10, seed=0)
     names = [f"item {leaf}" for leaf in range(40 + n_unanswered)]
     data = ordhc.Triplets(t.rows, n_leaves=len(names), names=names)
-    caption, drawn = caption_and_names(ordhc.report(data, methods=["adds3-al"], n_resamples=0, folds=2))
+    caption, drawn = caption_and_names(
+        ordhc.report(data, methods=["adds3-al"], n_resamples=0, folds=2, structure=False)
+    )
     assert sorted(drawn) == sorted(names[:40])
     assert ("without answers" in caption) == (n_unanswered > 0)
     assert "Colours are 2 clusters." in caption
@@ -423,7 +464,9 @@ def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
 def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
     t, _ = ordhc.simulate_planted(4000, levels=3, leaves_per_cluster=20, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=160, names=[f"item {leaf}" for leaf in range(160)])
-    found = ordhc.report(data, methods=["adds3-al"], n_resamples=0, folds=2, n_clusters=n_clusters)
+    found = ordhc.report(
+        data, methods=["adds3-al"], n_resamples=0, folds=2, structure=False, n_clusters=n_clusters
+    )
     caption, drawn = caption_and_names(found)
     assert len(drawn) == n_tips
     said = "Colours are {}." if n_clusters <= 110 else "{} are too many to colour."
@@ -433,6 +476,8 @@ def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
 def test_a_pilot_with_all_names_is_reported():
     t, _ = ordhc.simulate_planted(100, levels=2, leaves_per_cluster=50, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=200, names=[f"item {leaf}" for leaf in range(200)])
-    caption, drawn = caption_and_names(ordhc.report(data, methods=["adds3-al"], n_resamples=5))
+    caption, drawn = caption_and_names(
+        ordhc.report(data, methods=["adds3-al"], n_resamples=5, structure=False)
+    )
     assert len(drawn) == 60
     assert f"The {len(np.unique(t.rows))} items" in caption

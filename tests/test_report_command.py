@@ -38,15 +38,16 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     t = of_people(n_people=6, m=30)
     ordhc.write_comparisons(t, "answers.csv")
-    fast = ("--compare", "adds3-al", "--compare", "mulk3-al", "--resamples", "5")
+    fast = ("--compare", "adds3-al", "--compare", "mulk3-al", "--resamples", "5", "--no-structure")
     code, out, err = run(capsys, "report", "answers.csv", "-o", "report.html", *fast)
     assert code == 0, err
     assert out.splitlines()[0] == "8 items were compared in 180 answers of 6 people."
     assert out.splitlines()[-2:] == ["wrote    report.html", "wrote    report.json"]
     numbers = json.loads((tmp_path / "report.json").read_text())
     assert numbers["command"] == (
-        "ordhc report answers.csv --compare adds3-al --compare mulk3-al --resamples 5"
+        "ordhc report answers.csv --compare adds3-al --compare mulk3-al --resamples 5 --no-structure"
     )
+    assert numbers["structure"] is None
     code, out, err = run(capsys, "report", "answers.csv", "-o", "other.json", "--json", "-q", *fast)
     assert code == 0, err
     again = json.loads((tmp_path / "other.json").read_text())

@@ -9,7 +9,9 @@ import pytest
 
 import ordhc
 from ordhc.comparison.choices import Choices
+from ordhc.evaluate.structure.coins import columns_of, upper_tail
 from ordhc.evaluate.structure.fitting import answer_loss, minimised
+from ordhc.evaluate.structure.misfits import common_clusters, incidences
 from ordhc.evaluate.structure.words import Estimate, Evidence, verdict_of
 from support.processes import run
 
@@ -105,7 +107,7 @@ def test_people_are_kept_together_and_names_and_weights_do_not_matter():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not list"):
+    with pytest.raises(ordhc.InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
         ordhc.structure([(0, 1, 2)])
     with pytest.raises(ordhc.InputError, match="there are 3 leaves; 4 to 5,000 are needed"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)]))
@@ -113,6 +115,8 @@ def test_what_cannot_be_compared():
         ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5, weights=[0]))
     with pytest.raises(ordhc.InputError, match="1 different questions for 5 folds"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5))
+    with pytest.raises(ordhc.InputError, match="has other leaves than the data"):
+        ordhc.structure(answers_from(clusters(), 100, 1), tree=ordhc.Dendrogram.from_newick("((a,b),c);"))
     with pytest.raises(KeyError):
         ordhc.structure(answers_from(clusters(), 100, 1), folds=2)["cube"]
 
@@ -126,7 +130,6 @@ EVIDENCE = Evidence(
     beyond_effects=estimate(0.2),
     tree=estimate(0.97),
     points=estimate(0.6),
-    points_behind=estimate(0.05),
     dimensions=2,
     chance=0.69,
 )
@@ -141,28 +144,162 @@ EVIDENCE = Evidence(
         ({"tree": estimate(0.5), "points": estimate(1.0)}, "map", True, "n_components=2"),
         ({"tree": estimate(0.85, 0.1), "points": estimate(1.0)}, "map", False, "best estimate"),
         ({"tree": estimate(0.7), "points": estimate(0.7)}, "mixed", True, "Show both"),
+        ({"dimensions": 1, "points": estimate(1.0)}, "line", True, "A line is a special tree"),
+        ({"dimensions": 1, "points": estimate(0.965)}, "line", True, "sections of the scale"),
         (
-            {"dimensions": 1, "points": estimate(1.0), "points_behind": estimate(0.0)},
-            "line",
-            True,
-            "one scale",
-        ),
-        (
-            {"dimensions": 1, "points": estimate(0.95), "points_behind": estimate(0.05)},
+            {"dimensions": 1, "points": estimate(0.94)},
             "tree",
             True,
-            "hierarchy",
+            "whether one scale explains the clusters",
+        ),
+        (
+            {"dimensions": 1, "tree": estimate(0.7), "points": estimate(0.95)},
+            "line",
+            True,
+            "leaves something",
         ),
         ({"beyond_effects": estimate(0.001)}, "effects", True, "how typical they are"),
         ({"beyond_effects": estimate(0.001), "by_effects": estimate(0.0)}, "nothing", True, "by chance"),
-        ({"beyond_effects": estimate(0.05, 0.06)}, "few", False, "Too few answers"),
-        ({"beyond_effects": Estimate(0.05, np.nan, np.nan)}, "few", False, "Too few answers"),
+        ({"beyond_effects": estimate(0.05, 0.06)}, "few", False, "too few answers"),
+        ({"beyond_effects": Estimate(0.05, np.nan, np.nan)}, "few", False, "too few answers"),
     ],
 )
 def test_what_is_said(changes, kind, sure, words):
     found = verdict_of(dataclasses.replace(EVIDENCE, **changes))
     assert (found.kind, found.sure) == (kind, sure)
     assert words in found.text
+    assert found.text.startswith(found.headline)
+
+
+def test_answers_that_a_tree_ties():
+    odd = Choices.of(ordhc.Triplets.from_odd_one_out([(0, 1, 2)] * 3)).kinds[0]
+    tree = np.array([[0.2, 0.6, 0.2], [0.6, 0.2, 0.2], [0.34, 0.33, 0.33]])
+    points = np.array([[0.3, 0.6, 0.1], [0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
+    found = columns_of(odd, tree, points)
+    # The closest pair is no coin flip; which of the others is the odd one is.
+    assert found[0].tolist() == [1, 0, 1]
+    np.testing.assert_allclose(found[1], [1 / 2, 0, 1 / 3])
+    np.testing.assert_allclose(found[2], [1, 0, 0])
+    np.testing.assert_allclose(found[3], [0.75 / 0.5 - 1, 0, 0.2 / 0.34 - 1])
+
+
+def test_the_gain_of_coin_flips_is_0_on_average_if_the_tree_is_right():
+    odd = Choices.of(ordhc.Triplets.from_odd_one_out([(0, 1, 2)])).kinds[0]
+    p, q = np.array([0.37, 0.33, 0.3]), np.array([0.1, 0.2, 0.7])
+    orders = [np.roll(np.arange(3), -given) for given in range(3)]
+    gains = [columns_of(odd, p[None, order], q[None, order])[3, 0] for order in orders]
+    assert p @ gains == pytest.approx(0, abs=1e-12)
+
+
+def test_the_tail_of_students_t():
+    # R: pt(q, df, lower.tail = FALSE)
+    for t, freedom, tail in [(0, 9, 0.5), (2.776, 4, 0.025), (1.725, 20, 0.05), (-3, 50, 0.9979)]:
+        assert upper_tail(t, freedom) == pytest.approx(tail, abs=1e-3)
+
+
+def test_points_foretell_coin_flips_of_a_plane_and_not_of_a_tree():
+    plane = ordhc.structure(answers_from(spread(24, 2), 2500, 1), folds=3)
+    assert plane.coins.p_value < 0.01
+    assert plane.coins.share.value > 0.55
+    assert plane.coins.chance == 0.5
+    assert "something that is no tree" in str(plane)
+    tree = ordhc.structure(answers_from(clusters(), 2500, 1), folds=3)
+    assert tree.coins.n_answers > 300
+    assert tree.coins.p_value > 0.05
+    assert "no evidence that the answers hold more than a tree" in str(tree)
+    few = ordhc.structure(answers_from(clusters(), 19, 1), folds=2)
+    assert few.coins.n_answers < 20
+    assert "too few to test" in few.coins.text
+
+
+def test_where_a_tree_fails():
+    # Two clusters of which one is a plane, and the other a tree.
+    S = np.full((24, 24), -9.0)
+    S[:12, :12] = spread(12, 2)
+    S[12:, 12:] = clusters()[12:, 12:] - 4
+    data = answers_from(S, 12_000, 1)
+    found = ordhc.structure(data, folds=3)
+    items = [each.label for each in found.misfits if each.n_items == 1]
+    assert len(items) > 3
+    assert max(items[:4]) < 12
+    members = [set(found.tree.node(each.label).leaves.tolist()) for each in found.misfits]
+    assert any(len(each) >= 6 and max(each) < 12 for each in members)
+    assert not any(len(each) > 1 and min(each) >= 12 for each in members)
+    assert "of 24 items and" in str(found)
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["misfits"][0]["behind"]["low"] > 0
+    assert ordhc.Dendrogram.from_dict(document["tree"]) == found.tree
+    own = ordhc.Dendrogram.from_parents([24] * 24 + [-1])
+    other = ordhc.structure(data, folds=3, tree=own)
+    assert other.tree is own
+    assert other.n_looked_at == (24, 1)
+    pytest.importorskip("matplotlib")
+    marked = {
+        mark.get_gid(): len(mark.get_offsets())
+        for mark in found.plot().collections
+        if str(mark.get_gid()).startswith("ordhc-marked")
+    }
+    n_clusters = len(found.misfits) - len(items)
+    assert marked == {"ordhc-marked-leaves": len(items), "ordhc-marked-nodes": n_clusters}
+
+
+def test_smallest_common_clusters():
+    tree = ordhc.Dendrogram.from_parents([6, 5, 5, 7, 7, 6, 8, 8, -1])
+    data = ordhc.Triplets([(1, 2, 0), (3, 4, 0), (0, 1, 2), (4, 3, 1)])
+    answers, leaves = incidences(data)
+    assert np.bincount(answers).tolist() == [3] * 4
+    common = common_clusters(tree, answers, leaves, 4).tolist()
+    assert [sorted(tree.node(node).leaves.tolist()) for node in common] == [
+        [0, 1, 2],
+        [0, 1, 2, 3, 4],
+        [0, 1, 2],
+        [0, 1, 2, 3, 4],
+    ]
+
+
+@pytest.mark.parametrize("kind", ["central", "ranking", "few of many"])
+def test_other_kinds_of_answers(kind):
+    rng = np.random.default_rng(8)
+    S, n = clusters(), 24
+    if kind == "central":
+        rows = []
+        for _ in range(700):
+            a, b, c = rng.choice(n, 3, replace=False)
+            sums = np.array([S[a, b] + S[a, c], S[a, b] + S[b, c], S[a, c] + S[b, c]]) + rng.gumbel(size=3)
+            middle = int(np.argmax(sums))
+            three = [a, b, c]
+            rows.append((three.pop(middle), *three))
+        data = ordhc.Triplets.from_most_central(rows, n_leaves=n)
+    else:
+        size, ranked = (3, 3) if kind == "ranking" else (5, 2)
+        rows = []
+        for _ in range(700):
+            a, *others = rng.choice(n, size + 1, replace=False).tolist()
+            noisy = S[a, others] + rng.gumbel(size=size)
+            rows.append((a, *np.array(others)[np.argsort(-noisy)].tolist()))
+        data = ordhc.Triplets.from_ranking(rows, n_ranked=ranked, n_leaves=n)
+    found = ordhc.structure(data, folds=3)
+    assert found.n_answers == 700
+    assert found.verdict.kind == "tree"
+    assert found.coins.n_answers > 20
+    assert found["additive tree"].log_loss.value < found["chance"].log_loss.value - 0.1
+
+
+def test_sessions_and_scans(tmp_path):
+    data = answers_from(clusters(), 400, 9)
+    ordhc.write_comparisons(data, tmp_path / "a.csv")
+    scanned = ordhc.structure(ordhc.scan(tmp_path / "a.csv"), folds=2)
+    assert scanned.n_answers == 400
+    rng = np.random.default_rng(1)
+    with ordhc.Session(tmp_path / "s.ordhc", n_leaves=12, seed=1) as session:
+        while session.n_answered < 60 and not session.done:
+            questions = session.ask(4)
+            session.tell(questions.ids, rng.integers(0, 3, len(questions.ids)))
+        n = session.n_answered
+        found = ordhc.structure(session, folds=2)
+    assert found.n_answers == n
+    assert found.caution is not None
+    assert found.caution in str(found)
 
 
 @pytest.mark.parametrize("kind", ["triplet", "odd", "pairs"])

@@ -60,6 +60,11 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and resamples.")
 @unit_option
+@click.option(
+    "--structure/--no-structure",
+    default=None,
+    help="Is it a tree at all? By default tested if that takes at most 2 minutes of processor time.",
+)
 @section("Names of clusters")
 @click.option(
     "--words",
@@ -82,6 +87,7 @@ def report(
     resamples: int | None,
     seed: int,
     unit: str | None,
+    structure: bool | None,
     words: str | None,
     as_json: bool,
     quiet: bool,
@@ -120,6 +126,7 @@ def report(
         "unit": unit,
         "n_clusters": n_clusters,
         "title": title,
+        "structure": structure,
     }
     command = ["ordhc", "report", *([file] if file != "-" else ["FILE"]), *_given()]
     with _opened(file, reading, quiet) as data:
@@ -150,6 +157,9 @@ def _given() -> list[str]:
         if own not in _TOLD or source is None or source.name != "COMMANDLINE":
             continue
         value = context.params[name]
+        if isinstance(value, bool):
+            told.append(max(parameter.opts if value else parameter.secondary_opts, key=len))
+            continue
         for each in value if isinstance(value, tuple) else (value,):
             told += [max(parameter.opts, key=len), str(each)]
     return told

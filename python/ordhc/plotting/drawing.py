@@ -1,7 +1,7 @@
 """Pictures of dendrograms, with Matplotlib (the extra `plot`)."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,21 @@ from ordhc.plotting.figures import (
     picture_bytes,
     points_of,
 )
-from ordhc.plotting.marks import draw_columns, draw_node_names, draw_support, legend, widths_of
+from ordhc.plotting.marks import (
+    draw_columns,
+    draw_marked,
+    draw_node_names,
+    draw_support,
+    legend,
+    widths_of,
+)
 from ordhc.plotting.names import write_names
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.scales import draw_scale
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
 from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name, longest_share
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.node import Node
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +67,7 @@ def plot_dendrogram(
     colors: Any = None,
     columns: Any = None,
     palette: Mapping[Any, Any] | None = None,
+    marked: Iterable[Node | int | str] = (),
     labels: bool = True,
     node_names: bool = True,
     support: bool | str = True,
@@ -109,6 +118,9 @@ def plot_dendrogram(
         mapping of titles to columns. A triangle shows the shares of its leaves. With a legend.
     palette
         Colours of categories, by category; others get colours that nothing else in the figure has.
+    marked
+        Leaves that get a dot and nodes that get a ring: numbers, names or `Node`. Those inside a triangle are
+        not seen.
     labels
         Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
     node_names
@@ -190,6 +202,7 @@ def plot_dendrogram(
         branches = of_mapping(tree, colors)
     elif color_by is not None:
         (branches,) = columns_of(tree, "color_by", color_by, palette)[:1]
+    noted = {which.label if isinstance(which, Node) else tree.node(which).label for which in marked}
     used = 0 if branches is None else len(branches.colours)
     strips = [] if columns is None else columns_of(tree, "columns", columns, palette, after=used)
     crown = Crown(tree, truncate, at_least=n_clusters or 1)
@@ -220,6 +233,7 @@ def plot_dendrogram(
         taken_boxes = None
         if shown in ("numbers", "dots"):
             taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
+        draw_marked(ax, crown, shapes, noted, line)
         if node_names:
             draw_node_names(ax, crown, shapes, taken_boxes, inks, size)
         named = n_clusters is not None and node_names and bool(names_by_place(tree))

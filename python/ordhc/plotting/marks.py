@@ -1,7 +1,7 @@
 """What is drawn beside and on a tree: support, names of nodes, columns of categories, legends."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from ordhc.plotting.categories import Categories
 from ordhc.plotting.crown import Crown, Item
 from ordhc.plotting.figures import points_of
-from ordhc.plotting.palette import Theme
+from ordhc.plotting.palette import Theme, palette
 from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.sizes import longest_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "widths_of"]
+__all__ = ["draw_columns", "draw_marked", "draw_node_names", "draw_support", "legend", "widths_of"]
 
 
 #: Shorter names of nodes are not cut further.
@@ -99,6 +99,22 @@ def draw_support(
             gid="ordhc-support",
         ).set_in_layout(False)
     return taken
+
+
+def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int], line: float) -> None:
+    """Draw dots at leaves and rings around nodes, by number; those inside collapsed clusters are not seen."""
+    colour, n = palette(2)[1], crown.tree.n_leaves
+    items = [item for item in crown.items() if item.label in marked and not item.is_rest]
+    for some, face, area in (
+        ([item for item in items if item.label < n], colour, 12.0),
+        ([item for item in items if item.label >= n], "none", 26.0),
+    ):
+        if some:
+            x, y = zip(*map(shapes.node, some), strict=True)
+            drawn = ax.scatter(x, y, s=area, facecolors=face, edgecolors=colour, zorder=4, clip_on=False)
+            # A dot without an edge covers less of the name beside it.
+            drawn.set_linewidth(0 if face == colour else 1.3 * max(line, 0.8))
+            drawn.set_gid("ordhc-marked-leaves" if face == colour else "ordhc-marked-nodes")
 
 
 def draw_node_names(

@@ -24,6 +24,7 @@ from ordhc.reporting.sections import (
     tree_section,
     unexplained_section,
 )
+from ordhc.reporting.structures import has_structure, structure_section
 from ordhc.reporting.words import (
     FEWEST_IN_PERCENT,
     NO_BETTER,
@@ -57,6 +58,7 @@ def document(
         _data(numbers, tree),
         _method(numbers),
         tree_section(numbers, tree, data),
+        structure_section(numbers, tree),
         items_section(numbers, tree),
         people_section(numbers),
         unexplained_section(numbers),
@@ -98,6 +100,7 @@ def _head(numbers: Numbers, title: str) -> Markup:
         ("data", "Data"),
         ("method", "Method"),
         ("tree", "Tree"),
+        *([("structure", "Is it a tree?")] if has_structure(numbers) else []),
         *([("items", "Typical items")] if numbers["lengths"] else []),
         ("people", "People"),
         ("unexplained", "What it can't explain"),

@@ -15,7 +15,7 @@ from ordhc.plotting.palette import DARK, LIGHT, palette, readable
 from ordhc.reporting.words import in_numbers
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["agreement_figure", "lengths_figure", "tanglegram_figure", "tree_figure"]
+__all__ = ["agreement_figure", "lengths_figure", "misfits_figure", "tanglegram_figure", "tree_figure"]
 
 #: Larger trees cannot be read on paper: they are truncated to `TIPS`, or to the clusters that are coloured.
 WHOLE = 110
@@ -73,6 +73,20 @@ def tree_figure(
         f"Dendrogram of {tree.n_leaves:,} items",
     )
     return drawn, told
+
+
+def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
+    """Draw the tree with marks at nodes; None for more items than a page holds."""
+    if tree.n_leaves > WHOLE:
+        return None
+    return _inline(
+        "misfits",
+        lambda: plot_dendrogram(
+            tree.with_support(None), width=WIDTH, marked=marked, node_names=False, theme="light"
+        ),
+        2,
+        f"Dendrogram of {tree.n_leaves:,} items, marked where points foretell answers better",
+    )
 
 
 def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | None, str]:

@@ -23,6 +23,7 @@ from ordhc.evaluate.held_out import Answers, HeldOut, held_out, scored
 from ordhc.evaluate.intervals import FEWEST_UNITS
 from ordhc.evaluate.people import Standing, standings
 from ordhc.evaluate.select import Selection, default_methods, select
+from ordhc.evaluate.structure import Structure, seconds_needed, structure
 from ordhc.metrics.trees import robinson_foulds, triplet_distance
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import fitting
@@ -33,6 +34,8 @@ __all__ = ["Asked", "Findings", "found_in"]
 
 #: With more leaves the kernels, which compare all pairs of pairs, take too long to be tried unasked.
 KERNELS_UP_TO = 3_000
+#: Structures are compared unasked if that takes at most so much processor time: a minute on two cores.
+STRUCTURE_SECONDS = 120.0
 SUPPORT = (0.5, 0.7, 0.95)
 #: The leaves of larger clusters are not listed: `tree` has them, and all of them together are too many.
 LISTED = 100
@@ -52,6 +55,8 @@ class Asked:
     seed: int
     unit: str | None
     n_clusters: int | None
+    #: Whether structures are compared; None: if that takes at most about a minute on two cores.
+    structure: bool | None
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,8 @@ class Findings:
     #: The posterior's lengths of leaves and its tree with lengths of edges.
     lengths: dict[str, Any] | None
     others: dict[str, Dendrogram]
+    #: Is it a tree at all; None if it wasn't asked for or takes too long.
+    structure: Structure | None
     unit: str
     folds: int
     n_clusters: int
@@ -106,16 +113,16 @@ def found_in(
                 by=asked.by,
                 unit=unit,
                 heldout=heldout,
-                progress=part(progress, 0.0, 0.4),
+                progress=part(progress, 0.0, 0.35),
             )
         except InputError as error:
             notes["methods"] = f"Methods could not be compared: {error}."
     plan = Plan.of(data, method=asked.method or (None if selection is None else selection.best))
     method = asked.method or plan.method or plan.title
-    tree, unanswered = fit(plan, data, progress=part(progress, 0.4, 0.45))
+    tree, unanswered = fit(plan, data, progress=part(progress, 0.35, 0.4))
     apart = None
     if folds:
-        told = part(progress, 0.45, 0.55)
+        told = part(progress, 0.4, 0.5)
         try:
             known = None
             if selection is not None and not selection.on_random:
@@ -132,7 +139,7 @@ def found_in(
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
     resampled, n_drawn, mixing, lengths = None, None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
-        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=part(progress, 0.55, 0.95))
+        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=part(progress, 0.5, 0.8))
         tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
         lengths = _lengths(drawn)
         if mixing.trouble is not None:
@@ -146,7 +153,7 @@ def found_in(
                 seed=asked.seed,
                 unit=unit,
                 tree=tree,
-                progress=part(progress, 0.55, 0.95),
+                progress=part(progress, 0.5, 0.8),
             )
             tree = resampled.tree
         except InputError as error:
@@ -157,6 +164,7 @@ def found_in(
     for name in [] if selection is None else [c.method for c in selection.candidates if c.method != method]:
         other = Plan.of(data, method=name)
         others[name], _ = fit(other, fitting(data, other.accepts, other.title))
+    compared = _structure(data, asked, unit, folds, tree, notes, part(progress, 0.8, 0.99))
     on_random = None if heldout is None else scored(tree, heldout)
     n_clusters = asked.n_clusters or _natural(tree, len(unanswered))
     return Findings(
@@ -174,11 +182,42 @@ def found_in(
         mixing,
         lengths,
         others,
+        compared,
         unit,
         folds,
         n_clusters,
         notes,
     )
+
+
+def _structure(
+    data: Comparisons,
+    asked: Asked,
+    unit: str,
+    folds: int,
+    tree: Dendrogram,
+    notes: dict[str, str],
+    progress: Progress | None,
+) -> Structure | None:
+    """Compare a tree with other structures, where that ends in time."""
+    if asked.structure is False:
+        return None
+    if not folds:
+        # The note on methods says that nothing could be held out.
+        return None
+    seconds = seconds_needed(data, folds)
+    if asked.structure is None and seconds > STRUCTURE_SECONDS:
+        notes["structure"] = (
+            f"Whether a tree is the right picture was not tested, because that takes about {seconds:,.0f} "
+            "seconds of processor time. The option structure=True (--structure) of the report tests it, and "
+            "so does ordhc structure."
+        )
+        return None
+    try:
+        return structure(data, folds=folds, seed=asked.seed, unit=unit, tree=tree, progress=progress)
+    except InputError as error:
+        notes["structure"] = f"Whether a tree is the right picture could not be tested: {error}."
+        return None
 
 
 def _lengths(drawn: Posterior) -> dict[str, Any] | None:
@@ -297,10 +336,16 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
         "people": None if found.people is None else [asdict(each) for each in found.people],
         "clusters": _clusters(found, tree),
         "lengths": found.lengths,
+        "structure": None if found.structure is None else _without_tree(found.structure),
         "sensitivity": _sensitivity(found),
         "notes": found.notes,
         "versions": versions(),
     }
+
+
+def _without_tree(found: Structure) -> dict[str, Any]:
+    """The comparison of structures; its tree is the report's."""
+    return {name: value for name, value in found.to_dict().items() if name != "tree"}
 
 
 def _shares(data: Comparisons) -> Any:

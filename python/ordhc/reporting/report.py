@@ -46,7 +46,7 @@ class Report:
         The tree, with support and, where clusters were described, names.
     numbers
         Every number of the report, as JSON holds it: settings, data, method, accuracy, people, unexplained,
-        clusters, sensitivity, notes (what could not be found out, and why), versions, tree.
+        structure, clusters, sensitivity, notes (what could not be found out, and why), versions, tree.
     others
         The trees of the other methods, by name.
     title
@@ -150,6 +150,7 @@ def report(
     X: ArrayLike | None = None,
     vocabulary: Sequence[str] | Mapping[str, int] | None = None,
     title: str | None = None,
+    structure: bool | None = None,
     weights: str | None = None,
     exclude: Collection[str] | None = None,
     left_out: Mapping[str, int] | None = None,
@@ -184,6 +185,9 @@ def report(
         Name clusters by them, see `describe`.
     title
         The heading.
+    structure
+        Whether to compare the tree with other structures (`structure`). By default that is done if it takes
+        at most two minutes of processor time.
     weights, exclude
         Of a session, as in `Session.comparisons`: how answers weigh, and the people who are left out; by
         default what the rules of the session say.
@@ -241,6 +245,7 @@ def report(
         n_clusters=None
         if n_clusters is None
         else _checks.whole("n_clusters", n_clusters, at_least=1, at_most=given.n_leaves),
+        structure=None if structure is None else _checks.flag("structure", structure),
     )
     heading = "What the answers say" if title is None else _checks.text("title", title)
     command = None if command is None else _checks.text("command", command)

@@ -275,6 +275,8 @@ def summary(numbers: Numbers) -> list[str]:
             told.append(of_answers)
         if is_chance(held):
             told.append(NO_BETTER)
+    if numbers["structure"] is not None:
+        told.append(numbers["structure"]["verdict"]["headline"])
     if clusters["n_known"]:
         sure = clusters["at_least"]["0.95"]
         text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"

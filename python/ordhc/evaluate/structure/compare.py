@@ -4,8 +4,8 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +14,42 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
-from ordhc.comparison.choices import Choices, right_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
-from ordhc.evaluate.intervals import FEWEST_UNITS, student
+from ordhc.evaluate.structure.coins import CoinFlips
+from ordhc.evaluate.structure.misfits import FALSE, Looked, Misfit, looked_at
+from ordhc.evaluate.structure.scored import BOTH, CHANCE, WEIGHTED, Scored, scored
 from ordhc.evaluate.structure.trial import (
     ADDITIVE,
     DIMENSIONS,
     EFFECTS,
     PARTS,
-    POINTS,
     ULTRAMETRIC,
     Found,
     Trial,
     fitted,
     named,
 )
-from ordhc.evaluate.structure.words import Estimate, Evidence, Verdict, verdict_of
+from ordhc.evaluate.structure.words import ADAPTIVE, Estimate, Evidence, Verdict, verdict_of
 from ordhc.evaluate.trials import split
+from ordhc.io.scan import Scan
 from ordhc.similarities.spilled import Spill
+from ordhc.tree.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ordhc.asking.knowledge import Knowledge
+    from ordhc.asking.session import Session
 
 __all__ = ["Structure", "StructureScore", "structure"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-_CHANCE, _CHOSEN, _BOTH = "chance", "points, dimensions chosen", "tree and points"
+#: Misfits that are printed; `misfits` has all.
+_PRINTED = 10
 #: More leaves than this are refused: spaces take memory and time in proportion to pairs of leaves.
 _MOST_LEAVES = 5_000
 _FEWEST_LEAVES = 4
@@ -81,15 +90,25 @@ class Structure:
         Of what the best structure foretells beyond lengths alone, the share that the better tree foretells,
         by log loss, with a 95% interval; NaN where the best structure foretells nothing for sure.
     points_share
-        The share that points foretell: points in one dimension if `dimensions` is 1, else points in the
-        number of dimensions that predicts best within the training answers.
+        The share that points foretell: points in one dimension if `dimensions` is 1, else "points, weighted".
     dimensions
-        The smallest number of dimensions in which points are not clearly worse than in the best one.
+        The smallest number of dimensions whose points are within a standard error of the best ones.
+    coins
+        The coin-flip test: whether points foretell answers that the better tree leaves open.
+    misfits
+        Items and clusters whose answers points foretell better than the better tree does, the largest
+        difference first. They are expected to hold one in 20 by chance.
+    n_looked_at
+        The number of items, and of clusters, that have enough answers (20) to be looked at for `misfits`.
+    tree
+        The tree whose clusters were looked at.
     ceiling
         Bounds for any predictor, by kind of answer, where questions were repeated.
     n_answers, folds, unit
         The number of answers, in how many parts they were split, and what was kept together: "group", a
         person's answers, or "answer", those to the same question.
+    adaptive
+        True if a learner chose the questions by earlier answers.
     """
 
     verdict: Verdict
@@ -97,10 +116,15 @@ class Structure:
     tree_share: Estimate
     points_share: Estimate
     dimensions: int
+    coins: CoinFlips
+    misfits: tuple[Misfit, ...]
+    n_looked_at: tuple[int, int]
+    tree: Dendrogram
     ceiling: tuple[AnswerCeiling, ...]
     n_answers: int
     folds: int
     unit: str
+    adaptive: bool
 
     def __getitem__(self, name: str) -> StructureScore:
         """Return the score of a structure by its name."""
@@ -111,8 +135,37 @@ class Structure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON has it; None for what isn't known."""
-        known: dict[str, Any] = finite(asdict(self))
-        return known
+        fields = {name: value for name, value in vars(self).items() if name != "tree"}
+        known: dict[str, Any] = finite({name: _plain(value) for name, value in fields.items()})
+        known["coins"]["text"] = self.coins.text
+        return {**known, "caution": self.caution, "tree": self.tree.to_dict()}
+
+    @property
+    def caution(self) -> str | None:
+        """What limits the conclusion: that a learner chose the questions; else None."""
+        return ADAPTIVE if self.adaptive else None
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw `tree` with marks at the `misfits`: dots at items, rings around clusters.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        **options
+            As `Dendrogram.plot` takes them.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t, _ = ordhc.simulate_planted(800, levels=2, leaves_per_cluster=4, seed=1)
+        >>> ax = ordhc.structure(t, folds=2).plot(support=False)
+        """
+        return self.tree.plot(ax, **{"marked": [each.label for each in self.misfits], **options})
 
     def __str__(self) -> str:
         rows = self._table()
@@ -140,7 +193,30 @@ class Structure:
                 f"share of what can be foretold beyond lengths: tree "
                 f"{self.tree_share}, points {self.points_share}"
             )
-        return found + [f"ceiling, {one}" for one in self.ceiling]
+        found += [f"ceiling, {one}" for one in self.ceiling]
+        found += ["", self.coins.text, "", self._looked()]
+        found += [f"  {each}" for each in self.misfits[:_PRINTED]]
+        if len(self.misfits) > _PRINTED:
+            found.append(f"  and {len(self.misfits) - _PRINTED:,} more (`misfits`)")
+        if self.caution is not None:
+            found += ["", self.caution]
+        return found
+
+    def _looked(self) -> str:
+        """What was looked at, and how many misfits there are."""
+        items, clusters = self.n_looked_at
+        if not items + clusters:
+            return "Where the tree fails: too few answers about any item or cluster to tell"
+        return (
+            f"Where the tree fails: of {items:,} items and {clusters:,} clusters, points foretell "
+            f"{len(self.misfits) or 'none'} clearly better"
+            + (
+                f" (log loss of the tree less that of points; {FALSE:.0%} of those listed are expected by "
+                "chance)"
+                if self.misfits
+                else ""
+            )
+        )
 
     def _repr_html_(self) -> str:
         """The table of `print`, in a notebook."""
@@ -152,13 +228,20 @@ class Structure:
         return f"<Structure: {self.verdict.kind}, {'sure' if self.verdict.sure else 'not sure'}>"
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
 @shows_progress("comparing structures")
 def structure(
-    data: Triplets | Quadruplets,
+    data: "Triplets | Quadruplets | Scan | Session",
     *,
     folds: int = 5,
     seed: int = 0,
     unit: str | None = None,
+    tree: Dendrogram | None = None,
     executor: Executor | None = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -167,14 +250,15 @@ def structure(
 
     Each structure is fitted to all answers but a fold's, and predicts these: chance; lengths alone (how
     typical items are); flat clusters; a tree whose leaves stand equally far from the root (ultrametric) and
-    one whose leaves have lengths (additive); points in 1, 2, 3 and 5 dimensions; and the mean of the additive
-    tree and points.
+    one whose leaves have lengths (additive); points in 1, 2, 3 and 5 dimensions, and their weighted mean; and
+    the mean of the additive tree and these.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets` of 4 to 5,000 leaves. Rows with the same number in `answers` are one
-        answer.
+        `Triplets` or `Quadruplets` of 4 to 5,000 leaves, or a `Session`, whose rules leave people out and
+        weigh answers. Rows with the same number in `answers` are one answer. A scan is read into memory; each
+        of its rows counts as an answer.
     folds
         In how many parts to split the answers. A person's answers are in the same part where people are
         known, else all answers to the same question.
@@ -182,6 +266,9 @@ def structure(
         The same seed gives the same result.
     unit
         "answer" or "group" (of the data): what is kept together, instead of people where they are known.
+    tree
+        The tree of the same leaves whose clusters are looked at for `misfits`. By default a tree of all
+        answers, as the additive trees that are compared.
     executor, spill
         Any `concurrent.futures.Executor` fits the models instead of this process; a folder that all its
         workers see, for large data.
@@ -191,14 +278,14 @@ def structure(
     Returns
     -------
     Structure
-        A `verdict` in words, log loss and accuracy of each structure with intervals, and the share of
-        what can be foretold that a tree foretells.
+        A `verdict` in words, log loss and accuracy of each structure with intervals, the share of
+        what can be foretold that a tree foretells, the coin-flip test, and `misfits`: where the tree fails.
 
     Raises
     ------
     InputError
-        No `Triplets` or `Quadruplets`; fewer than 4 or more than 5,000 leaves; no answers of positive weight;
-        fewer questions (or people) than folds.
+        No comparisons; a tree of other leaves; fewer than 4 or more than 5,000 leaves; no answers of positive
+        weight; fewer questions (or people) than folds.
 
     Notes
     -----
@@ -206,9 +293,16 @@ def structure(
     proportion to exp(s), as in `ordhc.posterior`, and a share is given by chance. Lengths alone:
     s = -l(i) - l(j). Flat clusters: s is larger within clusters of `ordhc.cluster`'s tree, less both lengths.
     Points: s = -``|x(i) - x(j)|`` - l(i) - l(j), so that points have lengths as trees do (Winsberg & Carroll
-    1989). Lengths and coordinates have normal priors. The spread of the priors, the number of clusters and
-    the dimensions of "points, dimensions chosen" are chosen within the training answers. Trees are those of
-    `ordhc.posterior` with shorter chains. Repeated answers of a person all count (``repeats="new"``).
+    1989). Lengths and coordinates have normal priors. The spread of the priors and the number of clusters are
+    chosen within the training answers, by predictions of a part of them. "Points, weighted" is the mean of
+    the predictions of all spaces, with the weights that predict that part best (stacking, Yao et al. 2018).
+    Trees are those of `ordhc.posterior` with shorter chains. Repeated answers of a person all count
+    (``repeats="new"``).
+
+    The coin-flip test takes the held-out answers that the better tree ties with another possible answer: of
+    the two, the likelier one has a probability of at most .55. Under a tree, points cannot say which of them
+    was given. The test is of the mean of q / p - 1, where p and q are the probabilities of the given answer
+    among the tied ones, by the tree and by points; the mean is 0 if p is right.
 
     Intervals are those of ratios of sums over people or questions. Their variance is multiplied by
     1 + k / (k - 1) for k folds, as models of different folds share answers (Nadeau & Bengio 2003).
@@ -223,8 +317,9 @@ def structure(
     """
     progress = _checks.callback("progress", progress)
     workers = as_executor(executor)
-    if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"structure takes Triplets or Quadruplets, not {type(data).__name__}")
+    data = _compared_data(data)
+    if tree is not None and (tree.n_leaves, tree.names) != (data.n_leaves, data.names):
+        raise InputError(f"the tree, {tree!r}, has other leaves than the data, {data!r}")
     if not _FEWEST_LEAVES <= data.n_leaves <= _MOST_LEAVES:
         raise InputError(
             f"there are {data.n_leaves:,} leaves; {_FEWEST_LEAVES} to {_MOST_LEAVES:,} are needed"
@@ -249,99 +344,60 @@ def structure(
             found.append(trial.predicted(fold, what))
             if progress is not None:
                 progress(0.99 * (done + 1) / len(tasks))
-    compared = _compared(trial, folds, found, kept)
+    compared = _compared(trial, folds, found, kept, trial.tree() if tree is None else tree)
     if progress is not None:
         progress(1.0)
     return compared
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """Of each answer: its weight, its unit, and by structure its log loss and whether it is the likeliest."""
+def _compared_data(data: "Triplets | Quadruplets | Scan | Knowledge") -> Triplets | Quadruplets:
+    """The comparisons of what was given."""
+    # Sessions bring SQLite with them.
+    from ordhc.asking.knowledge import Knowledge
 
-    weight: Floats
-    unit: Numbers
-    losses: dict[str, Floats]
-    right: dict[str, Floats]
-    folds: int
-
-    def ratio(self, above: Floats, below: Floats) -> Estimate:
-        """Return a ratio of weighted sums over answers, with its interval over units."""
-        count = int(self.unit.max()) + 1
-        over = np.bincount(self.unit, self.weight * above, count)
-        under = np.bincount(self.unit, self.weight * below, count)
-        counted = np.bincount(self.unit, minlength=count) > 0
-        whole = float(under.sum())
-        if whole == 0:
-            return Estimate(math.nan, math.nan, math.nan)
-        value, n = float(over.sum()) / whole, int(counted.sum())
-        if n < FEWEST_UNITS:
-            return Estimate(value, math.nan, math.nan)
-        variance = float(((over - value * under)[counted] ** 2).sum()) / whole**2 * n / (n - 1)
-        half = student(n - 1) * math.sqrt(variance * (1 + self.folds / (self.folds - 1)))
-        return Estimate(value, value - half, value + half)
-
-    def mean(self, values: Floats) -> Estimate:
-        """Return a mean over answers, with its interval over units."""
-        return self.ratio(values, np.ones_like(values))
-
-    def share(self, values: Floats) -> Estimate:
-        """Return a mean of shares, with its interval within 0 to 1."""
-        found = self.mean(values)
-        return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
+    if isinstance(data, Knowledge):
+        return data.analysed().comparisons
+    if isinstance(data, Scan):
+        return data.read()
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(
+            f"structure takes Triplets, Quadruplets, a scan or a Session, not {type(data).__name__}"
+        )
+    return data
 
 
-def _gathered(trial: Trial, folds: int, found: Sequence[Found]) -> _Answers:
-    """The predictions of all folds together."""
-    weight, unit = [], []
-    losses: dict[str, list[Floats]] = {}
-    right: dict[str, list[Floats]] = {}
-    for fold in range(folds):
-        choices = Choices.of(trial.parted(fold)[1])
-        mine = found[fold * len(PARTS) : (fold + 1) * len(PARTS)]
-        tables = {name: each for one in mine for name, each in one.items()}
-        chosen = tables.pop(POINTS)
-        tables[_CHOSEN] = chosen
-        tables[_BOTH] = [(a + b) / 2 for a, b in zip(tables[ADDITIVE], chosen, strict=True)]
-        tables = {
-            _CHANCE: [np.full_like(a, 1 / k.n_possible) for a, k in zip(chosen, choices.kinds, strict=True)],
-            **tables,
-        }
-        for name, table in tables.items():
-            with np.errstate(divide="ignore"):
-                loss = [-np.log(np.maximum(each[:, 0], 1e-300)) for each in table]
-            losses.setdefault(name, []).append(choices.gathered(loss)[0])
-            right.setdefault(name, []).append(choices.gathered([right_of(each) for each in table])[0])
-        weight.append(choices.gathered([np.ones(len(kind)) for kind in choices.kinds])[1])
-        unit.append(trial.units_of_answers(fold))
-    # Chance is right as often as one of the possible answers is.
-    joined = {name: np.concatenate(each) for name, each in right.items()}
-    joined[_CHANCE] = np.exp(-np.concatenate(losses[_CHANCE]))
-    return _Answers(
-        np.concatenate(weight),
-        np.concatenate(unit),
-        {name: np.concatenate(each) for name, each in losses.items()},
-        joined,
-        folds,
-    )
+def _dimensions(answers: Scored, means: dict[str, float]) -> int:
+    """The smallest number of dimensions whose points are within a standard error of the best ones.
 
-
-def _dimensions(answers: _Answers, means: dict[str, float]) -> int:
-    """The smallest number of dimensions in which points are not clearly worse than in the best one."""
+    The one-standard-error rule (Breiman et al. 1984) on paired differences.
+    """
+    losses = answers.losses
     known = [d for d in DIMENSIONS if named(d) in means]
     best = min(known, key=lambda d: means[named(d)])
-    losses = answers.losses
-    return next(
-        d for d in known if d == best or not answers.mean(losses[named(d)] - losses[named(best)]).low > 0
+    for d in known:
+        difference = losses[named(d)] - losses[named(best)]
+        value, error, _ = answers.error(difference, np.ones_like(difference))
+        if value <= 0 or value <= error:
+            return d
+    return best
+
+
+def _coins(answers: Scored, tree: str, kept: str) -> CoinFlips:
+    """The coin-flip test."""
+    is_coin, chance, right, gain = answers.coins[tree]
+    _, tail = answers.better(gain, is_coin)
+    n = int((is_coin > 0).sum())
+    return CoinFlips(
+        tree, kept, n, answers.within(right, is_coin), answers.ratio(chance, is_coin).value, tail
     )
 
 
-def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str) -> Structure:
-    answers = _gathered(trial, folds, found)
+def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn: Dendrogram) -> Structure:
+    answers = scored(trial, folds, found)
     losses = answers.losses
     means = {name: answers.mean(each).value for name, each in losses.items()}
     best = min(means, key=means.__getitem__)
-    base = min((_CHANCE, EFFECTS), key=means.__getitem__)
+    base = min((CHANCE, EFFECTS), key=means.__getitem__)
     tree = min((ULTRAMETRIC, ADDITIVE), key=means.__getitem__)
     gained = losses[base] - losses[best]
     beyond = answers.mean(gained)
@@ -350,20 +406,19 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str) -> St
     unknown = Estimate(math.nan, math.nan, math.nan)
     tree_share = answers.ratio(losses[base] - losses[tree], gained) if is_some else unknown
     dimensions = _dimensions(answers, means)
-    points = named(1) if dimensions == 1 else _CHOSEN
+    points = named(1) if dimensions == 1 else WEIGHTED
     points_share = answers.ratio(losses[base] - losses[points], gained) if is_some else unknown
     evidence = Evidence(
-        by_effects=answers.mean(losses[_CHANCE] - losses[EFFECTS]),
+        by_effects=answers.mean(losses[CHANCE] - losses[EFFECTS]),
         beyond_effects=beyond,
         tree=tree_share,
         points=points_share,
-        points_behind=answers.mean(losses[points] - losses[tree]),
         dimensions=dimensions,
-        chance=means[_CHANCE],
+        chance=means[CHANCE],
     )
     names = [
-        _CHANCE,
-        *(name for name in losses if name not in (_CHANCE, ULTRAMETRIC, ADDITIVE, _CHOSEN, _BOTH)),
+        CHANCE,
+        *(name for name in losses if name not in (CHANCE, ULTRAMETRIC, ADDITIVE, WEIGHTED, BOTH)),
     ]
     names[3:3] = [ULTRAMETRIC, ADDITIVE]
     scores = [
@@ -373,16 +428,22 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str) -> St
             answers.share(answers.right[name]),
             answers.mean(losses[name] - losses[best]),
         )
-        for name in (*names, _CHOSEN, _BOTH)
+        for name in (*names, WEIGHTED, BOTH)
     ]
+    looked: Looked = looked_at(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
     return Structure(
         verdict_of(evidence),
         tuple(scores),
         tree_share,
         points_share,
         dimensions,
+        _coins(answers, tree, kept),
+        looked.misfits,
+        (looked.n_items, looked.n_clusters),
+        drawn,
         answer_ceilings(trial.data),
         len(answers.weight),
         folds,
         kept,
+        trial.data.adaptive,
     )

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 #: Deviations of the normal priors of lengths and of coordinates; those that predict best are chosen.
 _DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
+#: Weights of models are estimated as if each had predicted so many more answers best, in so many rounds.
+_EVEN, _ROUNDS = 1.0, 100
 #: Numbers of flat clusters that are tried.
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 #: Iterations of the solver, and the relative fall of the loss at which it stops.
@@ -209,11 +211,11 @@ def chosen_points(
 
     Returns
     -------
-    models, losses
-        By the number of dimensions: the model of all answers, and the log loss of `apart` by a model of
-        `inner` with the same spread.
+    models, weights
+        By the number of dimensions: the model of all answers, and its weight in the mean of all predictions,
+        with sum 1. The weights predict `apart` best, by models of `inner` with the same spreads.
     """
-    models, losses, n = {}, {}, whole.n_leaves
+    models, tried, n = {}, {}, whole.n_leaves
     for d in sorted(dimensions, reverse=True):
         begin = _principal(first, d)
         best: tuple[float, float, Fitted] | None = None
@@ -225,10 +227,28 @@ def chosen_points(
             if best is None or loss < best[0]:
                 best = (loss, spread, model)
         assert best is not None
-        losses[d] = best[0]
+        tried[d] = best[2]
         models[d] = _points(whole, d, deviation, best[1], best[2].parameters)
         first = models[d].parameters[: n * d].reshape(n, d)
-    return models, losses
+    return models, dict(zip(tried, _stacked(apart, list(tried.values())).tolist(), strict=True))
+
+
+def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
+    """Return the weights with sum 1 by which the mean of predictions has the smallest log loss.
+
+    Notes
+    -----
+    Stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by expectation and
+    maximisation, with a prior of `_EVEN` answers for each model.
+    """
+    weights = np.full(len(models), 1 / len(models))
+    likely = np.concatenate([np.stack([model(kind)[:, 0] for model in models]) for kind in choices.kinds], 1)
+    counted = np.concatenate([kind.weights for kind in choices.kinds])
+    for _ in range(_ROUNDS):
+        shares = weights[:, None] * likely
+        weights = _EVEN + (shares / shares.sum(axis=0)) @ counted
+        weights /= weights.sum()
+    return weights
 
 
 def _principal(X: Floats, d: int) -> Floats:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ordhc._workers import Shared
 from ordhc.clustering.cluster import cluster
-from ordhc.clustering.posterior import posterior
+from ordhc.clustering.posterior import Posterior, posterior
+from ordhc.clustering.sampling import CHAINS, seconds_of, sweeps_for
 from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
@@ -36,6 +37,7 @@ __all__ = [
     "Trial",
     "fitted",
     "named",
+    "seconds_needed",
 ]
 
 Floats = NDArray[np.float64]
@@ -48,6 +50,8 @@ DIMENSIONS = (1, 2, 3, 5)
 PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
 #: Chains of trees, and their sweeps with few comparisons and with many.
 _CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 30, 10_000
+#: Seconds that points take for each row and for each pair of leaves.
+_OF_ROWS, _OF_PAIRS = 2.5e-5, 3e-5
 #: The share of the training answers that choices of priors are made by.
 _APART = 0.15
 
@@ -72,10 +76,17 @@ class Trial:
 
     def units_of_answers(self, fold: int) -> NDArray[np.int64]:
         """Return the unit of each answer inside a fold."""
+        return self._of_answers(fold, self.units)
+
+    def numbers_of_answers(self, fold: int) -> NDArray[np.int64]:
+        """Return the number, in the data, of each answer inside a fold."""
+        return self._of_answers(fold, answers_of(self.data))
+
+    def _of_answers(self, fold: int, of_rows: NDArray[np.int64]) -> NDArray[np.int64]:
         held = np.flatnonzero(self.parts[self.units] == fold)
         numbers = answers_of(self.data[held])
         found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
-        found[numbers] = self.units[held]
+        found[numbers] = of_rows[held]
         return found
 
     def predicted(self, fold: int, what: str) -> Found:
@@ -86,15 +97,14 @@ class Trial:
             warnings.simplefilter("ignore", OrdhcWarning)
             if what == POINTS:
                 return self._spaces(train, kinds)
-            found = posterior(
-                train,
-                lengths=what == ADDITIVE,
-                chains=_CHAINS,
-                sweeps=_SWEEPS if len(train) <= _MANY else _SWEEPS_OF_MANY,
-                seed=self.seed + fold,
-                repeats="new",
-            )
+            found = _trees(train, what == ADDITIVE, self.seed + fold)
         return {what: list(map(found._tables(test), kinds))}
+
+    def tree(self) -> Dendrogram:
+        """Return the tree of all answers, by a model with lengths."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OrdhcWarning)
+            return _trees(self.data, True, self.seed).dendrogram
 
     def _spaces(self, train: Triplets | Quadruplets, kinds: tuple[Kind, ...]) -> Found:
         inner, apart = _split(train, self.seed)
@@ -102,12 +112,39 @@ class Trial:
         effects, deviation = chosen_effects(some, rest, whole)
         flat, _ = chosen_clusters(some, rest, whole, deviation, (_cuts(inner), _cuts(train)))
         dimensions = tuple(d for d in DIMENSIONS if d < train.n_leaves)
-        models, losses = chosen_points(some, rest, whole, deviation, dimensions, _spectral(inner))
-        best = min(sorted(losses), key=losses.__getitem__)
+        models, weights = chosen_points(some, rest, whole, deviation, dimensions, _spectral(inner))
         by_name: dict[str, Fitted] = {EFFECTS: effects, FLAT: flat}
         by_name |= {named(d): models[d] for d in sorted(models)}
-        by_name[POINTS] = models[best]
-        return {name: list(map(model, kinds)) for name, model in by_name.items()}
+        found = {name: list(map(model, kinds)) for name, model in by_name.items()}
+        found[POINTS] = [
+            np.average([found[named(d)][at] for d in weights], axis=0, weights=list(weights.values()))
+            for at in range(len(kinds))
+        ]
+        return found
+
+
+def seconds_needed(data: Triplets | Quadruplets, folds: int) -> float:
+    """Return about how many seconds of processor time `structure` takes.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8)
+    >>> 1 < seconds_needed(t, 5) < 10
+    True
+    """
+    share = _CHAINS * _sweeps(data) / (CHAINS * sweeps_for(len(data)))
+    of_points = _OF_ROWS * len(data) + _OF_PAIRS * data.n_leaves**2
+    return (2 * folds + 1) * share * seconds_of(data) + folds * of_points
+
+
+def _sweeps(data: Triplets | Quadruplets) -> int:
+    return _SWEEPS if len(data) <= _MANY else _SWEEPS_OF_MANY
+
+
+def _trees(data: Triplets | Quadruplets, lengths: bool, seed: int) -> Posterior:
+    """Trees of short chains."""
+    return posterior(data, lengths=lengths, chains=_CHAINS, sweeps=_sweeps(data), seed=seed, repeats="new")
 
 
 def named(dimensions: int) -> str:
@@ -133,7 +170,8 @@ def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadrupl
 
 
 def _cuts(data: Triplets | Quadruplets) -> Callable[[int], NDArray[np.int64]]:
-    tree: Dendrogram = cluster(data)
+    # Trees of the posterior, the default of `cluster`, would take most of the time.
+    tree: Dendrogram = cluster(data, method="adds3-al" if isinstance(data, Triplets) else "adds4-al")
     return lambda number: np.asarray(tree.cut(n_clusters=number))
 
 

@@ -3,10 +3,18 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["Estimate", "Evidence", "Verdict", "verdict_of"]
+__all__ = ["ADAPTIVE", "Estimate", "Evidence", "Verdict", "verdict_of"]
+
+#: Said of answers to questions that a learner chose.
+ADAPTIVE = (
+    "A learner chose the questions by earlier answers. What is compared here is how well structures foretell "
+    "answers to such questions; answers to random questions may say something else."
+)
 
 #: A structure describes answers nearly as well as anything if it has this share of what can be foretold.
 NEARLY = 0.9
+#: Shares that differ by less are even.
+EVEN = 0.01
 #: Log losses closer than this share of that of chance are the same for practical purposes.
 SAME = 0.04
 
@@ -22,7 +30,7 @@ class Estimate:
     def __str__(self) -> str:
         return (
             f"{self.value:.3f}"
-            if math.isnan(self.low)
+            if math.isnan(self.low) or self.low == self.high
             else f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
         )
 
@@ -39,10 +47,8 @@ class Evidence:
         How much less the best structure has than lengths alone, or than chance if that is better.
     tree, points
         The share of `beyond_effects` that the better tree foretells, and that points foretell.
-    points_behind
-        How much more log loss points have than the better tree.
     dimensions
-        The smallest number of dimensions in which points are not clearly worse than in the best one.
+        The smallest number of dimensions whose points are within a standard error of the best ones.
     chance
         The log loss of chance.
     """
@@ -51,7 +57,6 @@ class Evidence:
     beyond_effects: Estimate
     tree: Estimate
     points: Estimate
-    points_behind: Estimate
     dimensions: int
     chance: float
 
@@ -68,80 +73,101 @@ class Verdict:
         (too few answers to tell).
     sure
         True if the 95% interval supports it, False if only the estimate does.
+    headline
+        The conclusion in a sentence.
     text
-        Sentences.
+        The headline, and what it rests on.
     """
 
     kind: str
     sure: bool
+    headline: str
     text: str
 
 
 def verdict_of(found: Evidence) -> Verdict:
     """Return what follows."""
-    beyond = found.beyond_effects
-    if not beyond.low > 0:
+    if not found.beyond_effects.low > 0:
         return _without_structure(found)
     share, others = f"{found.tree.value:.0%}", f"{found.points.value:.0%}"
-    space = "one dimension" if found.dimensions == 1 else f"{found.dimensions} dimensions"
+    is_line = found.dimensions == 1
+    space = "one dimension" if is_line else f"{found.dimensions} dimensions"
     are_near = found.points.value >= NEARLY
-    if found.dimensions == 1 and are_near and not found.points_behind.low > 0:
-        sure = found.points.low >= NEARLY
-        text = (
-            "These answers need no more than one scale: points in one dimension describe them nearly as well "
-            f"as anything does. They foretell {others} of what the best model foretells beyond how typical "
-            f"items are, and a hierarchy {share}. A line is a special tree, so that a tree can describe it, "
-            "too, but its clusters are sections of the scale. Consider "
-            "ordhc_embedding.embed(t, n_components=1)."
+    beyond = "of what the best model foretells beyond how typical items are"
+    # A line is a special tree, and the simpler picture: it is preferred unless a tree foretells more.
+    if is_line and are_near and found.points.value >= found.tree.value - EVEN:
+        special = (
+            "A line is a special tree, so that a hierarchy describes these answers, too, but its clusters "
+            "are sections of the scale."
+            if found.tree.value >= NEARLY
+            else "A tree of these answers cuts the scale into sections, and leaves something out."
         )
-        return Verdict("line", sure, text + _how_sure(sure))
+        return _verdict(
+            "line",
+            found.points.low >= NEARLY,
+            "One scale describes these answers nearly as well as anything does.",
+            f"Points in one dimension foretell {others} {beyond}, a hierarchy {share}. {special} Consider "
+            "ordhc_embedding.embed(t, n_components=1).",
+        )
     if found.tree.value >= NEARLY:
-        sure = found.tree.low >= NEARLY
-        text = (
-            f"A hierarchy describes these answers nearly as well as anything does: it foretells {share} of "
-            "what the best model foretells beyond how typical items are. "
-            + (
-                f"Points in {space} do so as well ({others}): these answers do not decide between the two."
-                if are_near
-                else f"Points in {space} foretell {others}."
+        if are_near and is_line:
+            more = (
+                f"Points in one dimension foretell nearly as much ({others}). A line is a special tree, "
+                "whose clusters are sections of a scale: look whether one scale explains the clusters."
             )
+        elif are_near:
+            more = f"Points in {space} do so as well ({others}): these answers do not decide between the two."
+        else:
+            more = f"Points in {space} foretell {others}."
+        return _verdict(
+            "tree",
+            found.tree.low >= NEARLY,
+            "A hierarchy describes these answers nearly as well as anything does.",
+            f"It foretells {share} {beyond}. {more}",
         )
-        return Verdict("tree", sure, text + _how_sure(sure))
     sure = found.tree.high < NEARLY
     if are_near:
-        text = (
-            f"Points in {space} describe these answers better than a hierarchy, which foretells {share} of "
-            "what the best model foretells beyond how typical items are. Consider ordhc_embedding.embed(t, "
-            f"n_components={found.dimensions}). A tree of them is a summary that leaves something out."
+        return _verdict(
+            "map",
+            sure,
+            f"Points in {space} describe these answers better than a hierarchy.",
+            f"The hierarchy foretells {share} {beyond}, points {others}. Consider ordhc_embedding.embed(t, "
+            f"n_components={found.dimensions}). A tree of these answers is a summary that leaves something "
+            "out.",
         )
-        return Verdict("line" if found.dimensions == 1 else "map", sure, text + _how_sure(sure))
-    text = (
-        f"Neither a hierarchy nor points are enough: together they foretell more. The hierarchy alone "
-        f"foretells {share} of it beyond how typical items are, points in {space} {others}. Show both."
+    return _verdict(
+        "mixed",
+        sure,
+        "Neither a hierarchy nor points alone are enough for these answers: together they foretell more.",
+        f"The hierarchy foretells {share} {beyond}, points in {space} {others}. Show both.",
     )
-    return Verdict("mixed", sure, text + _how_sure(sure))
 
 
 def _without_structure(found: Evidence) -> Verdict:
     """Nothing is clearly foretold beyond lengths: because there is nothing, or too few answers."""
     if not found.beyond_effects.high < SAME * found.chance:
-        text = (
-            "Too few answers to tell: no structure clearly foretells answers that it has not seen better "
-            "than how typical items are. Ask more questions before you interpret a tree or a map."
+        return Verdict(
+            "few",
+            False,
+            head := "There are too few answers to tell whether a hierarchy is the right picture.",
+            f"{head} No structure clearly foretells answers that it has not seen better than how typical "
+            "items are. Ask more questions before you interpret a tree or a map.",
         )
-        return Verdict("few", False, text)
     if found.by_effects.low > 0:
-        text = (
-            "Items differ in how typical they are, and hardly anything more can be foretold. Neither a "
-            "hierarchy nor a map adds to it: do not interpret the clusters of a tree."
+        return Verdict(
+            "effects",
+            True,
+            head := "Items differ in how typical they are, and hardly anything more can be foretold.",
+            f"{head} Neither a hierarchy nor a map adds to it: do not interpret the clusters of a tree.",
         )
-        return Verdict("effects", True, text)
-    text = (
-        "Hardly anything can be foretold: answers that were not seen are as by chance. Do not interpret a "
-        "tree of these answers."
+    return Verdict(
+        "nothing",
+        True,
+        head := "Hardly anything can be foretold: answers that were not seen are as by chance.",
+        f"{head} Do not interpret a tree of these answers.",
     )
-    return Verdict("nothing", True, text)
 
 
-def _how_sure(sure: bool) -> str:
-    return "" if sure else " This is the best estimate; with these answers other verdicts are possible, too."
+def _verdict(kind: str, sure: bool, headline: str, more: str) -> Verdict:
+    doubt = "" if sure else " This is the best estimate; with these answers other verdicts are possible, too."
+    return Verdict(kind, sure, headline, f"{headline} {more}{doubt}")

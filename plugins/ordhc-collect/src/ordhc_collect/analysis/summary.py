@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import Dendrogram, Session
+from ordhc import Dendrogram, Quadruplets, Session, Triplets
 from ordhc.asking.people import Person
 from ordhc_collect.analysis.tree import agreeing, tree_of, wilson
 from ordhc_collect.study.model import Study
@@ -39,6 +39,8 @@ class Summary:
     heldout: tuple[int, float, float, float] | None
     people: dict[str, Person]
     confusing: tuple[Confusing, ...]
+    #: The answers that count, as the tree takes them.
+    comparisons: Triplets | Quadruplets
     samplers: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -82,6 +84,7 @@ def summarise(study: Study, session: Session, now: float, *, support: bool = Tru
         heldout=None if heldout is None else (heldout.n_answers, heldout.accuracy, heldout.low, heldout.high),
         people=people,
         confusing=() if tree is None else _confusing(study, tree, table, session.width, excluded),
+        comparisons=found.comparisons,
         samplers=dict(zip(names.tolist(), counts.tolist(), strict=True)),
     )
 

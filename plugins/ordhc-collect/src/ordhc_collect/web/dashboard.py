@@ -158,6 +158,7 @@ class Dashboard:
             "line": line_svg(moment.history, chance)
             if moment.history
             else "<p class='empty'>Appears with the first held-out answers.</p>",
+            "structure": self._render("part_structure.html", compared=moment.compared),
             "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
             "items": self._render("part_items.html", items=summary.confusing),
         }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ordhc import Session
+from ordhc_collect.analysis.structures import Compared, Comparing
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
@@ -42,6 +43,8 @@ class Moment:
     history: tuple[Point, ...]
     #: How many questions each sampler has chosen.
     asked: dict[str, int]
+    #: Is it a tree at all.
+    compared: Compared
 
 
 class Live:
@@ -53,12 +56,14 @@ class Live:
         self._pool = ThreadPoolExecutor(1, "ordhc-collect dashboard")
         self._lock = asyncio.Lock()
         self._moment: Moment | None = None
+        self._comparing = Comparing()
         self._session: Session | None = None
         self._made = 0.0
         self._took = 0.0
 
     def close(self) -> None:
         """Look no more."""
+        self._comparing.close()
         self._pool.shutdown(cancel_futures=True)
         if self._session is not None:
             self._session.close()
@@ -127,6 +132,7 @@ class Live:
             outcomes.get("done", 0) * pay.per_person * (1 + pay.fee),
             tuple(history),
             asked,
+            self._comparing.look(summary.comparisons),
         )
 
     async def moments(self) -> AsyncIterator[Moment]:

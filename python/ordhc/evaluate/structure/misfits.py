@@ -1,0 +1,157 @@
+"""Where a tree fails: items and clusters whose answers points foretell better."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+from ordhc.evaluate.structure.scored import Scored
+from ordhc.evaluate.structure.words import Estimate
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Looked", "Misfit", "common_clusters", "incidences", "looked_at"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Items and clusters with fewer answers are not looked at.
+FEWEST = 20
+#: Of the misfits listed, the expected share that is none.
+FALSE = 0.05
+#: Clusters are called by so many of their items.
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """An item or a cluster whose answers points foretell better than the tree does.
+
+    Attributes
+    ----------
+    label
+        The number of the leaf or node in `Structure.tree`.
+    name
+        The name of the item; of a cluster its own, or those of its first items.
+    n_items
+        1 for an item, else the number of items in the cluster.
+    n_answers
+        The number of answers: of an item, all that are about it; of a cluster, those whose items have it as
+        their smallest common cluster.
+    behind
+        The log loss of the tree minus that of points, per answer, with a 95% interval.
+    false_share
+        Of the misfits up to this one, the one with the clearest difference first, the expected share that is
+        by chance (Benjamini and Hochberg 1995).
+    """
+
+    label: int
+    name: str
+    n_items: int
+    n_answers: int
+    behind: Estimate
+    false_share: float
+
+    def __str__(self) -> str:
+        what = self.name if self.n_items == 1 else f"cluster of {self.n_items:,} items, {self.name}"
+        return f"{what}: {self.behind} nats more per answer ({self.n_answers:,} answers)"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What has been looked at: the misfits, the largest difference first, and the numbers looked at."""
+
+    misfits: tuple[Misfit, ...]
+    n_items: int
+    n_clusters: int
+
+
+def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats) -> Looked:
+    """Return the items and clusters of a tree whose answers points foretell better.
+
+    Parameters
+    ----------
+    scored
+        The answers and their units.
+    data
+        The data that they come from.
+    tree
+        The tree whose clusters are looked at.
+    behind
+        (a,) the log loss of the tree minus that of points, for each answer of `scored`.
+    """
+    answers, leaves = incidences(data)
+    # The place of each answer of the data in `scored`.
+    place = np.full(int(answers.max()) + 1, -1)
+    place[scored.at] = np.arange(len(scored.at))
+    kept = place[answers] >= 0
+    answers, leaves = place[answers[kept]], leaves[kept]
+    common = common_clusters(tree, answers, leaves, len(scored.at))
+    members = [(leaf, answers[leaves == leaf]) for leaf in range(tree.n_leaves)]
+    members += [(node, np.flatnonzero(common == node)) for node in range(tree.n_leaves, tree.n_nodes)]
+    found, tails, counts = [], [], [0, 0]
+    for label, of in members:
+        if len(of) < FEWEST:
+            continue
+        among = np.zeros(len(behind))
+        among[of] = 1.0
+        difference, tail = scored.better(behind, among)
+        if tail == tail:
+            counts[label >= tree.n_leaves] += 1
+            found.append((label, len(of), difference))
+            tails.append(tail)
+    shares = _false_shares(tails)
+    misfits = [
+        Misfit(label, _name(tree, label), tree.node(label).size, count, difference, share)
+        for (label, count, difference), share in zip(found, shares, strict=True)
+        if share <= FALSE
+    ]
+    return Looked(tuple(sorted(misfits, key=lambda each: -each.behind.value)), *counts)
+
+
+def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
+    """Return the numbers of answers and of leaves: each answer with each of its leaves, once."""
+    rows = np.asarray(data.rows, dtype=np.int64)
+    codes = np.unique((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
+    return codes // data.n_leaves, codes % data.n_leaves
+
+
+def common_clusters(tree: Dendrogram, answers: Numbers, leaves: Numbers, count: int) -> Numbers:
+    """Return the (count,) node of the smallest cluster with all leaves of each answer."""
+    shape = tree._shape
+    starts, sizes, parents = np.array(shape.starts), np.array(shape.sizes), np.array(shape.parents)
+    at = starts[leaves]
+    first, last = np.full(count, tree.n_leaves), np.full(count, -1)
+    np.minimum.at(first, answers, at)
+    np.maximum.at(last, answers, at)
+    by_place = np.argsort(starts[: tree.n_leaves])
+    found = by_place[first]
+    while (rising := starts[found] + sizes[found] <= last).any():
+        found[rising] = parents[found[rising]]
+    return np.asarray(found, dtype=np.int64)
+
+
+def _false_shares(tails: Sequence[float]) -> list[float]:
+    """The adjusted p-values of Benjamini and Hochberg (1995).
+
+    Examples
+    --------
+    >>> _false_shares([0.01, 0.5, 0.02])
+    [0.03, 0.5, 0.03]
+    """
+    p = np.asarray(tails, dtype=np.float64)
+    order = np.argsort(p)
+    adjusted = np.minimum.accumulate((p[order] * len(p) / np.arange(1, len(p) + 1))[::-1])[::-1]
+    found = np.empty(len(p))
+    found[order] = np.minimum(adjusted, 1.0)
+    return found.tolist()
+
+
+def _name(tree: Dendrogram, label: int) -> str:
+    node = tree.node(label)
+    if node.is_leaf or node.name:
+        return str(node.name if node.name else tree.labels[label])
+    names = [tree.labels[leaf] for leaf in np.sort(node.leaves)[:_NAMED].tolist()]
+    return ", ".join(names) + (", …" if node.size > _NAMED else "")

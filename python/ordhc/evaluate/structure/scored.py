@@ -1,0 +1,139 @@
+"""Answers beside what structures that have not seen them predict."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.choices import Choices, right_of
+from ordhc.evaluate.intervals import FEWEST_UNITS, about
+from ordhc.evaluate.structure.coins import columns_of, upper_tail
+from ordhc.evaluate.structure.trial import ADDITIVE, PARTS, POINTS, ULTRAMETRIC, Found, Trial
+from ordhc.evaluate.structure.words import Estimate
+
+__all__ = ["BOTH", "CHANCE", "WEIGHTED", "Scored", "scored"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+CHANCE, WEIGHTED, BOTH = "chance", "points, weighted", "tree and points"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Answers, in the order of `at`, and how well structures have predicted them.
+
+    Attributes
+    ----------
+    weight, unit, at
+        Of each answer: its weight, its person or question, and its number in the data.
+    losses, right
+        By structure: the log loss of each answer, and whether it is the likeliest one.
+    coins
+        By tree: (4, a) what the coin-flip test needs, see `coins.columns_of`.
+    folds
+        The number of folds.
+    """
+
+    weight: Floats
+    unit: Numbers
+    at: Numbers
+    losses: dict[str, Floats]
+    right: dict[str, Floats]
+    coins: dict[str, Floats]
+    folds: int
+
+    def error(self, above: Floats, below: Floats) -> tuple[float, float, int]:
+        """Return a ratio of weighted sums over answers, its standard error over units, and their number.
+
+        The error is NaN for fewer than 5 units, the ratio if `below` has the sum 0.
+        """
+        count = int(self.unit.max()) + 1
+        over = np.bincount(self.unit, self.weight * above, count)
+        under = np.bincount(self.unit, self.weight * below, count)
+        counted = np.bincount(self.unit, below != 0, count) > 0
+        whole, n = float(under.sum()), int(counted.sum())
+        if whole == 0:
+            return math.nan, math.nan, n
+        value = float(over.sum()) / whole
+        if n < FEWEST_UNITS:
+            return value, math.nan, n
+        variance = float(((over - value * under)[counted] ** 2).sum()) / whole**2 * n / (n - 1)
+        return value, math.sqrt(variance * (1 + self.folds / (self.folds - 1))), n
+
+    def ratio(self, above: Floats, below: Floats) -> Estimate:
+        """Return a ratio of weighted sums over answers, with its interval over units."""
+        value, error, n = self.error(above, below)
+        return Estimate(value, *about(value, error, n - 1))
+
+    def better(self, values: Floats, among: Floats) -> tuple[Estimate, float]:
+        """Return a mean over the answers where `among` is 1, and how probable so large a mean is if it is 0.
+
+        The probability is NaN for fewer than 5 units.
+        """
+        value, error, n = self.error(values * among, among)
+        if not error > 0:
+            return Estimate(value, value, value) if error == 0 else Estimate(value, error, error), math.nan
+        return Estimate(value, *about(value, error, n - 1)), upper_tail(value / error, n - 1)
+
+    def mean(self, values: Floats) -> Estimate:
+        """Return a mean over answers, with its interval over units."""
+        return self.ratio(values, np.ones_like(values))
+
+    def share(self, values: Floats) -> Estimate:
+        """Return a mean of shares, with its interval within 0 to 1."""
+        return self.within(values, np.ones_like(values))
+
+    def within(self, values: Floats, among: Floats) -> Estimate:
+        """Return a mean of shares over the answers where `among` is 1, with its interval within 0 to 1."""
+        found = self.ratio(values * among, among)
+        return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
+
+
+def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
+    """The predictions of all folds together."""
+    weight, unit, at = [], [], []
+    coins: dict[str, list[Floats]] = {ULTRAMETRIC: [], ADDITIVE: []}
+    losses: dict[str, list[Floats]] = {}
+    right: dict[str, list[Floats]] = {}
+    for fold in range(folds):
+        choices = Choices.of(trial.parted(fold)[1])
+        mine = found[fold * len(PARTS) : (fold + 1) * len(PARTS)]
+        tables = {name: each for one in mine for name, each in one.items()}
+        chosen = tables.pop(POINTS)
+        tables[WEIGHTED] = chosen
+        tables[BOTH] = [(a + b) / 2 for a, b in zip(tables[ADDITIVE], chosen, strict=True)]
+        tables = {
+            CHANCE: [np.full_like(a, 1 / k.n_possible) for a, k in zip(chosen, choices.kinds, strict=True)],
+            **tables,
+        }
+        for name, table in tables.items():
+            with np.errstate(divide="ignore"):
+                loss = [-np.log(np.maximum(each[:, 0], 1e-300)) for each in table]
+            losses.setdefault(name, []).append(choices.gathered(loss)[0])
+            right.setdefault(name, []).append(choices.gathered([right_of(each) for each in table])[0])
+        for name, parts in coins.items():
+            of_kinds = [
+                columns_of(kind, tree, points)
+                for kind, tree, points in zip(choices.kinds, tables[name], chosen, strict=True)
+            ]
+            parts.append(
+                np.stack([choices.gathered([each[row] for each in of_kinds])[0] for row in range(4)])
+            )
+        weight.append(choices.gathered([np.ones(len(kind)) for kind in choices.kinds])[1])
+        unit.append(trial.units_of_answers(fold))
+        at.append(trial.numbers_of_answers(fold))
+    # Chance is right as often as one of the possible answers is.
+    joined = {name: np.concatenate(each) for name, each in right.items()}
+    joined[CHANCE] = np.exp(-np.concatenate(losses[CHANCE]))
+    return Scored(
+        np.concatenate(weight),
+        np.concatenate(unit),
+        np.concatenate(at),
+        {name: np.concatenate(each) for name, each in losses.items()},
+        joined,
+        {name: np.concatenate(each, axis=1) for name, each in coins.items()},
+        folds,
+    )
