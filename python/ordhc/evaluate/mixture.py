@@ -20,8 +20,10 @@ Numbers = NDArray[np.int64]
 
 #: Halves of the share of answers that a person may give by chance: a coin at the end.
 _NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
-#: Random starts, rounds from each of them, rounds from the best of these, and how many of these are averaged.
-_STARTS, _FIRST_ROUNDS, _ROUNDS, _AVERAGED = 2, 3, 6, 4
+#: Random starts, rounds from each of them, and rounds from the best of these.
+_STARTS, _FIRST_ROUNDS, _ROUNDS = 2, 3, 4
+#: Parts that people are split into, and the number of last rounds whose predictions are averaged.
+_PARTS, _AVERAGED = 4, 3
 #: Sweeps of the one chain of each tree, and the maximum number of answers that a tree is made from.
 _SWEEPS, _MOST_ANSWERS = 20, 6_000
 #: Chains of all trees that predict together, and their sweeps. The mean over more chains predicts better, so
@@ -72,7 +74,8 @@ class People:
 
     def logarithms(self, clear: Floats) -> Floats:
         """Return (m, e) log probabilities of answers by noise, from those without noise."""
-        return np.log(2 * self.chance[:, None] * _NOISES + (1 - 2 * _NOISES) * clear[:, None])
+        found: Floats = np.log(2 * self.chance[:, None] * _NOISES + (1 - 2 * _NOISES) * clear[:, None])
+        return found
 
 
 @dataclass(frozen=True)
@@ -107,57 +110,50 @@ def placed(people: People, k: int, seed: int, progress: Progress | None = None) 
     k
         The number of trees.
     seed
-        Of starts, halves and chains.
+        Of starts, parts and chains.
     progress
         Receives the completed fraction.
 
     Notes
     -----
-    Expectation maximization with two changes. In every round people are split at random into halves, and each
-    person's answers are predicted by trees of the other half only: trees fit the answers that they are made
-    from, so that otherwise everybody would stay where they began. The trees are means over a short chain of
-    the posterior, as in `ordhc.posterior`. Each person has a noise of their own, which is summed over.
+    Expectation maximization with two changes. In every round people are split at random into four parts, and
+    each person's answers are predicted by trees of the other parts only: trees fit the answers that they are
+    made from, so that otherwise everybody would stay where they began. Predictions are averaged over the last
+    three rounds. The trees are means over a short chain of the posterior, as in `ordhc.posterior`. Each
+    person has a noise of their own, which is summed over.
     """
     rng = np.random.default_rng(seed)
-    if k == 1 or people.count < 2:
-        k = 1
-    starts = _STARTS if k > 1 else 1
-    total, done = (starts * _FIRST_ROUNDS if k > 1 else 0) + _ROUNDS, 0
+    starts, first = (_STARTS, _FIRST_ROUNDS) if k > 1 else (1, 0)
+    done = 0
 
-    def rounds(member: Floats, count: int) -> tuple[Floats, Placed, float]:
+    def improved(member: Floats, rounds: list[Floats], count: int) -> tuple[Placed, list[Floats]]:
         nonlocal done
-        logs, evidence = [], []
+        found = Placed(member[:, :, None], -np.inf)
         for _ in range(count):
-            logs.append(_round(people, member, rng))
-            found = _expected(people, logs[-1])
-            member = found.member
-            evidence.append(found.evidence)
+            rounds = [*rounds, _round(people, found.member, rng)][-_AVERAGED:]
+            found = _expected(people, np.mean(rounds, axis=0))
             done += 1
             if progress is not None:
-                progress(done / total)
-        clear = np.mean(logs[-_AVERAGED:], axis=0)
-        return member, _expected(people, clear), float(np.mean(evidence[-2:]))
+                progress(done / (starts * first + _ROUNDS))
+        return found, rounds
 
-    tried = []
-    for _ in range(starts):
-        member = np.eye(k)[rng.permutation(people.count) % k]
-        tried.append((member, 0.0) if k == 1 else rounds(member, _FIRST_ROUNDS)[::2])
-    best = max(tried, key=lambda each: each[1])[0]
-    return rounds(best, _ROUNDS)[1]
+    tried = [improved(np.eye(k)[rng.permutation(people.count) % k], [], first) for _ in range(starts)]
+    best, rounds = max(tried, key=lambda each: each[0].evidence)
+    return improved(best.member, rounds, _ROUNDS)[0]
 
 
 def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
-    """(k, m) the probability without noise of each answer, by trees of the other half of the people."""
-    half = rng.permutation(people.count) % 2
+    """(k, m) the probability without noise of each answer, by trees without the answers of its person."""
+    part = rng.permutation(people.count) % _PARTS
     clear = np.empty((member.shape[1], len(people.data)))
-    for side in (0, 1):
-        own = half[people.person] == side
+    for at in range(_PARTS):
+        own = part[people.person] == at
         others, seed = people[~own], int(rng.integers(1 << 31))
         numbers = answers_of(others.data)
         drawn = (rng.permutation(int(numbers.max(initial=-1)) + 1) < _MOST_ANSWERS)[numbers]
-        for at in range(len(clear)):
-            tree = _tree(others[drawn] if not drawn.all() else others, member[:, at], seed, 1, _SWEEPS)
-            clear[at, own] = _clear(tree, people[own])
+        for k in range(len(clear)):
+            tree = _tree(others if drawn.all() else others[drawn], member[:, k], seed, 1, _SWEEPS)
+            clear[k, own] = _clear(tree, people[own])
     return clear
 
 

@@ -33,6 +33,9 @@ Numbers = NDArray[np.int64]
 
 #: A person is a member of the group that they belong to with at least this probability.
 CLEAR = 0.8
+#: One more tree must lower the log loss by this share of that of chance: where all follow one tree, two that
+#: are alike may predict better by up to half of that, as the mean of more trees does.
+WORTH = 0.01
 _MOST_TREES = 5
 
 
@@ -228,9 +231,9 @@ def people_groups(
     -----
     A mixture of the trees of `ordhc.posterior`, fitted by expectation maximization. A person's probability of
     belonging to a group comes from trees that are made without the person. Each person has a noise of their
-    own, so that careless people make no group. A number of trees is preferred to a smaller one if the 95%
-    interval of its gain in log loss, by people, is above 0. So differences that are small, or of few people,
-    are not found.
+    own, so that careless people make no group. A number of trees is preferred to a smaller one if its gain in
+    log loss has a 95% interval, over people, above 0, and is at least 1% of the log loss of chance. So
+    differences that are small, or of few people, are not found.
 
     Examples
     --------
@@ -275,10 +278,10 @@ def people_groups(
     losses = np.empty((len(numbers), len(people.data)))
     for (fold, k), each in zip(tasks, found, strict=True):
         losses[k - 1, parts == fold] = each
-    chosen, scores = _compared(people, losses, folds)
+    chance = _mean(people, -np.log(people.chance)).value
+    chosen, scores = _compared(people, losses, chance)
     member = placed(people, chosen, seed, part(progress, 0.85, 0.9)).member
     groups, memberships = _grouped(data, names, member, seed, progress)
-    chance = _mean(people, -np.log(people.chance)).value
     verdict = _verdict(groups, memberships, scores, chance)
     if progress is not None:
         progress(1.0)
@@ -326,12 +329,8 @@ def _worked(shared: Shared, fold: int, k: int) -> Floats:
     return _predicted(people, parts, seed, fold, k)
 
 
-def _mean(people: People, values: Floats, folds: int | None = None) -> Estimate:
-    """Return the mean over answers of a value for each row, with a 95% interval over people.
-
-    The variance of differences between models of several folds is multiplied by 1 + k / (k - 1), as these
-    models share answers (Nadeau & Bengio 2003).
-    """
+def _mean(people: People, values: Floats) -> Estimate:
+    """Return the mean over answers of a value for each row, with a 95% interval over people."""
     total = np.bincount(people.person, people.weight * values, people.count)
     weight = np.bincount(people.person, people.weight, people.count)
     n, whole = people.count, float(weight.sum())
@@ -339,18 +338,19 @@ def _mean(people: People, values: Floats, folds: int | None = None) -> Estimate:
     if n < FEWEST_UNITS:
         return Estimate(value, math.nan, math.nan)
     error = math.sqrt(float(((total - value * weight) ** 2).sum()) * n / (n - 1)) / whole
-    half = student(n - 1) * error * (math.sqrt(1 + folds / (folds - 1)) if folds else 1.0)
+    half = student(n - 1) * error
     return Estimate(value, value - half, value + half)
 
 
-def _compared(people: People, losses: Floats, folds: int) -> tuple[int, tuple[TreesScore, ...]]:
-    """Return the number of trees: more than that foretell nothing clearly better; and the scores."""
+def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
+    """Return the number of trees, of which none foretells clearly and noticeably worse; and the scores."""
     chosen = 0
     for k in range(1, len(losses)):
-        if _mean(people, losses[chosen] - losses[k], folds).low > 0:
+        gain = _mean(people, losses[chosen] - losses[k])
+        if gain.low > 0 and gain.value > WORTH * chance:
             chosen = k
     scores = [
-        TreesScore(k + 1, _mean(people, each, folds), _mean(people, losses[0] - each, folds))
+        TreesScore(k + 1, _mean(people, each), _mean(people, losses[0] - each))
         for k, each in enumerate(losses)
     ]
     return chosen + 1, tuple(scores)
