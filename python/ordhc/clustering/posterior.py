@@ -320,16 +320,6 @@ class Posterior:
         place[data.rows] = np.argsort(self._order)[self._fitting(data)]
         return tables_of_chains(self._samples, place)
 
-    def _likely(self, data: Triplets | Quadruplets) -> tuple[NDArray[np.float64], float]:
-        """Return the (m,) probability of the answer that each row is part of, and the mean noise in it."""
-        rank = np.argsort(self._order).astype(np.int32)
-        rows = np.ascontiguousarray(rank[self._fitting(data)])
-        numbers = numbers_of_answers(data)
-        noise = float(np.mean([chain[:, 1] for chain in self._states()])) if len(self._samples) else 0.0
-        if numbers is None:
-            return self._samples.predict(rows, False), noise
-        return self._samples.predict_answers(rows, numbers), noise
-
     def accuracy(self, data: Triplets | Quadruplets) -> float:
         """Return the share of answers whose choice is the likeliest one; see `foretell`."""
         return self.foretell(data).accuracy

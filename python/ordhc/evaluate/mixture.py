@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc._progress import Progress
 from ordhc.clustering.posterior import Posterior, drawn_posterior
+from ordhc.clustering.sampling import numbers_of_answers
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
@@ -21,11 +22,11 @@ Numbers = NDArray[np.int64]
 #: Halves of the share of answers that a person may give by chance: a coin at the end.
 _NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
 #: Random starts, rounds from each of them, and rounds from the best of these.
-_STARTS, _FIRST_ROUNDS, _ROUNDS = 2, 3, 4
+_STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
 #: Parts that people are split into, and the number of last rounds whose predictions are averaged.
 _PARTS, _AVERAGED = 4, 3
 #: Sweeps of the one chain of each tree, and the maximum number of answers that a tree is made from.
-_SWEEPS, _MOST_ANSWERS = 20, 6_000
+_SWEEPS, _MOST_ANSWERS = 20, 3_000
 #: Chains of all trees that predict together, and their sweeps. The mean over more chains predicts better, so
 #: the number of chains is the same for each number of trees.
 _CHAINS, _FINAL_SWEEPS = 6, 40
@@ -100,7 +101,9 @@ class Placed:
         return found
 
 
-def placed(people: People, k: int, seed: int, progress: Progress | None = None) -> Placed:
+def placed(
+    people: People, k: int, seed: int, progress: Progress | None = None, *, starts: int = _STARTS
+) -> Placed:
     """Learn which of k trees each person follows.
 
     Parameters
@@ -113,6 +116,8 @@ def placed(people: People, k: int, seed: int, progress: Progress | None = None) 
         Of starts, parts and chains.
     progress
         Receives the completed fraction.
+    starts
+        The number of random starts; the rounds go on from the one that predicts best.
 
     Notes
     -----
@@ -123,7 +128,7 @@ def placed(people: People, k: int, seed: int, progress: Progress | None = None) 
     person has a noise of their own, which is summed over.
     """
     rng = np.random.default_rng(seed)
-    starts, first = (_STARTS, _FIRST_ROUNDS) if k > 1 else (1, 0)
+    starts, first = (starts, _FIRST_ROUNDS) if k > 1 else (1, 0)
     done = 0
 
     def improved(member: Floats, rounds: list[Floats], count: int) -> tuple[Placed, list[Floats]]:
@@ -199,10 +204,17 @@ def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -
 
 def _clear(tree: Posterior | None, people: People) -> Floats:
     """(m,) the probability of each row's answer, had nobody answered by chance."""
-    if tree is None or not len(people.data):
+    if tree is None or not len(tree._samples) or not len(people.data):
         return people.chance
-    found, noise = tree._likely(people.data)
-    noise = min(noise, 0.49)
+    rank = np.argsort(tree._order).astype(np.int32)
+    rows = np.ascontiguousarray(rank[people.data.rows.astype(np.int64)])
+    numbers = numbers_of_answers(people.data)
+    if numbers is None:
+        found = tree._samples.predict(rows, False)
+    else:
+        found = tree._samples.predict_answers(rows, numbers)
+    # The second number of a state is the noise.
+    noise = min(float(np.mean([chain[:, 1] for chain in tree._states()])), 0.49)
     return np.clip((found - 2 * noise * people.chance) / (1 - 2 * noise), 1e-4, 1.0)
 
 

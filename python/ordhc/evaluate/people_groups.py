@@ -37,6 +37,8 @@ CLEAR = 0.8
 #: are alike may predict better by up to half of that, as the mean of more trees does.
 WORTH = 0.01
 _MOST_TREES = 5
+#: Random starts of the memberships that are reported.
+_STARTS = 8
 
 
 @dataclass(frozen=True)
@@ -153,9 +155,8 @@ class PeopleGroups:
 
     def _notes(self) -> list[str]:
         return [
-            f"{self.n_answers:,} answers of {len(self.memberships):,} people; a {self.folds}th of each "
-            "person's answers is predicted from everybody's others, in turn; in parentheses: 95% intervals "
-            "over people"
+            f"{self.n_answers:,} answers of {len(self.memberships):,} people in {self.folds} parts, each "
+            "predicted from the others; in parentheses: 95% intervals over people"
         ]
 
     def __str__(self) -> str:
@@ -238,13 +239,13 @@ def people_groups(
     Examples
     --------
     >>> import numpy as np, ordhc
-    >>> t, _ = ordhc.simulate_planted(800, levels=2, leaves_per_cluster=3, seed=1)
+    >>> t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
     >>> other = np.random.default_rng(1).permutation(12)
-    >>> rows = np.concatenate([t.rows[:400], other[t.rows[400:]]])
-    >>> both = ordhc.Triplets(rows, n_leaves=12, groups=np.repeat(np.arange(16), 50))
+    >>> rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
+    >>> both = ordhc.Triplets(rows, n_leaves=12, groups=np.repeat(np.arange(12), 50))
     >>> found = ordhc.people_groups(both, max_trees=2, folds=3)
     >>> found.n_trees, sorted(group.people for group in found.groups)
-    (2, [(0, 1, 2, 3, 4, 5, 6, 7), (8, 9, 10, 11, 12, 13, 14, 15)])
+    (2, [(0, 1, 2, 3, 4, 5), (6, 7, 8, 9, 10, 11)])
     """
     progress = _checks.callback("progress", progress)
     workers = as_executor(executor)
@@ -280,7 +281,7 @@ def people_groups(
         losses[k - 1, parts == fold] = each
     chance = _mean(people, -np.log(people.chance)).value
     chosen, scores = _compared(people, losses, chance)
-    member = placed(people, chosen, seed, part(progress, 0.85, 0.9)).member
+    member = placed(people, chosen, seed, part(progress, 0.85, 0.9), starts=_STARTS).member
     groups, memberships = _grouped(data, names, member, seed, progress)
     verdict = _verdict(groups, memberships, scores, chance)
     if progress is not None:
