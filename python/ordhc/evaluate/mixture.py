@@ -185,6 +185,8 @@ def _expected(people: People, clear: Floats) -> Placed:
 def weighted(people: People, member: Floats) -> Triplets | Quadruplets | None:
     """Return the answers, weighted by the probability that their person is in a group; None if nobody is."""
     share = member[people.person]
+    if (share > 1 - 1e-9).all():
+        return people.data
     some = share >= _LEAST
     if not some.any():
         return None

@@ -22,7 +22,7 @@ from ordhc.comparison.units import answers_of, numbered_rows, questions_of
 from ordhc.errors import InputError
 from ordhc.evaluate.intervals import FEWEST_UNITS, student
 from ordhc.evaluate.mixture import People, foretold_losses, placed, weighted
-from ordhc.evaluate.structure.words import SAME, Estimate, Verdict
+from ordhc.evaluate.structure.words import Estimate, Verdict
 from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -100,7 +100,7 @@ class PeopleGroups:
     ----------
     verdict
         The conclusion: its `kind` ("one", "several" or "few": too few answers or people to tell), whether it
-        is `sure`, and a `text`.
+        is `sure`, and a `text`. Only "several" is sure: answers cannot show that there are no groups.
     groups
         The groups, the largest first: each with `people`, `tree` and `dendrogram`.
     memberships
@@ -180,7 +180,7 @@ class PeopleGroups:
 
     def __repr__(self) -> str:
         trees = "1 tree" if self.n_trees == 1 else f"{self.n_trees} trees"
-        return f"<PeopleGroups: {trees}, {'sure' if self.verdict.sure else 'not sure'}>"
+        return f"<PeopleGroups: {trees}, {len(self.memberships)} people>"
 
 
 @shows_progress("looking for groups")
@@ -419,15 +419,11 @@ def _verdict(
         )
     if len(scores) == 1:
         return Verdict("one", False, "Only one tree was tried.")
-    most = max((score.gain for score in scores[1:]), key=lambda gain: gain.high)
-    sure = most.high < SAME * chance
-    text = "One tree will do for all: more trees do not foretell people's answers better. "
-    text += (
-        f"A gain of more than {max(most.high, 0):.3f} in log loss (one tree has "
-        f"{scores[0].log_loss.value:.3f}) is unlikely."
-        if sure
-        else f"But a gain of up to {most.high:.3f} in log loss (one tree has "
-        f"{scores[0].log_loss.value:.3f}) is possible: small groups, or small differences, need more answers "
-        "of each person to be found."
+    gains = ", ".join(f"{score.n_trees} trees by {score.gain}" for score in scores[1:])
+    return Verdict(
+        "one",
+        False,
+        f"One tree will do for all: more trees do not foretell people's answers clearly better ({gains} in "
+        "log loss). That is no proof that everybody agrees: to find small groups, or trees that differ "
+        "little, may take more answers of each person.",
     )
-    return Verdict("one", sure, text)
