@@ -33,8 +33,8 @@ Numbers = NDArray[np.int64]
 
 #: A person is a member of the group that they belong to with at least this probability.
 CLEAR = 0.8
-#: One more tree must lower the log loss by this share of that of chance: where all follow one tree, two that
-#: are alike may predict better by up to half of that, as the mean of more trees does.
+#: The smallest gain that counts, as a share of the log loss of chance. A smaller gain, though it may be
+#: significant, is not worth another tree; people who differ in how careful they are could cause it.
 WORTH = 0.01
 _MOST_TREES = 5
 #: Random starts of the memberships that are reported.
@@ -155,7 +155,7 @@ class PeopleGroups:
 
     def _notes(self) -> list[str]:
         return [
-            f"{self.n_answers:,} answers of {len(self.memberships):,} people in {self.folds} parts, each "
+            f"answers: {self.n_answers:,}; people: {len(self.memberships):,}; parts: {self.folds}, each "
             "predicted from the others; in parentheses: 95% intervals over people"
         ]
 
