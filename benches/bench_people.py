@@ -1,8 +1,9 @@
-"""Sessions of many people: python benches/bench_people.py [--large] [speed | open | people | promise].
+"""Many people: python benches/bench_people.py [--large] [speed | open | people | promise | groups | level].
 
 `speed` asks and tells for 200 people; `open` opens sessions of many answers; `people` compares
 estimates of how reliable people are; `promise` learns trees from crowds of whom some are hardly ever
-right. By default all.
+right; `groups` looks for groups of people with trees of their own (`ordhc.people_groups`); `level`
+checks the permutation test of docs/howto/compare-groups.md where groups do not differ. By default all.
 """
 
 import subprocess
@@ -10,12 +11,13 @@ import sys
 import tempfile
 import threading
 import time
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
 
 import ordhc
+from bench_structure import tree_heights
 from measure import table
 from ordhc import oracles
 from ordhc.asking.people import dawid_skene, interval
@@ -222,7 +224,104 @@ def plurality(questions, answers, who, n_people, n_questions):
     return 2 + agreed, 1 + np.bincount(who[use], minlength=n_people) - agreed
 
 
+def groups_of_people():
+    """People put right, and the number of trees found, 30 items."""
+    n_sets = 20 if LARGE else 2
+    #: How many people follow each tree, answers of each, lengths, noise, people who answer at random.
+    cases = {
+        "one tree": ((40,), 60, False, 0.0, 0),
+        "one tree, lengths": ((40,), 60, True, 0.0, 0),
+        "one tree, lengths, noise by person": ((40,), 60, True, 0.4, 0),
+        "two trees": ((20, 20), 60, False, 0.0, 0),
+        "two trees, lengths": ((20, 20), 60, True, 0.0, 0),
+        "two trees, 30 and 10 people": ((30, 10), 60, False, 0.0, 0),
+        "two trees, 10 answers each": ((20, 20), 10, False, 0.0, 0),
+        "two trees, 6 people at random": ((20, 20), 60, False, 0.0, 6),
+        "three trees": ((14, 14, 14), 60, False, 0.0, 0),
+    }
+    rows = []
+    for name, (sizes, each, has_lengths, most_noise, n_random) in cases.items():
+        numbers, right, seconds = [], [], []
+        for seed in range(n_sets):
+            chance = np.random.default_rng((seed, len(rows)))
+            first = tree_heights(30, chance)
+            lengths = chance.normal(size=30) if has_lengths else np.zeros(30)
+            trees = [first, *(elsewhere(first, 0.3, chance) for _ in sizes[1:])]
+            follows = np.repeat(np.arange(len(sizes)), sizes)
+            noise = chance.uniform(0, most_noise, len(follows))
+            at_random = np.arange(len(follows)) % 7 == 0 if n_random else np.zeros(len(follows), dtype=bool)
+            noise[at_random] = 0.5
+            data = said([tree - lengths - lengths[:, None] for tree in trees], follows, noise, each, chance)
+            start = time.perf_counter()
+            found = ordhc.people_groups(data, seed=seed)
+            seconds.append(time.perf_counter() - start)
+            numbers.append(found.n_trees)
+            if found.n_trees == len(sizes):
+                member = np.array([found.memberships[who] for who in range(len(follows))]).argmax(axis=1)
+                ways = [np.array(way)[follows] == member for way in permutations(range(len(sizes)))]
+                right.append(max(way[~at_random].mean() for way in ways))
+        share = f"{np.mean(right):.3f}" if right else ""
+        counts = ", ".join(str(numbers.count(k)) for k in (1, 2, 3))
+        rows.append((name, counts, share, f"{np.mean(seconds):.0f}"))
+        print(rows[-1], flush=True)
+    print(f"\nGroups of people, {n_sets} sets each; people put right where the number of trees is right\n")
+    table(("people follow", "found 1, 2, 3 trees", "people put right", "seconds"), rows)
+
+
+def level():
+    """How often the permutation test says that two groups differ, though all people follow one tree."""
+    n_sets, n_drawn = 200, 59
+    rows = []
+    for most_noise in (0.0, 0.4):
+        rejected = 0
+        for seed in range(n_sets):
+            chance = np.random.default_rng((seed, 7))
+            lengths = chance.normal(size=30)
+            tree = tree_heights(30, chance) - lengths - lengths[:, None]
+            noise = chance.uniform(0, most_noise, 40)
+            data = said([tree], np.zeros(40, dtype=int), noise, 60, chance)
+            people = np.asarray(data.groups)
+
+            def distance(group, data=data, people=people):
+                inside = np.isin(people, group)
+                one, other = (ordhc.cluster(data[part], method="adds3-al") for part in (inside, ~inside))
+                return ordhc.metrics.triplet_distance(one, other)
+
+            found = distance(np.arange(20))
+            drawn = [distance(chance.permutation(40)[:20]) for _ in range(n_drawn)]
+            rejected += (1 + sum(each >= found for each in drawn)) / (1 + n_drawn) <= 0.05
+        rows.append(("noise by person" if most_noise else "the same noise", f"{rejected / n_sets:.3f}"))
+    print(f"\nPermutation test at 5%, {n_sets} sets of 40 people with 60 answers each who follow one tree\n")
+    table(("people", "found to differ"), rows)
+
+
+def elsewhere(H, distance, chance):
+    """A tree with leaves exchanged at random until a share of the triples is resolved otherwise."""
+    a, b, c = np.argsort(chance.random((4000, len(H))), axis=1)[:, :3].T
+    order, other = np.arange(len(H)), H
+    closest = np.stack([H[a, b], H[a, c], H[b, c]]).argmax(axis=0)
+    while (np.stack([other[a, b], other[a, c], other[b, c]]).argmax(axis=0) != closest).mean() < distance:
+        i, j = chance.choice(len(H), 2, replace=False)
+        order[[i, j]] = order[[j, i]]
+        other = H[np.ix_(order, order)]
+    return other
+
+
+def said(trees, follows, noise, each, chance):
+    """Answers by choice in proportion to exp(closeness), a share of twice the noise by a coin."""
+    rows = []
+    for tree, share in zip(follows, noise, strict=True):
+        S = trees[tree]
+        a, b, c = np.argsort(chance.random((each, len(S))), axis=1)[:, :3].T
+        is_near = chance.random(each) < 1 / (1 + np.exp(S[a, c] - S[a, b]))
+        is_near = np.where(chance.random(each) < 2 * share, chance.random(each) < 0.5, is_near)
+        rows.append(np.where(is_near[:, None], np.column_stack([a, b, c]), np.column_stack([a, c, b])))
+    people = np.repeat(np.arange(len(follows)), each)
+    return ordhc.Triplets(np.concatenate(rows), n_leaves=len(trees[0]), groups=people)
+
+
 if __name__ == "__main__":
     groups = {"speed": speed, "open": opening, "people": people, "promise": promise}
+    groups |= {"groups": groups_of_people, "level": level}
     for name in [name for name in sys.argv[1:] if name in groups] or groups:
         groups[name]()

@@ -147,6 +147,13 @@ def structure(small, folder):
 
 
 @case
+def people_groups(small, folder):
+    data = random_comparisons(60 if small else 300, 20_000 if small else 200_000)
+    data = ordhc.Triplets(data.rows, n_leaves=data.n_leaves, groups=np.arange(len(data)) % 40)
+    return lambda: ordhc.people_groups(data)
+
+
+@case
 def learn(small, folder):
     truth = random_tree(2000 if small else 20_000)
     return lambda: ordhc.learn(truth, truth.n_leaves)

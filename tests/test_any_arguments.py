@@ -134,6 +134,7 @@ CALLS = {
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),
+    "people_groups": (ordhc.people_groups, {"data": T, "max_trees": 1, "folds": 2}),
     "structure": (ordhc.structure, {"data": T, "folds": 2}),
     "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
@@ -303,6 +304,7 @@ OTHERS |= {
     "Questions",
     "Report",
     "Selection",
+    "PeopleGroups",
     "Structure",
     "StudyPlan",
 }

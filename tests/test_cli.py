@@ -18,6 +18,7 @@ COMMANDS = [
     "cluster",
     "compare",
     "structure",
+    "people-groups",
     "score",
     "report",
     "learn",

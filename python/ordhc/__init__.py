@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
     from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
     from ordhc.evaluate.needed import StudyPlan, plan
+    from ordhc.evaluate.people_groups import PeopleGroups, people_groups
     from ordhc.evaluate.select import Candidate, Selection, select
     from ordhc.evaluate.structure import Structure, structure
     from ordhc.io import (
@@ -66,6 +67,7 @@ __all__ = [
     "Learner",
     "MissingExtraError",
     "OrdhcWarning",
+    "PeopleGroups",
     "PluginError",
     "Posterior",
     "Quadruplets",
@@ -93,6 +95,7 @@ __all__ = [
     "metrics",
     "oracles",
     "pca",
+    "people_groups",
     "plan",
     "plots",
     "posterior",
@@ -133,6 +136,7 @@ _LATER = {
     "ordhc.estimator": "OrdinalClustering",
     "ordhc.evaluate.bootstrap": "Bootstrap bootstrap",
     "ordhc.evaluate.needed": "StudyPlan plan",
+    "ordhc.evaluate.people_groups": "PeopleGroups people_groups",
     "ordhc.evaluate.select": "Candidate Selection select",
     "ordhc.evaluate.structure": "Structure structure",
     "ordhc.io": "read_answers read_quadruplets read_tree read_trees read_triplets "

@@ -13,6 +13,7 @@ from ordhc.cli.consensus import consensus
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
+from ordhc.cli.people_groups import people_groups
 from ordhc.cli.plan import plan
 from ordhc.cli.plugins import plugins
 from ordhc.cli.report import report
@@ -68,6 +69,7 @@ _COMMANDS = (
     cluster,
     compare,
     structure,
+    people_groups,
     score,
     report,
     learn,

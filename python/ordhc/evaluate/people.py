@@ -62,7 +62,8 @@ class Standing:
         * "as others": the trees of others predict them as well as others;
         * "below others": better than chance, but less than others;
         * "another view": no better than chance by the trees of others, but their answers agree with each
-          other, or with others of another view, more than answers at random;
+          other, or with others of another view, more than answers at random (`ordhc.people_groups` finds
+          the groups, and their trees);
         * "unlike others": no better than chance by the trees of others, and too few answers to tell another
           view from answers at random;
         * "looks random": answers enough, and they follow no tree;

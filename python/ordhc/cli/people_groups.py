@@ -1,0 +1,57 @@
+"""`ordhc people-groups`: do people agree on one tree?"""
+
+import shlex
+from typing import Any
+
+import click
+
+from ordhc.cli.executors import executor_of, executor_option
+from ordhc.cli.help import Command, section
+from ordhc.cli.output import emit_json, print_session, progress_bar, say
+from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options
+
+
+@click.command("people-groups", cls=Command, no_args_is_help=True)
+@click.argument("file")
+@section("What is compared")
+@click.option("--max-trees", type=int, default=3, show_default=True, help="The largest number of trees.")
+@click.option("--folds", type=int, default=5, show_default=True, help="Parts of each person's answers.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts and the models.")
+@section("Options")
+@executor_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@reading_options
+def people_groups(
+    file: str,
+    max_trees: int,
+    folds: int,
+    seed: int,
+    executor: str | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Say whether the people in FILE agree on one tree, or which groups of people have trees of their own.
+
+    Each number of trees from 1 to --max-trees is fitted to part of each person's answers, and predicts the
+    others. With --json, each person's probability of belonging to each group, and each group's tree.
+
+    \b
+    Examples:
+      ordhc people-groups answers.csv --person participant
+      ordhc people-groups answers.csv --person participant --max-trees 2 --json
+    """
+    from ordhc.evaluate.people_groups import people_groups as verb
+
+    with progress_bar("reading", quiet=quiet) as progress:
+        data = read_comparisons(file, progress=progress, **reading)
+    with progress_bar("looking for groups", quiet=quiet) as progress, executor_of(executor) as workers:
+        found = verb(data, max_trees=max_trees, folds=folds, seed=seed, executor=workers, progress=progress)
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    print_session()
+    say(str(found))
+    following = ["ordhc", "structure", "FILE" if file == "-" else file, *reading_arguments(reading)]
+    say(f"next: {shlex.join(following)}")

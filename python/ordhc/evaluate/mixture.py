@@ -1,0 +1,232 @@
+"""A mixture of trees: every person follows one of them, which one is learnt from their answers."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._progress import Progress
+from ordhc.clustering.posterior import Posterior, drawn_posterior
+from ordhc.clustering.sampling import numbers_of_answers
+from ordhc.comparison.choices import Choices
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+from ordhc.errors import OrdhcWarning
+
+__all__ = ["People", "Placed", "foretold_losses", "placed", "weighted"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Halves of the share of answers that a person may give by chance: a coin at the end.
+_NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
+#: Random starts, rounds from each of them, and rounds from the best of these.
+_STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
+#: Parts that people are split into, and the number of last rounds whose predictions are averaged.
+_PARTS, _AVERAGED = 4, 3
+#: Sweeps of the one chain of each tree, and the maximum number of answers that a tree is made from.
+_SWEEPS, _MOST_ANSWERS = 20, 3_000
+#: Chains of all trees that predict together, and their sweeps. The mean over more chains predicts better, so
+#: the number of chains is the same for each number of trees.
+_CHAINS, _FINAL_SWEEPS = 6, 40
+#: A person who belongs to a group with less than this probability does not change its tree.
+_LEAST = 0.02
+
+
+@dataclass(frozen=True)
+class People:
+    """Answers of people.
+
+    Attributes
+    ----------
+    data
+        The comparisons, all of positive weight.
+    person
+        (m,) whose each row is, numbered from 0.
+    count
+        The number of people, some of whom may have no rows here.
+    chance, weight
+        (m,) the probability of each row's answer if all possible answers are equally likely, and the weight
+        of the row: that of its answer, shared by the rows of the answer.
+    """
+
+    data: Triplets | Quadruplets
+    person: Numbers
+    count: int
+    chance: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, data: Triplets | Quadruplets, person: Numbers) -> "People":
+        """Return the answers in `data`."""
+        choices, numbers = Choices.of(data), answers_of(data)
+        chance = np.full(choices.n_answers, 0.5)
+        for kind in choices.kinds:
+            chance[kind.answer] = 1 / kind.n_possible
+        weight = 1 / np.bincount(numbers)[numbers]
+        if data.weights is not None:
+            weight = weight * data.weights
+        return cls(data, person, int(person.max()) + 1, chance[numbers], weight)
+
+    def __getitem__(self, rows: NDArray[np.bool_]) -> "People":
+        """Return the answers of some rows."""
+        return People(self.data[rows], self.person[rows], self.count, self.chance[rows], self.weight[rows])
+
+    def logarithms(self, clear: Floats) -> Floats:
+        """Return (m, e) log probabilities of answers by noise, from those without noise."""
+        found: Floats = np.log(2 * self.chance[:, None] * _NOISES + (1 - 2 * _NOISES) * clear[:, None])
+        return found
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where people belong.
+
+    Attributes
+    ----------
+    joint
+        (people, k, e) the probability that a person follows a tree and has a noise.
+    evidence
+        The log probability of all answers, each by trees without the person's answers.
+    """
+
+    joint: Floats
+    evidence: float
+
+    @property
+    def member(self) -> Floats:
+        """(people, k) the probability that a person follows a tree."""
+        found: Floats = self.joint.sum(axis=2)
+        return found
+
+
+def placed(
+    people: People, k: int, seed: int, progress: Progress | None = None, *, starts: int = _STARTS
+) -> Placed:
+    """Learn which of k trees each person follows.
+
+    Parameters
+    ----------
+    people
+        The answers.
+    k
+        The number of trees.
+    seed
+        Of starts, parts and chains.
+    progress
+        Receives the completed fraction.
+    starts
+        The number of random starts; the rounds go on from the one that predicts best.
+
+    Notes
+    -----
+    Expectation maximization with two changes. In every round people are split at random into four parts, and
+    each person's answers are predicted by trees of the other parts only: trees fit the answers that they are
+    made from, so that otherwise everybody would stay where they began. Predictions are averaged over the last
+    three rounds. The trees are means over a short chain of the posterior, as in `ordhc.posterior`. Each
+    person has a noise of their own, which is summed over.
+    """
+    rng = np.random.default_rng(seed)
+    starts, first = (starts, _FIRST_ROUNDS) if k > 1 else (1, 0)
+    done = 0
+
+    def improved(member: Floats, rounds: list[Floats], count: int) -> tuple[Placed, list[Floats]]:
+        nonlocal done
+        found = Placed(member[:, :, None], -np.inf)
+        for _ in range(count):
+            rounds = [*rounds, _round(people, found.member, rng)][-_AVERAGED:]
+            found = _expected(people, np.mean(rounds, axis=0))
+            done += 1
+            if progress is not None:
+                progress(done / (starts * first + _ROUNDS))
+        return found, rounds
+
+    tried = [improved(np.eye(k)[rng.permutation(people.count) % k], [], first) for _ in range(starts)]
+    best, rounds = max(tried, key=lambda each: each[0].evidence)
+    return improved(best.member, rounds, _ROUNDS)[0]
+
+
+def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
+    """(k, m) the probability without noise of each answer, by trees without the answers of its person."""
+    part = rng.permutation(people.count) % _PARTS
+    clear = np.empty((member.shape[1], len(people.data)))
+    for at in range(_PARTS):
+        own = part[people.person] == at
+        others, seed = people[~own], int(rng.integers(1 << 31))
+        numbers = answers_of(others.data)
+        drawn = (rng.permutation(int(numbers.max(initial=-1)) + 1) < _MOST_ANSWERS)[numbers]
+        for k in range(len(clear)):
+            tree = _tree(others if drawn.all() else others[drawn], member[:, k], seed, 1, _SWEEPS)
+            clear[k, own] = _clear(tree, people[own])
+    return clear
+
+
+def _expected(people: People, clear: Floats) -> Placed:
+    """Return where people belong, given (k, m) the probabilities of their answers without noise."""
+    k = len(clear)
+    logs = np.zeros((people.count, k, len(_NOISES)))
+    for at in range(k):
+        for e, of_rows in enumerate(people.logarithms(clear[at]).T):
+            logs[:, at, e] = np.bincount(people.person, people.weight * of_rows, people.count)
+    shares, noises = np.full(k, 1 / k), np.full(len(_NOISES), 1 / len(_NOISES))
+    for _ in range(30):
+        joint = logs + np.log(shares)[:, None] + np.log(noises)
+        most = joint.max(axis=(1, 2), keepdims=True)
+        joint = np.exp(joint - most)
+        whole = joint.sum(axis=(1, 2), keepdims=True)
+        joint /= whole
+        # One person more for each tree, and for all noises together.
+        shares = (joint.sum(axis=(0, 2)) + 1) / (people.count + k)
+        noises = (joint.sum(axis=(0, 1)) + 1 / len(_NOISES)) / (people.count + 1)
+    return Placed(joint, float((most + np.log(whole)).sum()))
+
+
+def weighted(people: People, member: Floats) -> Triplets | Quadruplets | None:
+    """Return the answers, weighted by the probability that their person is in a group; None if nobody is."""
+    share = member[people.person]
+    if (share > 1 - 1e-9).all():
+        return people.data
+    some = share >= _LEAST
+    if not some.any():
+        return None
+    data = people.data
+    weights = share if data.weights is None else share * data.weights
+    return data[some]._changed(weights=weights[some])
+
+
+def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -> Posterior | None:
+    data = weighted(people, member)
+    if data is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OrdhcWarning)
+        return drawn_posterior(data, chains=chains, sweeps=sweeps, seed=seed, repeats="new")[0]
+
+
+def _clear(tree: Posterior | None, people: People) -> Floats:
+    """(m,) the probability of each row's answer, had nobody answered by chance."""
+    if tree is None or not len(tree._samples) or not len(people.data):
+        return people.chance
+    rank = np.argsort(tree._order).astype(np.int32)
+    rows = np.ascontiguousarray(rank[people.data.rows.astype(np.int64)])
+    numbers = numbers_of_answers(people.data)
+    if numbers is None:
+        found = tree._samples.predict(rows, False)
+    else:
+        found = tree._samples.predict_answers(rows, numbers)
+    # The second number of a state is the noise.
+    noise = min(float(np.mean([chain[:, 1] for chain in tree._states()])), 0.49)
+    return np.clip((found - 2 * noise * people.chance) / (1 - 2 * noise), 1e-4, 1.0)
+
+
+def foretold_losses(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
+    """Return the (m,) log loss of answers by k trees; people are placed by their other answers alone."""
+    found = placed(train, k, seed, progress)
+    likely = np.zeros(len(test.data))
+    for at in range(found.joint.shape[1]):
+        tree = _tree(train, found.member[:, at], seed, max(1, _CHAINS // k), _FINAL_SWEEPS)
+        each = np.exp(test.logarithms(_clear(tree, test)))
+        likely += (found.joint[test.person, at] * each).sum(axis=1)
+    losses: Floats = -np.log(likely)
+    return losses

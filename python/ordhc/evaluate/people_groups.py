@@ -1,0 +1,429 @@
+"""The verb `people_groups`: do people agree on one tree?"""
+
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _html
+from ordhc._json import finite
+from ordhc._progress import Progress, part, shows_progress
+from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc.clustering.posterior import Posterior, drawn_posterior
+from ordhc.clustering.sampling import people_of
+from ordhc.comparison.canonical import canonical_order, in_order
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of, numbered_rows, questions_of
+from ordhc.errors import InputError
+from ordhc.evaluate.intervals import FEWEST_UNITS, student
+from ordhc.evaluate.mixture import People, foretold_losses, placed, weighted
+from ordhc.evaluate.structure.words import Estimate, Verdict
+from ordhc.similarities.spilled import Spill
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["PeopleGroup", "PeopleGroups", "TreesScore", "people_groups"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: A person is a member of the group that they belong to with at least this probability.
+CLEAR = 0.8
+#: The smallest gain that counts, as a share of the log loss of chance. A smaller gain, though it may be
+#: significant, is not worth another tree; people who differ in how careful they are could cause it.
+WORTH = 0.01
+_MOST_TREES = 5
+#: Random starts of the memberships that are reported.
+_STARTS = 8
+
+
+@dataclass(frozen=True)
+class TreesScore:
+    """How well a number of trees foretells answers that it has not seen.
+
+    Attributes
+    ----------
+    n_trees
+        The number of trees.
+    log_loss
+        Per answer, in nats, with a 95% interval over people.
+    gain
+        By how much less that is than with one tree, paired by people.
+    """
+
+    n_trees: int
+    log_loss: Estimate
+    gain: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class PeopleGroup:
+    """People who share a tree.
+
+    Attributes
+    ----------
+    people
+        The names or numbers of those who belong to this group with a probability of at least 0.8.
+    size
+        The expected number of people, those who are hard to place included.
+    posterior
+        Trees drawn from all answers, each weighted by the probability that its person belongs here.
+    """
+
+    people: tuple[str | int, ...]
+    size: float
+    posterior: Posterior
+
+    @property
+    def tree(self) -> Dendrogram:
+        """The tree with lengths of edges, as `ordhc.posterior` gives it."""
+        return self.posterior.tree
+
+    @property
+    def dendrogram(self) -> Dendrogram:
+        """The tree with heights and support, as `ordhc.posterior` gives it."""
+        return self.posterior.dendrogram
+
+    def __repr__(self) -> str:
+        return f"<PeopleGroup: {len(self.people)} people>"
+
+
+@dataclass(frozen=True, repr=False)
+class PeopleGroups:
+    """What `people_groups` gives.
+
+    Attributes
+    ----------
+    verdict
+        The conclusion: its `kind` ("one", "several" or "few": too few answers or people to tell), whether it
+        is `sure`, and a `text`. Only "several" is sure: answers cannot show that there are no groups.
+    groups
+        The groups, the largest first: each with `people`, `tree` and `dendrogram`.
+    memberships
+        For each person the probability of belonging to each group. Somebody who answers at random fits all
+        groups equally well, and none of them has a probability near 1.
+    scores
+        One for each number of trees that was tried.
+    n_answers, folds
+        The number of answers, and in how many parts those of each person were split.
+    """
+
+    verdict: Verdict
+    groups: tuple[PeopleGroup, ...]
+    memberships: dict[str | int, tuple[float, ...]]
+    scores: tuple[TreesScore, ...]
+    n_answers: int
+    folds: int
+
+    @property
+    def n_trees(self) -> int:
+        """The number of trees that people follow."""
+        return len(self.groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but trees as JSON has it, and trees as Newick text; None for what isn't known."""
+        known: dict[str, Any] = finite(
+            {
+                "n_trees": self.n_trees,
+                "verdict": vars(self.verdict),
+                "groups": [
+                    {"people": list(g.people), "size": g.size, "tree": g.tree.to_newick()}
+                    for g in self.groups
+                ],
+                "memberships": [
+                    {"person": who, "probabilities": list(each)} for who, each in self.memberships.items()
+                ],
+                "scores": [
+                    {"n_trees": s.n_trees, "log_loss": vars(s.log_loss), "gain": vars(s.gain)}
+                    for s in self.scores
+                ],
+                "n_answers": self.n_answers,
+                "folds": self.folds,
+            }
+        )
+        return known
+
+    def _table(self) -> list[tuple[str, ...]]:
+        return [
+            ("trees", "log loss", "less than with one tree"),
+            *((str(s.n_trees), str(s.log_loss), str(s.gain) if s.n_trees > 1 else "") for s in self.scores),
+        ]
+
+    def _notes(self) -> list[str]:
+        return [
+            f"answers: {self.n_answers:,}; people: {len(self.memberships):,}; parts: {self.folds}, each "
+            "predicted from the others; in parentheses: 95% intervals over people"
+        ]
+
+    def __str__(self) -> str:
+        rows = self._table()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        found = "\n".join([*lines, *self._notes(), "", self.verdict.text])
+        for at, group in enumerate(self.groups if self.n_trees > 1 else (), 1):
+            found += f"\ngroup {at}: {', '.join(map(str, group.people))}"
+        return found
+
+    def _repr_html_(self) -> str:
+        """The table of `print`, in a notebook."""
+        columns, *rows = self._table()
+        return _html.block(
+            repr(self)[1:-1], _html.table(columns, rows, notes=[*self._notes(), self.verdict.text])
+        )
+
+    def __repr__(self) -> str:
+        trees = "1 tree" if self.n_trees == 1 else f"{self.n_trees} trees"
+        return f"<PeopleGroups: {trees}, {len(self.memberships)} people>"
+
+
+@shows_progress("looking for groups")
+def people_groups(
+    data: Triplets | Quadruplets,
+    *,
+    max_trees: int = 3,
+    folds: int = 5,
+    seed: int = 0,
+    executor: Executor | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    progress: Progress | bool | None = None,
+) -> PeopleGroups:
+    """Say whether people agree on one tree, or which groups of people have trees of their own.
+
+    With 1, 2, ... `max_trees` trees, each person follows one of them. Which one is learnt from part of a
+    person's answers, and the others are predicted. More trees are believed in only if they clearly predict
+    better.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets` that say whose each answer is (`groups`). Rows with the same number in
+        `answers` are one answer.
+    max_trees
+        The largest number of trees that is tried, from 1 to 5.
+    folds
+        In how many parts to split each person's answers. Their answers to the same question stay together.
+    seed
+        The same seed gives the same result, however people and leaves are numbered.
+    executor, spill
+        Any `concurrent.futures.Executor` fits the models instead of this process; a folder that all its
+        workers see, for large data.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+
+    Returns
+    -------
+    PeopleGroups
+        A `verdict` in words, the `groups` with their trees, each person's `memberships`, and the log loss
+        for each number of trees.
+
+    Raises
+    ------
+    InputError
+        No `Triplets` or `Quadruplets`; no people, or no answers of positive weight; a number out of bounds.
+
+    Notes
+    -----
+    A mixture of the trees of `ordhc.posterior`, fitted by expectation maximization. A person's probability of
+    belonging to a group comes from trees that are made without the person. Each person has a noise of their
+    own, so that careless people make no group. A number of trees is preferred to a smaller one if its gain in
+    log loss has a 95% interval, over people, above 0, and is at least 1% of the log loss of chance. So
+    differences that are small, or of few people, are not found.
+
+    Examples
+    --------
+    >>> import numpy as np, ordhc
+    >>> t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
+    >>> other = np.random.default_rng(1).permutation(12)
+    >>> rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
+    >>> both = ordhc.Triplets(rows, n_leaves=12, groups=np.repeat(np.arange(12), 50))
+    >>> found = ordhc.people_groups(both, max_trees=2, folds=3)
+    >>> found.n_trees, sorted(group.people for group in found.groups)
+    (2, [(0, 1, 2, 3, 4, 5), (6, 7, 8, 9, 10, 11)])
+    """
+    progress = _checks.callback("progress", progress)
+    workers = as_executor(executor)
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"people_groups takes Triplets or Quadruplets, not {type(data).__name__}")
+    max_trees = _checks.whole("max_trees", max_trees, at_least=1, at_most=_MOST_TREES)
+    folds = _checks.whole("folds", folds, at_least=2)
+    seed = _checks.seed(seed)
+    if data.groups is None:
+        raise InputError(
+            "nobody knows whose answers these are: give the comparisons groups, a person for each row"
+        )
+    if data.weights is not None:
+        data = data[data.weights > 0]
+    if not len(data):
+        raise InputError("there are no answers (of positive weight) to predict")
+    people, names = _numbered(data)
+    parts = _parts(people, folds, seed)
+    numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
+    tasks = [(fold, k) for k in numbers for fold in range(folds)]
+    told = part(progress, 0, 0.85)
+    if workers is not None:
+        with Spill(spill) as folder:
+            shared = Shared((people, parts, seed), lambda: folder.folder)
+            found = run_tasks(workers, _worked, [(shared, *task) for task in tasks], progress=told)
+    else:
+        found = [
+            _predicted(people, parts, seed, *task, part(told, at / len(tasks), (at + 1) / len(tasks)))
+            for at, task in enumerate(tasks)
+        ]
+    losses = np.empty((len(numbers), len(people.data)))
+    for (fold, k), each in zip(tasks, found, strict=True):
+        losses[k - 1, parts == fold] = each
+    chance = _mean(people, -np.log(people.chance)).value
+    chosen, scores = _compared(people, losses, chance)
+    member = placed(people, chosen, seed, part(progress, 0.85, 0.9), starts=_STARTS).member
+    groups, memberships = _grouped(data, names, member, seed, progress)
+    verdict = _verdict(groups, memberships, scores, chance)
+    if progress is not None:
+        progress(1.0)
+    n_answers = len(np.unique(answers_of(people.data)))
+    return PeopleGroups(verdict, groups, memberships, scores, n_answers, folds)
+
+
+def _numbered(data: Triplets | Quadruplets) -> tuple[People, list[str | int]]:
+    """Return the answers with leaves and people numbered by what was answered, and the names of people."""
+    fitting = in_order(data, canonical_order(data))
+    known = people_of(fitting)
+    if known is not None:
+        rows, person, names = known
+        return People.of(fitting[rows], person.astype(np.int64)), names
+    number = int(np.asarray(data.groups)[0])
+    name = number if data.group_names is None else data.group_names[number]
+    return People.of(fitting, np.zeros(len(data), dtype=np.int64)), [name]
+
+
+def _parts(people: People, folds: int, seed: int) -> Numbers:
+    """(m,) the part of each row: the questions of each person are dealt out evenly."""
+    rng = np.random.default_rng(seed)
+    units = numbered_rows(np.column_stack([people.person, questions_of(people.data)[0]]))
+    person = people.person[np.unique(units, return_index=True)[1]]
+    order = np.lexsort((rng.random(len(person)), person))
+    first = np.searchsorted(person, np.arange(people.count))
+    part_of = np.empty(len(person), dtype=np.int64)
+    begin = rng.integers(folds, size=people.count)
+    part_of[order] = (np.arange(len(person)) - first[person[order]] + begin[person[order]]) % folds
+    found: Numbers = part_of[units]
+    return found
+
+
+def _predicted(
+    people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
+) -> Floats:
+    """Return the log losses of a fold's answers by k trees."""
+    own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
+    return foretold_losses(people[parts != fold], people[parts == fold], k, own, progress)
+
+
+def _worked(shared: Shared, fold: int, k: int) -> Floats:
+    """`_predicted` as a task of an executor."""
+    people, parts, seed = shared.value()
+    return _predicted(people, parts, seed, fold, k)
+
+
+def _mean(people: People, values: Floats) -> Estimate:
+    """Return the mean over answers of a value for each row, with a 95% interval over people."""
+    total = np.bincount(people.person, people.weight * values, people.count)
+    weight = np.bincount(people.person, people.weight, people.count)
+    n, whole = people.count, float(weight.sum())
+    value = float(total.sum()) / whole
+    if n < FEWEST_UNITS:
+        return Estimate(value, math.nan, math.nan)
+    error = math.sqrt(float(((total - value * weight) ** 2).sum()) * n / (n - 1)) / whole
+    half = student(n - 1) * error
+    return Estimate(value, value - half, value + half)
+
+
+def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
+    """Return the number of trees, of which none foretells clearly and noticeably worse; and the scores."""
+    chosen = 0
+    for k in range(1, len(losses)):
+        gain = _mean(people, losses[chosen] - losses[k])
+        if gain.low > 0 and gain.value > WORTH * chance:
+            chosen = k
+    scores = [
+        TreesScore(k + 1, _mean(people, each), _mean(people, losses[0] - each))
+        for k, each in enumerate(losses)
+    ]
+    return chosen + 1, tuple(scores)
+
+
+def _grouped(
+    data: Triplets | Quadruplets,
+    names: list[str | int],
+    member: Floats,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[tuple[PeopleGroup, ...], dict[str | int, tuple[float, ...]]]:
+    """Return the groups, the largest first, and memberships in the order of people in the data."""
+    member = member[:, np.argsort(-member.sum(axis=0), kind="stable")]
+    numbers, person = np.unique(np.asarray(data.groups), return_inverse=True)
+    known = data.group_names
+    people = [number if known is None else known[number] for number in numbers.tolist()]
+    place = {name: at for at, name in enumerate(names)}
+    member = member[[place[name] for name in people]]
+    answers = People.of(data, person.ravel())
+    groups = []
+    k = member.shape[1]
+    for at in range(k):
+        drawn = weighted(answers, member[:, at])
+        told = part(progress, 0.9 + 0.1 * at / k, 0.9 + 0.1 * (at + 1) / k)
+        mine = tuple(who for who, each in zip(people, member[:, at], strict=True) if each >= CLEAR)
+        trees, _ = drawn_posterior(data[:0] if drawn is None else drawn, seed=seed, progress=told)
+        groups.append(PeopleGroup(mine, float(member[:, at].sum()), trees))
+    return tuple(groups), dict(zip(people, map(tuple, member.tolist()), strict=True))
+
+
+def _verdict(
+    groups: Sequence[PeopleGroup],
+    memberships: dict[str | int, tuple[float, ...]],
+    scores: Sequence[TreesScore],
+    chance: float,
+) -> Verdict:
+    """Say what follows."""
+    count, k = len(memberships), len(groups)
+    if count < FEWEST_UNITS:
+        who = "1 person" if count == 1 else f"{count} people"
+        return Verdict(
+            "few",
+            False,
+            f"The answers are those of {who}: at least {FEWEST_UNITS} are needed to look for groups.",
+        )
+    if k > 1:
+        gain = scores[k - 1].gain
+        sizes = [len(group.people) for group in groups]
+        text = (
+            f"People do not agree on one tree: {k} trees foretell their answers better than one, by "
+            f"{gain} in log loss. The groups have {', '.join(map(str, sizes[:-1]))} and {sizes[-1]} people."
+        )
+        if unclear := count - sum(sizes):
+            text += (
+                f" It is not clear where {unclear} of {count} people belong (probabilities below {CLEAR})."
+            )
+        return Verdict("several", True, text)
+    if not scores[0].log_loss.high < chance:
+        return Verdict(
+            "few",
+            False,
+            "Too few answers to tell: one tree does not clearly foretell answers that it has not seen, and "
+            "neither do several.",
+        )
+    if len(scores) == 1:
+        return Verdict("one", False, "Only one tree was tried.")
+    gains = ", ".join(f"{score.n_trees} trees by {score.gain}" for score in scores[1:])
+    return Verdict(
+        "one",
+        False,
+        f"One tree will do for all: more trees do not foretell people's answers clearly better ({gains} in "
+        "log loss). That is no proof that everybody agrees: to find small groups, or trees that differ "
+        "little, may take more answers of each person.",
+    )

@@ -1,0 +1,189 @@
+"""Do people agree on one tree: groups, their number, memberships, and what cannot be told."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import ordhc
+from support.processes import run
+
+N, PEOPLE = 12, 12
+LABELS = np.arange(N)
+TREE = 3.0 * sum((LABELS[:, None] // step == LABELS // step).astype(float) for step in (2, 4, 8))
+SHUFFLED = np.random.default_rng(0).permutation(N)
+OTHER = TREE[np.ix_(SHUFFLED, SHUFFLED)]
+QUICK = {"max_trees": 2, "folds": 3}
+
+
+def answers_of_people(trees, each=40, seed=1, noise=0.0, kind="triplet", **more):
+    """Answers to random questions by people who each follow a tree."""
+    rng = np.random.default_rng(seed)
+    rows, people = [], []
+    for person, S in enumerate(trees):
+        a, b, c, d = np.argsort(rng.random((each, N)), axis=1)[:, :4].T
+        pairs = {
+            "triplet": [(a, b, c), (a, c, b)],
+            "odd": [(a, b, c), (a, c, b), (b, c, a)],
+            "pairs": [(a, b, c, d), (c, d, a, b)],
+        }[kind]
+        U = np.stack([S[p[0], p[1]] for p in pairs], axis=1)
+        U = np.where(rng.random(each)[:, None] < 2 * noise, 0.0, U) + rng.gumbel(size=U.shape)
+        found = np.stack([np.stack(p, axis=1) for p in pairs], axis=1)[np.arange(each), U.argmax(axis=1)]
+        rows.append(found)
+        people += [person] * each
+    rows = np.concatenate(rows)
+    if kind == "odd":
+        return ordhc.Triplets.from_odd_one_out(rows[:, [2, 0, 1]], n_leaves=N, groups=people, **more)
+    return (ordhc.Quadruplets if kind == "pairs" else ordhc.Triplets)(rows, n_leaves=N, groups=people, **more)
+
+
+def two_groups(**how):
+    return answers_of_people([TREE, OTHER] * (PEOPLE // 2), **how)
+
+
+@pytest.fixture(scope="module")
+def both():
+    return ordhc.people_groups(two_groups(), **QUICK)
+
+
+def test_people_are_put_right(both):
+    assert both.verdict.kind == "several"
+    assert both.n_trees == 2
+    found = sorted(group.people for group in both.groups)
+    assert found == [tuple(range(0, PEOPLE, 2)), tuple(range(1, PEOPLE, 2))]
+    assert both.scores[1].gain.low > 0
+    for group in both.groups:
+        own = TREE if 0 in group.people else OTHER
+        truth = ordhc.linkage(own)
+        distances = [ordhc.metrics.triplet_distance(g.dendrogram, truth, join_ties=True) for g in both.groups]
+        assert distances[both.groups.index(group)] == min(distances)
+        assert group.tree.scale == "lengths"
+    np.testing.assert_allclose([sum(each) for each in both.memberships.values()], 1.0)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_one_tree_is_one(noise):
+    found = ordhc.people_groups(answers_of_people([TREE] * PEOPLE, noise=noise), **QUICK)
+    assert (found.verdict.kind, found.n_trees) == ("one", 1)
+    assert found.groups[0].people == tuple(range(PEOPLE))
+    assert found.groups[0].size == pytest.approx(PEOPLE)
+    assert "One tree will do for all" in str(found)
+    # The same tree as without looking for groups.
+    alone = ordhc.posterior(answers_of_people([TREE] * PEOPLE, noise=noise))
+    assert found.groups[0].tree.to_newick() == alone.tree.to_newick()
+
+
+@pytest.mark.parametrize("kind", ["odd", "pairs"])
+def test_whole_answers_of_all_kinds(kind):
+    found = ordhc.people_groups(two_groups(kind=kind, each=24), **QUICK)
+    assert found.n_answers == 24 * PEOPLE
+    assert sorted(group.people[0] for group in found.groups) == [0, 1]
+    assert [len(group.people) for group in found.groups] == [PEOPLE // 2] * 2
+
+
+def test_careless_people_make_no_group():
+    data = two_groups()
+    rng = np.random.default_rng(2)
+    rows = data.rows.copy()
+    careless = np.isin(data.groups, [0, 1, 2]) & (rng.random(len(rows)) < 0.5)
+    rows[careless] = rows[careless][:, [0, 2, 1]]
+    found = ordhc.people_groups(ordhc.Triplets(rows, n_leaves=N, groups=data.groups), **QUICK)
+    careful = [{who for who in group.people if who > 2} for group in found.groups]
+    assert sorted(careful, key=min) == [set(range(3, PEOPLE, 2)), set(range(4, PEOPLE, 2))]
+    # Random answers may fit one of the trees by chance, but not those of everybody.
+    assert np.mean([max(found.memberships[who]) for who in range(3)]) < 0.9
+    assert min(max(found.memberships[who]) for who in range(3, PEOPLE)) > 0.9
+
+
+def test_numbers_of_people_and_leaves_and_the_order_of_rows_do_not_matter(both):
+    data = two_groups()
+    rng = np.random.default_rng(3)
+    people, leaves, rows = (rng.permutation(size) for size in (PEOPLE, N, len(data)))
+    names = [f"p{number}" for number in range(PEOPLE)]
+    other = ordhc.Triplets(
+        leaves[data.rows][rows], n_leaves=N, groups=[names[people[g]] for g in np.asarray(data.groups)[rows]]
+    )
+    found = ordhc.people_groups(other, **QUICK)
+    assert found.scores[1].gain.value == pytest.approx(both.scores[1].gain.value, abs=1e-12)
+    for person, each in both.memberships.items():
+        assert sorted(found.memberships[names[people[person]]]) == pytest.approx(sorted(each), abs=1e-9)
+
+
+def test_executors_and_runs_give_the_same_result(both):
+    told = []
+    with ThreadPoolExecutor(2) as executor:
+        found = ordhc.people_groups(two_groups(), executor=executor, progress=told.append, **QUICK)
+    assert found.to_dict() == both.to_dict()
+    assert told[-1] == 1.0
+    assert told == sorted(told)
+    document = json.loads(json.dumps(both.to_dict(), allow_nan=False))
+    assert document["n_trees"] == 2
+    assert len(document["memberships"]) == PEOPLE
+    assert "2 trees" in repr(both)
+    assert both.verdict.text.split(":")[0] in both._repr_html_()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_few_people(count):
+    found = ordhc.people_groups(answers_of_people([TREE, OTHER, TREE][:count], each=20), **QUICK)
+    assert (found.verdict.kind, found.n_trees, len(found.memberships)) == ("few", 1, count)
+    assert "at least 5 are needed" in found.verdict.text
+    assert "null" in json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_repeated_questions_stay_together_and_contradictions_are_too_few():
+    # Everybody answers two questions, both ways: where one half predicts the other, nothing can be learnt.
+    rows = np.tile([(0, 1, 2), (0, 2, 1), (3, 1, 2), (3, 2, 1)], (PEOPLE, 1))
+    data = ordhc.Triplets(rows, n_leaves=4, groups=np.repeat(np.arange(PEOPLE), 4))
+    found = ordhc.people_groups(data, max_trees=2, folds=2)
+    assert found.verdict.kind == "few"
+    assert found.scores[0].log_loss.value > 0.69
+    # One question that is repeated is in one part: nobody's answers to it are predicted by their own.
+    mixed = np.where(np.arange(PEOPLE) % 2, 1, 2)[:, None] * np.array([0, 1, -1]) + [0, 0, 3]
+    again = ordhc.Triplets(np.repeat(mixed, 6, axis=0), n_leaves=3, groups=np.repeat(np.arange(PEOPLE), 6))
+    assert ordhc.people_groups(again, max_trees=2, folds=2).n_trees == 1
+
+
+def test_people_without_answers_and_rows_without_weight():
+    data = answers_of_people([TREE] * 6, each=20)
+    names = [f"p{number}" for number in range(6)]
+    weights = np.where(data.groups == 5, 0.0, 1.0)
+    light = ordhc.Triplets(
+        data.rows, n_leaves=N, groups=[names[group] for group in data.groups], weights=weights
+    )
+    found = ordhc.people_groups(light, max_trees=1, folds=2)
+    assert list(found.memberships) == names[:5]
+    assert found.n_answers == 100
+
+
+def test_what_cannot_be_grouped():
+    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not list"):
+        ordhc.people_groups([(0, 1, 2)])
+    with pytest.raises(ordhc.InputError, match="whose answers"):
+        ordhc.people_groups(ordhc.Triplets([(0, 1, 2)]))
+    with pytest.raises(ordhc.InputError, match="positive weight"):
+        ordhc.people_groups(ordhc.Triplets([(0, 1, 2)], groups=[0], weights=[0]))
+    with pytest.raises(ordhc.InputError, match="max_trees"):
+        ordhc.people_groups(two_groups(), max_trees=0)
+    with pytest.raises(ordhc.InputError, match="folds"):
+        ordhc.people_groups(two_groups(), folds=1)
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    data = two_groups()
+    lines = [
+        "who,anchor,near,far",
+        *(f"s{g},{a},{b},{c}" for g, (a, b, c) in zip(data.groups, data.rows, strict=True)),
+    ]
+    (tmp_path / "answers.csv").write_text("\n".join(lines))
+    how = ("people-groups", "answers.csv", "--person", "who", "--max-trees", "2", "--folds", "3", "-q")
+    code, out, _ = run(capsys, *how)
+    assert code == 0
+    assert "People do not agree on one tree: 2 trees" in out
+    assert "next: ordhc structure answers.csv --group who" in out
+    document = json.loads(run(capsys, *how, "--json")[1])
+    assert document["verdict"]["kind"] == "several"
+    assert {each["person"] for each in document["memberships"]} == {f"s{number}" for number in range(PEOPLE)}
