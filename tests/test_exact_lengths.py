@@ -71,8 +71,8 @@ def drawn_paths(tree, n, m, rng):
     shape = rng.choice([1, 2, 3, 4, 6], m)[:, None]
     mean = 2.0 / rng.gamma(2.0, size=(m, 1))
     steps = rng.gamma(np.broadcast_to(shape, (m, len(inner)))) * mean / shape
-    # Lengths are normal; their variance is inverse gamma (1, 0.01). Large variances are rare beforehand, so half
-    # of the draws are even over the logarithm from 0.01 to 100, and all are weighted accordingly.
+    # Lengths are normal; their variance is inverse gamma (1, 0.01). Large ones are rare beforehand: half of
+    # the draws are even over the logarithm from 0.01 to 100, and all are weighted accordingly.
     variance = np.where(rng.random(m) < 0.5, 0.01 / rng.gamma(1.0, size=m), 10 ** rng.uniform(-2, 2, m))
     density = 0.01 / variance**2 * np.exp(-0.01 / variance)
     even = np.where((variance > 0.01) & (variance < 100), 1 / (variance * np.log(1e4)), 0.0)
@@ -86,7 +86,7 @@ def drawn_paths(tree, n, m, rng):
 
 
 def likelihood(answers, close, noise):
-    """Return (m,) probabilities of all answers: triplets (a, b, c) and ("odd", i, j, k), of which i is odd."""
+    """Return (m,) probabilities of answers: triplets (a, b, c), and ("odd", i, j, k), of which i is odd."""
     total = np.zeros(len(close))
     for answer in answers:
         if answer[0] == "odd":

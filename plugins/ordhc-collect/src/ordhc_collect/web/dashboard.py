@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from ordhc.reporting.typical import extremes_of, told_lengths
 from ordhc_collect.analysis.drawing import line_svg, tree_svg
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
 from ordhc_collect.people.state import RefusedError
@@ -160,7 +161,16 @@ class Dashboard:
             else "<p class='empty'>Appears with the first held-out answers.</p>",
             "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
             "items": self._render("part_items.html", items=summary.confusing),
+            "lengths": self._lengths(summary.lengths),
         }
+
+    def _lengths(self, found: dict[str, Any] | None) -> str:
+        """Typical and untypical items, in the words of `ordhc report`."""
+        if found is None:
+            return self._render("part_lengths.html", items=(), told="", span=(0.0, 1.0))
+        span = (min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"]))
+        told = told_lengths(found["deviation"])
+        return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span)
 
     def _render(self, name: str, **values: Any) -> str:
         return self._environment.get_template(name).render(**values)
