@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from ordhc.reporting.typical import extremes_of, told_lengths
 from ordhc_collect.analysis.drawing import line_svg, tree_svg
+from ordhc_collect.analysis.summary import Summary
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
 from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.writer import Writer
@@ -161,13 +162,16 @@ class Dashboard:
             else "<p class='empty'>Appears with the first held-out answers.</p>",
             "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
             "items": self._render("part_items.html", items=summary.confusing),
-            "lengths": self._lengths(summary.lengths),
+            "lengths": self._lengths(summary),
         }
 
-    def _lengths(self, found: dict[str, Any] | None) -> str:
+    def _lengths(self, summary: Summary) -> str:
         """Typical and untypical items, in the words of `ordhc report`."""
-        if found is None:
-            return self._render("part_lengths.html", items=(), told="", span=(0.0, 1.0))
+        if (found := summary.lengths) is None:
+            told = "Appears with the first answers."
+            if summary.tree is not None:
+                told = "Not known: with so many answers a faster method makes the tree."
+            return self._render("part_lengths.html", items=(), told=told, span=(0.0, 1.0))
         span = (min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"]))
         told = told_lengths(found["deviation"])
         return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span)
