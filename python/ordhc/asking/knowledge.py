@@ -88,7 +88,8 @@ class Knowledge(Crowd):
 
         With the method "uncertain" it is the tree of `ordhc cluster`, `ordhc report` and dashboards: that of
         `ordhc.posterior` and the answers that count (`analysed`), with the support of its clusters. With
-        other methods, or if that would take too long, it is the tree of the learner, see `Learner.tree`.
+        other methods, or if that would take too long, it is the tree of the learner, see `Learner.tree`. That
+        of "revise" rests on the prior, too, of which `ordhc cluster` knows nothing.
         """
         if method_of(self._settings) == "uncertain":
             from ordhc.clustering.default import default_posterior
