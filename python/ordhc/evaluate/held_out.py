@@ -10,12 +10,13 @@ from ordhc._progress import Progress, part
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import Posterior
+from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import answers_of, numbered, questions_of
 from ordhc.evaluate.folds import score
 from ordhc.evaluate.intervals import FEWEST_UNITS, of_units, wilson
 from ordhc.evaluate.select import Candidate
-from ordhc.evaluate.trials import Folds, chance_of_answers, split
+from ordhc.evaluate.trials import Folds, split
 from ordhc.metrics.answers import answers_foretold
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -126,17 +127,18 @@ def scored(model: Dendrogram | Posterior, data: Comparisons) -> Predicted | None
     if not len(data):
         return None
     answers = Answers.of(data)
+    choices = Choices.of(data)
     if isinstance(model, Posterior):
         right, _, weights = model.foretell(data).by_answer()
     else:
-        right, weights = answers_foretold(model, data)
+        right, weights = answers_foretold(model, data, choices)
     units = answers.question
     if answers.person is not None and len(np.unique(answers.person)) >= FEWEST_UNITS:
         units = numbered(answers.person)[0]
     share, low, high = of_units(units, right, weights)
     if np.isnan(low):
         low, high = wilson(share, len(answers)).tolist()
-    return Predicted(share, low, high, len(answers), chance_of_answers(data))
+    return Predicted(share, low, high, len(answers), choices.chance)
 
 
 def held_out(

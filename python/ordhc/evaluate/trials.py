@@ -25,7 +25,7 @@ from ordhc.metrics.answers import answers_foretold
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Folds", "chance_of_answers", "parts_of", "split", "together"]
+__all__ = ["Folds", "parts_of", "split", "together"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Folds:
     def answers_chance(self) -> float:
         """The share of answers that would be foretold at random."""
         rows = self.data if self.apart is None else self.data[np.flatnonzero(self.apart)]
-        return chance_of_answers(rows)
+        return Choices.of(rows).chance
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
@@ -123,13 +123,6 @@ class Folds:
         seconds = float(np.mean([seconds for _, seconds, _ in alone]))
         chance = float(np.mean([chance for _, _, chance in alone]))
         return Result(satisfied, revenue, seconds, chance, answers, self.answers_chance)
-
-
-def chance_of_answers(data: Triplets | Quadruplets) -> float:
-    """Return the share of whole answers that would be foretold at random."""
-    kinds = Choices.of(data).kinds
-    weights = [float(kind.weights.sum()) for kind in kinds]
-    return float(np.average([1 / kind.n_possible for kind in kinds], weights=weights))
 
 
 def _fitted(

@@ -65,13 +65,13 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
 
 
 def answers_foretold(
-    tree: Dendrogram, data: Triplets | Quadruplets
+    tree: Dendrogram, data: Triplets | Quadruplets, choices: Choices | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return for each answer how far a tree foretells it, from 0 to 1, and the weight of the answer.
 
-    Answers are numbered as by `comparison.units.answers_of`.
+    Answers are numbered as by `comparison.units.answers_of`. `choices` are those of `data`, if known.
     """
-    choices = Choices.of(data)
+    choices = Choices.of(data) if choices is None else choices
     closeness = _closeness_in(tree, needs_heights=isinstance(data, Quadruplets))
     return choices.gathered([kind.right(closeness) for kind in choices.kinds])
 
