@@ -38,6 +38,7 @@ from ordhc.reporting.words import (
     share_foretold,
     summary,
     three_digits,
+    told_answers,
     told_ceiling,
     told_nested,
     told_on_random,
@@ -210,6 +211,8 @@ def _method(numbers: Numbers) -> Markup:
                 "are lower than on random ones."
             )
         )
+    if (of_answers := told_answers(numbers)) is not None:
+        parts.append(paragraph(of_answers))
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
         between = (
@@ -264,6 +267,11 @@ def _method(numbers: Numbers) -> Markup:
     return section("method", "The method, and how well it tells answers", *parts)
 
 
+def _ends(candidate: Numbers, score: str, by: str) -> tuple[float | None, float | None]:
+    """Return the interval of a score if it decides; there is no room for those of all."""
+    return (candidate[f"{score}_low"], candidate[f"{score}_high"]) if score == by else (None, None)
+
+
 def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
     """The table of methods, and what a method that was chosen by it is expected to satisfy."""
     by, candidates = selection["by"], selection["candidates"]
@@ -285,8 +293,8 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
                 each["method"],
                 percent_range(each["answers"], *ends),
                 interval(each["answers"], *ends, chance=chance, ceiling=band, span=span),
-                percent_range(each["satisfied"], each["satisfied_low"], each["satisfied_high"]),
-                three_digits(each["revenue"], each["revenue_low"], each["revenue_high"]),
+                percent_range(each["satisfied"], *_ends(each, "satisfied", by)),
+                three_digits(each["revenue"], *_ends(each, "revenue", by)),
                 behind + mark if at else "",
             )
         )
