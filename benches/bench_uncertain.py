@@ -1,14 +1,20 @@
 """Questions chosen by expected information beside random ones, `robust` and `majority`.
 
-python benches/bench_uncertain.py [close] [constant] [binary] [people] [recorded] [time] [--seeds 10]
-    [--sets Car,Food]
+python benches/bench_uncertain.py [close] [constant] [binary] [additive] [people] [recorded] [time]
+    [--seeds 10] [--sets Car,Food]
+
+"additive" has 4 seeds by default, which take some minutes.
 
 Planted tree of eight clusters of thirty leaves, three levels. "close": answers by level and a normal deviate
 for each pair, one level being 1.5 deviations, drawn anew for each answer. "constant": answers right with
 p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each
 question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65, whom the
 learner knows or not; answers until AARI .95. "binary": trees of 100 leaves drawn uniformly, answers right
-with p = .8; the share of triplets that are right. "recorded": Car and Food, from the folder
+with p = .8; the share of triplets that are right. "additive": random trees of 40 leaves whose leaves have
+lengths of a standard deviation of 0, 1 or 2 heights; "which is the odd one out?" and "is A more like B or
+C?", answered by the lengths of paths; the share of triples of leaves that are right, with its standard error,
+by the questions for each leaf. "random, no lengths" is the same random answers and
+``ordhc.posterior(lengths=False)``. "recorded": Car and Food, from the folder
 ORDHC_DATA, as oracles that know only some answers; of answers to a fifth of the questions, which nobody asks,
 the share that the posterior predicts (half of those about which it is even), the share of those about which
 it isn't even, how many these are, and the log loss; and docs/images/recorded-answers.png. "time": seconds
@@ -24,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
+from bench_lengths import right, yule
 from bench_posterior import balanced
 from measure import table
 
@@ -63,6 +70,24 @@ def truth(seed):
     return labels[np.random.default_rng(seed).permutation(len(labels))]
 
 
+def by_paths(near, lengths, question, seed):
+    """Answers by the lengths of paths: the closest of three pairs, or of two pairs that share a leaf."""
+    rng = np.random.default_rng(seed + 5)
+    close = near - lengths - lengths[:, None]
+
+    def oracle(rows):
+        rows = np.asarray(rows)
+        if question == "triplet":
+            i, j, k, m = rows.T
+            told = close[i, j] - close[k, m] > rng.logistic(size=len(rows))
+            return np.where(told, 1, -1).astype(np.int8)
+        a, b, c = rows.T
+        pairs = np.stack([close[b, c], close[a, c], close[a, b]], 1)
+        return (pairs + rng.gumbel(size=pairs.shape)).argmax(1).astype(np.int8)
+
+    return oracle
+
+
 def asked(method, oracle, n, checks, seed, **settings):
     """The trees after so many answers."""
     learner = ordhc.Learner(n, method, budget=checks[-1], seed=seed, **settings)
@@ -75,13 +100,14 @@ def asked(method, oracle, n, checks, seed, **settings):
     return trees
 
 
-def at_random(oracle, n, checks, seed):
+def at_random(oracle, n, checks, seed, question="odd", **how):
     rng = np.random.default_rng(seed)
     recorded = ordhc.oracles.recording(oracle)
     trees = []
     for before, check in zip((0, *checks), checks, strict=False):
-        recorded(np.array([rng.permutation(n)[:3] for _ in range(check - before)]))
-        trees.append(ordhc.posterior(recorded.comparisons(n)).tree)
+        rows = np.array([rng.permutation(n)[:3] for _ in range(check - before)])
+        recorded(rows if question == "odd" else rows[:, [0, 1, 0, 2]])
+        trees.append(ordhc.posterior(recorded.comparisons(n), **how).dendrogram)
     return trees
 
 
@@ -118,6 +144,36 @@ def binary(seeds, n=100, p=0.8, checks=(5, 10, 15, 20, 25)):
         f"binary trees, n = {n}, {seeds} seeds: triplets that are right, by the number of questions a leaf\n"
     )
     table(("questions", *map(str, checks)), lines)
+
+
+def additive(seeds, n=40, checks=(8, 10, 13, 17, 22)):
+    lines = []
+    counts = [n * check for check in checks]
+    for question in ("odd", "triplet"):
+        for deviation in (0, 1, 2):
+            found = {"uncertain": [], "random": [], "random, no lengths": []}
+            for seed in range(seeds):
+                rng = np.random.default_rng(seed)
+                near = yule(n, rng)
+                near *= 2 / near.std()
+                lengths = deviation * rng.normal(size=n)
+                for method, rows in found.items():
+                    oracle = by_paths(near, lengths, question, seed)
+                    if method == "uncertain":
+                        trees = asked(method, oracle, n, counts, seed, question=question)
+                    else:
+                        trees = at_random(oracle, n, counts, seed, question, lengths=method == "random")
+                    rows.append([right(tree, near) for tree in trees])
+            for method, rows in found.items():
+                error = (
+                    np.std(rows, axis=0, ddof=1) / np.sqrt(seeds)
+                    if seeds > 1
+                    else np.full(len(checks), np.nan)
+                )
+                cells = [f"{x:.3f} ± {e:.3f}" for x, e in zip(np.mean(rows, axis=0), error, strict=True)]
+                lines.append((question, deviation, method, *cells))
+    print(f"additive trees, n = {n}, {seeds} seeds: triples that are right, by the questions a leaf\n")
+    table(("asked", "sd of lengths", "questions", *map(str, checks)), lines)
 
 
 def people(seeds, n_people=30):
@@ -268,19 +324,22 @@ def timing():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", default=["close", "constant", "time"])
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int)
     parser.add_argument("--sets", default="Car,Food")
     given = parser.parse_args()
+    seeds = given.seeds or 10
     if "close" in given.what:
-        curves(close, (1200, 1920, 2400, 3600, 4800), given.seeds, ("uncertain", "random"))
+        curves(close, (1200, 1920, 2400, 3600, 4800), seeds, ("uncertain", "random"))
     if "constant" in given.what:
         checks = (1200, 2400, 4800, 7200)
-        curves(constant, checks, given.seeds, ("uncertain", "random", "robust", "majority"))
+        curves(constant, checks, seeds, ("uncertain", "random", "robust", "majority"))
     if "binary" in given.what:
-        binary(given.seeds)
+        binary(seeds)
+    if "additive" in given.what:
+        additive(given.seeds or 4)
     if "people" in given.what:
-        people(given.seeds)
+        people(seeds)
     if "recorded" in given.what:
-        recorded(given.seeds, given.sets.split(","))
+        recorded(seeds, given.sets.split(","))
     if "time" in given.what:
         timing()

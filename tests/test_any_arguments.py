@@ -222,7 +222,7 @@ CALLS = {
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
     "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
     **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
-    "Session.accuracy": (_in_session("accuracy"), {"tree": TREE}),
+    "Session.accuracy": (_in_session("accuracy"), {"model": TREE}),
     "Session.pose": (_in_session("pose"), {"sampler": "random", "who": "ann"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.posterior": (_in_session("posterior"), {"sweeps": 2}),

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import ordhc
@@ -40,9 +41,63 @@ def test_cluster_reads_a_session(path, capsys):
     assert tree_of(path, "--exclude", "person=p4") == expected(plain[keep])
 
 
+def test_a_session_has_one_tree(tmp_path, capsys):
+    """The session, `learn`, `cluster`, `report` and `posterior` give the same nodes at the same heights."""
+    truth, session = tmp_path / "truth.nwk", tmp_path / "study.ordhc"
+    truth.write_text("((((a,b),(c,d)),((e,f),g)),((h,i),(j,(k,l))));")
+    source = ("--oracle", "tree", "--source", truth, "--accuracy", "0.7")
+    how = ("--method", "uncertain", "--budget", "90", "-q")
+    paths = [tmp_path / f"{name}.json" for name in ("learn", "cluster", "report")]
+    for arguments in (
+        ("learn", session, *source, *how, "-o", paths[0]),
+        ("cluster", session, "-o", paths[1], "-q"),
+        ("report", session, "--method", "posterior-al", "-o", paths[2], "-q"),
+    ):
+        code, _, error = run(capsys, *arguments)
+        assert code == 0, error
+    trees = [ordhc.read_tree(path) for path in paths[:2]]
+    trees.append(ordhc.Dendrogram.from_dict(json.loads(paths[2].read_text())["tree"]))
+    with ordhc.Session(session) as kept:
+        tree, drawn = kept.tree(), kept.posterior()
+        trees += [ordhc.cluster(kept.analysed().comparisons), drawn.dendrogram]
+        assert kept.tree() is tree
+        # Rules change the tree, too: the oracle answers within half a second.
+        kept.set_rules(seconds=0.5)
+        assert kept.tree() != tree
+    for other in trees:
+        np.testing.assert_array_equal(other.parents, tree.parents)
+        np.testing.assert_array_equal(other.heights, tree.heights)
+        assert other.labels == tree.labels
+    np.testing.assert_array_equal(tree.support, drawn.support)
+    assert tree.settings["method"] == "posterior-al"
+    # The tree with lengths is the same one.
+    np.testing.assert_array_equal(drawn.tree.parents, tree.parents)
+
+
+def test_a_session_without_answers_has_a_tree(tmp_path):
+    with ordhc.Session(tmp_path / "empty.ordhc", n_leaves=5, method="uncertain") as session:
+        assert session.tree().n_leaves == 5
+
+
 def test_compare_reads_a_session(path, capsys):
     found = json.loads(run(capsys, "compare", path, "--method", "adds3-al", "--json", "-q")[1])
     assert found["best"] == "adds3-al"
+
+
+def test_whole_answers_may_choose_the_method(path, tmp_path, capsys):
+    methods = ("adds3-al", "mulk3-al")
+    named = [part for method in methods for part in ("--method", method)]
+    found = json.loads(run(capsys, "compare", path, *named, "--by", "answers", "--json", "-q")[1])
+    assert found["by"] == "answers"
+    assert found["candidates"][0]["answers"] == max(each["answers"] for each in found["candidates"])
+    out = tmp_path / "r.html"
+    compared = [part for method in methods for part in ("--compare", method)]
+    code, _, error = run(
+        capsys, "report", path, *compared, "--by", "answers", "--resamples", "5", "-o", out, "-q"
+    )
+    assert code == 0, error
+    assert json.loads(out.with_suffix(".json").read_text())["method"]["selection"]["by"] == "answers"
+    assert "the best held-out share of whole answers foretold in" in out.read_text()
 
 
 @pytest.mark.parametrize(

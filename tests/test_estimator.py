@@ -90,19 +90,30 @@ def test_weights_multiply():
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
-def test_score_is_the_share_of_satisfied_comparisons(seed):
+def test_score_is_the_share_of_answers_foretold(seed):
     X, y = questions(seed)
     model = OrdinalClustering(n_leaves=8).fit(X[:40], y[:40])
     size = model.dendrogram_.lca_size
     t = Triplets.from_responses(X, y, n_leaves=8)
-    satisfied = [size(i, j) < size(i, k) for i, j, k in t]
-    assert model.score(X, y) == model.score(t) == model.score(t.to_quadruplets()) == np.mean(satisfied)
+    # What the tree leaves open is right by half.
+    right = [0.5 * float(1 + np.sign(size(i, k) - size(i, j))) for i, j, k in t]
+    assert model.score(X, y) == model.score(t) == model.score(t.to_quadruplets()) == np.mean(right)
     w = np.random.default_rng(seed).random(len(X))
-    assert model.score(X, y, sample_weight=w) == pytest.approx(np.average(satisfied, weights=w))
-    assert model.score(Triplets(t, weights=w)) == pytest.approx(np.average(satisfied, weights=w))
+    assert model.score(X, y, sample_weight=w) == pytest.approx(np.average(right, weights=w))
+    assert model.score(Triplets(t, weights=w)) == pytest.approx(np.average(right, weights=w))
     majority = tensor(X, y, 8).clip(-1, 1)
     cells = np.argwhere(majority)
     assert model.score(majority) == model.score(cells, majority[tuple(cells.T)])
+
+
+def test_score_counts_whole_answers_by_the_model():
+    car = ordhc.Triplets.from_most_central([(0, 1, 2), (0, 3, 4), (3, 1, 2), (3, 0, 4), (1, 2, 4)] * 3)
+    tree = OrdinalClustering("adds3-al").fit(car)
+    assert tree.score(car) == ordhc.metrics.answer_accuracy(tree.dendrogram_, car)
+    drawn = OrdinalClustering("posterior-al", linkage_parameters={"sweeps": 60}).fit(car)
+    assert drawn.score(car) == drawn.posterior_.accuracy(car)
+    # A tree without lengths satisfies one of the two rows of a most central answer at most.
+    assert drawn.score(car) > ordhc.metrics.satisfied(drawn.dendrogram_, car).agreed
 
 
 def test_a_perfect_hierarchy_is_recovered_and_scores_one():
@@ -233,8 +244,8 @@ BAD = [
         "similarity 'adds3' with linkage 'average' takes triplets, not",
     ),
     (lambda m: m.fit(GOOD).score([(0, 1, 3)]), "row 0: leaf 3 is not in the tree of 3 leaves"),
-    (lambda m: m.fit(GOOD).score(Triplets([], 3)), "no comparisons (of positive weight)"),
-    (lambda m: m.fit(GOOD).score(GOOD, sample_weight=[0, 0]), "no comparisons (of positive weight)"),
+    (lambda m: m.fit(GOOD).score(Triplets([], 3)), "no answers (of positive weight)"),
+    (lambda m: m.fit(GOOD).score(GOOD, sample_weight=[0, 0]), "no answers (of positive weight)"),
 ]
 
 

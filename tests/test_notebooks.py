@@ -98,7 +98,7 @@ def test_a_bootstrap_has_intervals_and_the_consensus():
     found = ordhc.bootstrap(M, n_resamples=12, seed=1)
     page = parsed(found)
     assert "svg" in page.tags
-    interval = found.intervals["held_out"]
+    interval, answers = found.intervals["held_out"], found.intervals["answers"]
     assert page.rows == [
         ["score", "estimate", "95% interval"],
         [
@@ -106,7 +106,12 @@ def test_a_bootstrap_has_intervals_and_the_consensus():
             f"{interval.estimate:.4g}",
             f"{interval.low:.4g} to {interval.high:.4g}",
         ],
-        ["chance 0.3333"],
+        [
+            "share of held-out answers foretold",
+            f"{answers.estimate:.4g}",
+            f"{answers.low:.4g} to {answers.high:.4g}",
+        ],
+        ["chance 0.3333; of whole answers 0.5000"],
     ]
 
 

@@ -107,6 +107,23 @@ def test_a_tree_with_lengths_is_written_and_read():
     assert ordhc.Dendrogram.from_dict(tree.to_dict()) == tree
 
 
+@pytest.mark.parametrize("ending", ["nwk", "nex", "json"])
+def test_files_keep_paths_clusters_and_support(ending, tmp_path):
+    t, _, _ = additive(10, 300, 1.5, 2)
+    names = [f"item {leaf}" for leaf in range(10)]
+    tree = ordhc.posterior(ordhc.Triplets(t.rows, names=names), sweeps=30).tree
+    ordhc.write_tree(tree, tmp_path / f"tree.{ending}")
+    again = ordhc.read_tree(tmp_path / f"tree.{ending}")
+    assert again.scale == "lengths"
+    order = [again.labels.index(name) for name in names]
+    paths = again.cophenetic(square=True)[np.ix_(order, order)]
+    np.testing.assert_array_equal(paths, tree.cophenetic(square=True))
+    assert ordhc.metrics.robinson_foulds(again, tree) == 0
+    assert sorted(again.support) == pytest.approx(sorted(tree.support), abs=1e-9)
+    # No edge is negative, and one leaf has none.
+    assert np.nanmin(again.lengths) == again.lengths[: again.n_leaves].min() == 0
+
+
 @pytest.mark.filterwarnings("ignore::ordhc.OrdhcWarning")
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 30))
 @settings(max_examples=15)

@@ -154,5 +154,7 @@ def test_a_session_says_how_good_its_tree_is(tmp_path):
         p = session.posterior(sweeps=100)
         heldout = session.comparisons(heldout=True)
         assert p.heldout.n_answers == len(heldout) // 2 > 30
-        assert p.heldout.accuracy == pytest.approx(np.mean(p.predict(heldout) > 0.5), abs=0.02)
+        assert p.heldout.accuracy == pytest.approx(p.accuracy(heldout))
+        assert p.heldout == session.accuracy(p)
+        assert p.heldout.chance == pytest.approx(1 / 3)
         assert 0.7 < p.heldout.low < p.heldout.accuracy <= p.heldout.high <= 1

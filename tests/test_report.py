@@ -180,7 +180,8 @@ def test_numbers_are_those_of_the_verbs():
     chosen = ordhc.select(t, FAST["methods"], folds=4, seed=3)
     table = numbers["method"]["selection"]
     assert (table["best"], table["unit"]) == (chosen.best, "group")
-    assert [c["satisfied"] for c in table["candidates"]] == [c.satisfied for c in chosen.candidates]
+    for score in ("satisfied", "answers", "answers_chance"):
+        assert [c[score] for c in table["candidates"]] == [getattr(c, score) for c in chosen.candidates]
     b = ordhc.bootstrap(t, method=chosen.best, n_resamples=10, seed=3)
     assert r.tree == b.tree
     known = {node["label"]: node["support"] for node in numbers["clusters"]["nodes"]}

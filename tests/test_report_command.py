@@ -31,7 +31,10 @@ def test_sessions_bring_people_and_what_was_held_out(tmp_path):
         apart = session.comparisons(heldout=True)
         of_tree = r.numbers["accuracy"]["held_out_questions"]
         assert of_tree["n_answers"] == len(apart) // 2
-        assert of_tree["estimate"] == pytest.approx(ordhc.metrics.satisfied(r.tree, apart).agreed)
+        assert of_tree["by"] == "tree"
+        assert of_tree["estimate"] == pytest.approx(ordhc.metrics.answer_accuracy(r.tree, apart))
+        assert of_tree["chance"] == pytest.approx(1 / 3)
+        assert session.accuracy(r.tree).accuracy == of_tree["estimate"]
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

@@ -71,6 +71,16 @@ def test_the_page_is_one_file_without_scripts(report):
         assert target in ids
 
 
+def test_the_table_of_methods_has_whole_answers(report):
+    page = report.to_html()
+    assert re.search(r"<th[^>]*>answers foretold</th>", page)
+    for candidate in report.numbers["method"]["selection"]["candidates"]:
+        row = page[page.index(f'<th scope="row">{candidate["method"]}</th>') :]
+        row = re.sub(r"<svg.*?</svg>", "", row[: row.index("</tr>")], flags=re.DOTALL)
+        shown = re.findall(r"<td[^>]*>([\d.]+)%", row)
+        assert shown[:2] == [f"{100 * candidate[score]:.1f}" for score in ("answers", "satisfied")]
+
+
 def test_the_numbers_are_beside_the_page(report, tmp_path):
     report.save(tmp_path / "cars.html")
     assert (tmp_path / "cars.json").read_text() == report.to_json()

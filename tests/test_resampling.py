@@ -101,9 +101,30 @@ def test_whole_groups_are_drawn():
     assert b.scores["revenue"].tolist() == revenue
 
 
-def test_only_the_held_out_score_has_an_interval():
+def test_whole_answers_have_an_interval():
+    t = of_people(n_people=12, m=40, careless=2)
+    b = ordhc.bootstrap(t, method="adds3-al", n_resamples=20, seed=4)
+    units = t.groups
+    shares, satisfied = [], []
+    for at, tree in enumerate(b.trees):
+        left = ordhc._ordhc.draw_times(len(t), units.astype(np.int64), 4, at) == 0
+        shares.append(ordhc.metrics.answer_accuracy(tree, t[left]))
+        satisfied.append(ordhc.metrics.satisfied(tree, t[left]).agreed)
+    found = b.intervals["answers"]
+    assert found.estimate == pytest.approx(np.mean(shares))
+    assert found.low < found.estimate < found.high
+    assert b.answers_chance == pytest.approx(1 / 3)
+    # Trees of two children at each node leave no odd one open: both shares are the same.
+    assert found.estimate == pytest.approx(np.mean(satisfied))
+    assert found.low == pytest.approx(b.intervals["held_out"].low)
+    # Of triplets a tree leaves a third open, which count half.
+    plain = ordhc.bootstrap(PLANTED, n_resamples=20).intervals
+    assert plain["answers"].estimate > plain["held_out"].estimate + 0.1
+
+
+def test_only_held_out_scores_have_intervals():
     b = ordhc.bootstrap(PLANTED, n_resamples=60, seed=0)
-    assert set(b.intervals) == {"held_out"}
+    assert set(b.intervals) == {"held_out", "answers"}
     found = b.intervals["held_out"]
     assert found.estimate == pytest.approx(b.scores["held_out"].mean())
     assert found.low < found.estimate < found.high
@@ -278,13 +299,14 @@ def test_cluster_with_bootstrap(answers, tmp_path, capsys):
     assert (code, err) == (0, "")
     assert "14 clusters in at least half of 20 resamples" in out
     assert "share of held-out answers satisfied: 0." in out
+    assert "share of held-out answers foretold: 0." in out
     assert tree.read_text().endswith(")100;\n")
     assert consensus.read_text().count("(") < tree.read_text().count("(")
     code, out, _ = run(capsys, "cluster", answers, "--bootstrap", 20, "--group", "who", "--json")
     found = json.loads(out)
     assert len(found["tree"]["support"]) == 15
     assert found["bootstrap"]["n_resamples"] == 20
-    assert set(found["bootstrap"]["scores"]) == {"held_out"}
+    assert set(found["bootstrap"]["scores"]) == {"held_out", "answers"}
 
 
 def test_cluster_from_initial_clusters(answers, tmp_path, capsys):

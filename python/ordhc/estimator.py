@@ -14,7 +14,7 @@ from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.comparison.frames import column_names
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.metrics.comparisons import satisfied
+from ordhc.metrics.answers import answer_accuracy
 from ordhc.tree.matching import leaves_of
 
 try:
@@ -229,10 +229,12 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         return self.fit(X, y, sample_weight, progress=progress).labels_
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The share of the comparisons that the tree agrees with, from 0 to 1: `ordhc.metrics.satisfied`.
+        """Return the share of whole answers whose choice is the likeliest one, from 0 to 1.
 
-        What the tree leaves open it does not agree with, so that 1 - score is not the score of the opposite
-        answers.
+        The method "posterior-al" has probabilities (`Posterior.accuracy`). The trees of other methods
+        foretell by which pairs are closest (`ordhc.metrics.answer_accuracy`). Where t choices are equally
+        likely, the given one counts 1/t, so that chance is 1/2 for triplets and 1/3 for odd ones out.
+        `ordhc.metrics.satisfied` is the share of rows that the tree agrees with.
 
         Parameters
         ----------
@@ -244,7 +246,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         Returns
         -------
         float
-            The share by weight.
+            The share by the weight of answers.
 
         Raises
         ------
@@ -252,7 +254,10 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             Leaves that the tree lacks, no comparisons, and as `fit`.
         """
         check_is_fitted(self)
-        return satisfied(self.dendrogram_, self._fitting(X, y, sample_weight)).agreed
+        data = self._fitting(X, y, sample_weight)
+        if hasattr(self, "posterior_"):
+            return self.posterior_.accuracy(data)
+        return answer_accuracy(self.dendrogram_, data)
 
     @available_if(_draws_trees)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -477,6 +477,13 @@ def test_the_dashboard_shows_what_happens(browser, page, server):
     )
     expect(board.locator("svg.tree")).to_be_visible()
     assert board.locator("svg.tree image").count() == 20
+    # The most and the least typical of twenty items, in the words of the report.
+    lengths = board.locator("#lengths")
+    expect(lengths).to_contain_text("An item with a long edge is unlike all others (untypical)")
+    assert lengths.locator("tbody th[scope=row]").count() == 10
+    shown = [float(cell.replace("−", "-")) for cell in lengths.locator("td:nth-child(2)").all_inner_texts()]
+    assert shown == sorted(shown)
+    assert shown[0] <= 0 <= shown[-1]
     accessible(board)
     picture(board, "dashboard")
     board.get_by_role("button", name="Pause").click()

@@ -116,11 +116,18 @@ def test_the_truth_is_found_by_everything_that_is_documented(study, dashboard, r
     ]
     trees = [ordhc.Dendrogram.from_dict(each["tree"]) for each in clusters]
     assert [each["method"] for each in clusters] == ["posterior-al"] * 2
-    for tree in trees:
-        assert ordhc.metrics.robinson_foulds(tree, dashboard.tree) == 0
     numbers, _ = report
     assert numbers["method"]["name"] == "posterior-al"
-    assert ordhc.metrics.robinson_foulds(ordhc.Dendrogram.from_dict(numbers["tree"]), dashboard.tree) == 0
+    trees.append(ordhc.Dendrogram.from_dict(numbers["tree"]))
+    with ordhc.Session(data) as session:
+        assert session.settings["method"] == "uncertain"
+        trees.append(session.tree())
+    assert trees[-1] == trees[-2] == dashboard.tree
+    for tree in (trees[0], *trees[2:]):
+        np.testing.assert_array_equal(tree.parents, dashboard.tree.parents)
+        np.testing.assert_array_equal(tree.heights, dashboard.tree.heights)
+    # The rows of the table stand in another order, and its weights are rounded.
+    assert ordhc.metrics.robinson_foulds(trees[1], dashboard.tree) == 0
     compared = json.loads(command("compare", str(data), "--json", "-q").stdout)
     assert compared["best"] == "posterior-al"
     assert compared["on_random"] is True
@@ -142,9 +149,10 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
     assert dashboard.heldout == pytest.approx(
         tuple(apart[key] for key in ("n_answers", "estimate", "low", "high"))
     )
-    # Written out: the share of held-out answers of those who count that the tree agrees with, but those to
+    # Written out: the share of held-out answers of those who count whose odd one is the likeliest, without
     # questions that the tree was made from, too.
-    size = dashboard.tree.lca_size
+    with ordhc.Session(data) as session:
+        drawn = session.posterior()
     leaves = np.sort([table[f"leaf_{k}"] for k in (1, 2, 3)], axis=0).T
     seen = {tuple(row) for row in leaves[mine & ~held].tolist()}
     agreed = []
@@ -152,14 +160,17 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
         if tuple(leaves[row].tolist()) in seen:
             continue
         a, b, c = (int(table[f"leaf_{k}"][row]) for k in (1, 2, 3))
-        sizes = [size([x], [y])[0] for x, y in ((b, c), (a, c), (a, b))]
-        agreed.append(int(np.argmin(sizes)) == table["answer"][row])
+        odd_first = [(a, b, c), (b, a, c), (c, a, b)]
+        losses = [drawn.log_loss(ordhc.Triplets.from_odd_one_out([each], n_leaves=24)) for each in odd_first]
+        agreed.append(int(np.argmin(losses)) == table["answer"][row])
     assert apart["n_answers"] == about["n_scored"] == len(agreed)
     assert about["n_held_out"] == (mine & held).sum()
     left_out = numbers["data"]["left_out"]
     assert left_out["held-out answers, which the tree is scored on"] == len(agreed)
     assert sum(count for why, count in left_out.items() if "held-out" in why) == about["n_held_out"]
     assert apart["estimate"] == pytest.approx(np.mean(agreed))
+    assert apart["by"] == "posterior"
+    assert dashboard.lengths == numbers["lengths"]
     assert "We left out 2 people with 60 answers." in told
     assert "a median response time below 0.5 s" in told
     assert "random questions, which were held out for this" in told

@@ -7,6 +7,7 @@ import numpy as np
 import ordhc_judge
 import pytest
 from helpers import all_questions, judged
+from ordhc_judge.testing import serve
 
 import ordhc
 from conftest import ITEMS, TREE
@@ -368,3 +369,22 @@ def test_an_audit_tells_learners(served):
         assert judge.p == found.p
         tree = ordhc.learn(judge)
     assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+
+
+@pytest.mark.parametrize(
+    ("gold", "total"),
+    [
+        ("((cat,dog),(bus,car));", 4),
+        ("((cat:1,dog:1):1,(bus:1,car:1):1);", 4),
+        # The dog is unlike all others: of cat, dog and bus the clusters leave out the bus, and paths the dog.
+        ("((cat:1,dog:9):1,(bus:1,car:1):1);", 2),
+    ],
+)
+def test_audits_ask_what_lengths_do_not_answer_otherwise(gold, total):
+    items = ["cat", "dog", "bus", "car"]
+    with (
+        serve("((0,1),(2,3));", items) as server,
+        ordhc_judge.Judge(server.url, "model", items, rpm=None) as judge,
+    ):
+        audit = judge.audit(gold)
+    assert (audit.accuracy.total, audit.accuracy.value) == (total, 1)

@@ -12,6 +12,7 @@ from ordhc.asking.answers import comparisons_of
 from ordhc.asking.crowd import Crowd
 from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
 from ordhc.asking.given import checked_people
+from ordhc.asking.learner import method_of
 from ordhc.asking.people import (
     PRIOR,
     Person,
@@ -75,13 +76,30 @@ class Knowledge(Crowd):
     # By the number of a person, and how much was known then.
     _trusts: Sequence[float] = ()
     _trusts_at, _trusts_of = 0, -1
+    # The answers that the last tree was drawn from, and that tree.
+    _best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
         self._reading(lambda: None)
 
     def tree(self) -> Dendrogram:
-        """The best tree so far, see `Learner.tree`."""
+        """Return the best tree so far.
+
+        With the method "uncertain" it is the tree of `ordhc cluster`, `ordhc report` and dashboards: that of
+        `ordhc.posterior` and the answers that count (`analysed`), with the support of its clusters. With
+        other methods, or if that would take too long, it is the tree of the learner, see `Learner.tree`. That
+        of "revise" rests on the prior, too, of which `ordhc cluster` knows nothing.
+        """
+        if method_of(self._settings) == "uncertain":
+            from ordhc.clustering.default import default_posterior
+
+            data = self.analysed().comparisons
+            if self._best is None or self._best[0] != data:
+                found = default_posterior(data)
+                self._best = data, None if found is None else found.dendrogram
+            if self._best[1] is not None:
+                return self._best[1]
         return self._reading(lambda: supported_tree(self._desk, self._names))
 
     @property
@@ -341,25 +359,33 @@ class Knowledge(Crowd):
         True
         """
         from ordhc.clustering.posterior import posterior
-        from ordhc.evaluate.held_out import predicted
-
-        found = posterior(self.comparisons(weights=weights), **how)
-        found.heldout = predicted(found, self.comparisons(weights="equal", heldout=True))
-        return found
-
-    def accuracy(self, tree: Dendrogram) -> "Predicted | None":
-        """Return the share of held-out answers that a tree agrees with, with its 95% interval.
-
-        These are answers to random questions that no tree is made of, of the people who count. None if there
-        are none.
-        """
         from ordhc.evaluate.held_out import scored
 
-        if not isinstance(tree, Dendrogram):
-            raise InputError(f"tree is {_checks.quoted(tree)}, not a Dendrogram")
+        found = posterior(self.comparisons(weights=weights), **how)
+        found.heldout = scored(found, self.comparisons(weights="equal", heldout=True))
+        return found
+
+    def accuracy(self, model: "Dendrogram | Posterior") -> "Predicted | None":
+        """Return the share of held-out answers that a tree or a posterior foretells, with its 95% interval.
+
+        Held-out answers are those to random questions that no tree is made of, of the people who count. None
+        if there are none. See `ordhc.metrics.answer_accuracy`.
+
+        Parameters
+        ----------
+        model
+            A tree foretells by which pairs are closest in it, a posterior by its probabilities, which know
+            the lengths of leaves.
+        """
+        from ordhc.clustering.posterior import Posterior
+        from ordhc.evaluate.held_out import scored
+
+        if not isinstance(model, Dendrogram | Posterior):
+            raise InputError(f"model is {_checks.quoted(model)}, neither a Dendrogram nor a Posterior")
+        tree = model.dendrogram if isinstance(model, Posterior) else model
         if tree.n_leaves != self._n_leaves:
             raise InputError(f"the tree has {tree.n_leaves} leaves, the session has {self._n_leaves}")
-        return scored(tree, self.comparisons(weights="equal", heldout=True))
+        return scored(model, self.comparisons(weights="equal", heldout=True))
 
     def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
         return np.asarray(self._kinds(at) == HELDOUT)

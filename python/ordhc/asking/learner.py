@@ -183,7 +183,10 @@ class Learner:
     prior
         A tree to begin with, from embeddings or an earlier study, in any form that `as_dendrogram` takes, or
         the path of a file; the method then is "revise". It has the same leaves, which are found by name if
-        both sides have names. Where it has nodes of many children it says nothing of what is closer.
+        both sides have names. Where it has nodes of many children it says nothing of what is closer. Its
+        heights and lengths are not used: "revise" goes by clusters, and takes answers for wrong that follow
+        from the lengths of untypical leaves. Where items differ much in how typical they are, ask with
+        "uncertain".
     prior_strength
         How much likelier the place that a subtree has in the prior is than all others together in a cluster
         twice as large; by default 20.

@@ -18,7 +18,11 @@ from ordhc.cli.reading import read_comparisons, reading_arguments, reading_optio
 @click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
 @click.option(
-    "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
+    "--by",
+    type=click.Choice(["revenue", "satisfied", "answers"]),
+    default="revenue",
+    show_default=True,
+    help="The score that decides. satisfied: of comparisons. answers: the share of whole answers foretold.",
 )
 @unit_option
 @section("Options")

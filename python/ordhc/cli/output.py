@@ -220,6 +220,7 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
         },
         "unit": found.unit,
         "chance": found.chance,
+        "answers_chance": None if np.isnan(found.answers_chance) else found.answers_chance,
         "ceiling": None if found.ceiling is None else vars(found.ceiling),
         "consensus": found.consensus.to_dict(),
     }
@@ -233,15 +234,15 @@ def print_bootstrap(found: dict[str, Any]) -> None:
         f"{found['n_resamples']} resamples of {_UNITS.get(found['unit'], found['unit'])}, "
         f"{found['n_clusters_95']} in 95%"
     )
-    from ordhc.evaluate.bootstrap import HELD_OUT_LABEL
+    from ordhc.evaluate.bootstrap import LABELS
 
-    score = found["scores"]["held_out"]
-    ends = ""
-    if score["low"] is not None:
-        ends = f" ({score['low']:,.4g} to {score['high']:,.4g}, {found['confidence']:.0%})"
-    if score["estimate"] is not None:
-        say(f"  {HELD_OUT_LABEL}: {score['estimate']:,.4g}{ends}")
-    say(f"  of held-out answers: chance {found['chance']:.4f}")
+    for name, score in found["scores"].items():
+        ends = ""
+        if score["low"] is not None:
+            ends = f" ({score['low']:,.4g} to {score['high']:,.4g}, {found['confidence']:.0%})"
+        chance = found["chance" if name == "held_out" else f"{name}_chance"]
+        if score["estimate"] is not None:
+            say(f"  {LABELS[name]}: {score['estimate']:,.4g}{ends}, chance {chance:.4f}")
     if found["ceiling"] is not None:
         from ordhc.evaluate.select import NoiseCeiling
 

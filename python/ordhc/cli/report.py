@@ -48,7 +48,11 @@ if TYPE_CHECKING:
     help="A method to compare. Repeatable.",
 )
 @click.option(
-    "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
+    "--by",
+    type=click.Choice(["revenue", "satisfied", "answers"]),
+    default="revenue",
+    show_default=True,
+    help="The score that decides. satisfied: of comparisons. answers: the share of whole answers foretold.",
 )
 @section("How sure it is")
 @click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")

@@ -53,22 +53,27 @@ class Expected:
 
 @dataclass(frozen=True)
 class Predicted:
-    """How well answers are predicted that nothing was made from.
+    """How well answers are foretold that nothing was made from.
 
     Attributes
     ----------
     accuracy
-        The share of these answers that are the likelier ones.
+        The share of answers whose choice is the likeliest one. Where t choices are equally likely, the given
+        one counts 1/t.
     low, high
-        Its 95% interval, over questions; NaN where there are fewer than five.
+        The 95% interval of `accuracy`: over people, or over questions where fewer than five people are known.
+        With fewer than five questions it is Wilson's for independent answers.
     n_answers
-        How many there are.
+        The number of answers.
+    chance
+        What `accuracy` would be at random: one divided by the number of possible answers.
     """
 
     accuracy: float
     low: float
     high: float
     n_answers: int
+    chance: float
 
     def __str__(self) -> str:
         return f"{self.accuracy:.3f} ({self.low:.3f} to {self.high:.3f}) of {self.n_answers:,} answers"

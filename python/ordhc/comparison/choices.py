@@ -282,6 +282,12 @@ class Choices:
         ]
         return cls(tuple(kinds), int(numbers.max(initial=-1)) + 1, data.n_leaves)
 
+    @property
+    def chance(self) -> float:
+        """The share of answers that would be foretold at random: one divided by how many are possible."""
+        weights = [float(kind.weights.sum()) for kind in self.kinds]
+        return float(np.average([1 / kind.n_possible for kind in self.kinds], weights=weights))
+
     def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
         """Return the mean of numbers of choices for each answer, and the answer's weight: (n_answers,) each.
 

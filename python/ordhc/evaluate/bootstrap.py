@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,17 @@ from ordhc._workers import as_executor
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
+from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
-from ordhc.comparison.units import coded, numbered, shares_of, units_of
+from ordhc.comparison.units import answers_of, coded, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
-from ordhc.evaluate.left_out import Rows, interval_left_out
+from ordhc.evaluate.left_out import Rows, interval_left_out, sums_left_out
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
 from ordhc.io.scan import Scan
+from ordhc.metrics.answers import answers_foretold
 from ordhc.plotting.drawing import svg
 from ordhc.similarities.similarity import fitting
 from ordhc.similarities.spilled import MEMORY, Spill
@@ -36,10 +38,15 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["HELD_OUT_LABEL", "Bootstrap", "Interval", "bootstrap"]
+__all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap"]
 
-#: What `intervals["held_out"]` is of.
-HELD_OUT_LABEL = "share of held-out answers satisfied"
+#: What the intervals are of.
+LABELS = {
+    "held_out": "share of held-out answers satisfied",
+    "answers": "share of held-out answers foretold",
+}
+#: Whole answers are foretold by as many trees as make so many comparisons together, but by ten at least.
+_FORETOLD, _FEWEST = 10_000_000, 10
 #: Trees of more leaves are not drawn in notebooks.
 _DRAWN = 500
 
@@ -83,7 +90,9 @@ class Bootstrap:
     intervals
         Of "held_out" an `Interval`: over people (or answers) and the trees of other data. It is the accuracy
         of trees of a resample, which holds .63 of the people, on answers of people like these: somewhat lower
-        than that of `tree`.
+        than that of `tree`. Of "answers" the same for the share of whole answers whose choice is the
+        likeliest one by the tree (`ordhc.metrics.answer_accuracy`), over the first 50 resamples at most; not
+        of a scan.
     confidence
         That of the interval.
     unanswered
@@ -92,6 +101,8 @@ class Bootstrap:
         What was drawn: "group", all answers of a person, or "answer".
     chance
         What "held_out" would be with the leaves of the tree in any order: 1/3 for triplets.
+    answers_chance
+        What "answers" would be at random: 1/2 for triplets, 1/3 for odd ones out; NaN for a scan.
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
     """
@@ -106,6 +117,7 @@ class Bootstrap:
     unit: str
     chance: float
     ceiling: NoiseCeiling | None
+    answers_chance: float = float("nan")
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -119,13 +131,16 @@ class Bootstrap:
 
     def _repr_html_(self) -> str:
         """The held-out score, and where Matplotlib is there the consensus, in a notebook."""
-        found = self.intervals["held_out"]
-        ends = "–" if np.isnan(found.low) else f"{found.low:,.4g} to {found.high:,.4g}"
         notes = [f"chance {self.chance:.4f}"]
+        if "answers" in self.intervals:
+            notes[0] += f"; of whole answers {self.answers_chance:.4f}"
         if self.ceiling is not None:
             notes.append(f"of repeated questions: noise ceiling {self.ceiling}")
         columns = ("score", "estimate", f"{self.confidence:.0%} interval")
-        rows = [(HELD_OUT_LABEL, f"{found.estimate:,.4g}", ends)]
+        rows = []
+        for name, found in self.intervals.items():
+            ends = "–" if np.isnan(found.low) else f"{found.low:,.4g} to {found.high:,.4g}"
+            rows.append((LABELS[name], f"{found.estimate:,.4g}", ends))
         parts = [_html.table(columns, rows, notes=notes)]
         with suppress(MissingExtraError):
             if self.consensus.n_leaves <= _DRAWN:
@@ -277,7 +292,23 @@ def bootstrap(
         yield fitted.rows, weights if shares is None else weights * shares, units
 
     told_of = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
-    return _summed_up(tree, resampled, scores, (times, rows, len(first_rows)), told_of, progress)
+    found = _summed_up(tree, resampled, scores, (times, rows, len(first_rows)), told_of, progress)
+    choices, numbers = Choices.of(fitted), answers_of(fitted)
+    if not choices.kinds:
+        return found
+    judged = [other._tree for other in resampled[: max(_FEWEST, _FORETOLD // len(fitted))]]
+
+    def agrees(at: int, some: NDArray[np.int64]) -> NDArray[np.float64]:
+        return answers_foretold(resampled[at], fitted, choices)[0][numbers[some]]
+
+    sums = sums_left_out(judged, times, rows, len(first_rows), agrees)
+    ends = interval_left_out(sums.estimate, sums, _quantile(confidence))
+    intervals = {**found.intervals, "answers": Interval(sums.estimate, *ends)}
+    return replace(found, intervals=intervals, answers_chance=choices.chance)
+
+
+def _quantile(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 #: Bytes that the tree of a resample and its part in the consensus take, and more for each leaf; measured.
@@ -354,8 +385,8 @@ def _summed_up(
     unit, chance, ceiling, unanswered, confidence = told_of
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimate = _mean(found["held_out"])
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    held_out = Interval(estimate, *interval_left_out(estimate, [other._tree for other in trees], *left, z))
+    sums = sums_left_out([other._tree for other in trees], *left)
+    held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, [other._tree for other in trees])),
         consensus=consensus(trees),

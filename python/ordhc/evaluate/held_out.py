@@ -10,15 +10,17 @@ from ordhc._progress import Progress, part
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import Posterior
+from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import answers_of, numbered, questions_of
 from ordhc.evaluate.folds import score
 from ordhc.evaluate.intervals import FEWEST_UNITS, of_units, wilson
 from ordhc.evaluate.select import Candidate
 from ordhc.evaluate.trials import Folds, split
+from ordhc.metrics.answers import answers_foretold
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Answers", "HeldOut", "held_out", "predicted", "scored"]
+__all__ = ["Answers", "HeldOut", "held_out", "scored"]
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -117,33 +119,26 @@ def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
     return _ordhc.verdicts(tree._tree, data.rows)
 
 
-def predicted(posterior: Posterior, data: Comparisons) -> Predicted | None:
-    """How well answers are predicted that the posterior is not made from; None without answers."""
-    if not len(data):
-        return None
-    answers = Answers.of(data)
-    p = posterior.predict(data)
-    hits = answers.mean((p > 0.5) + 0.5 * (p == 0.5))
-    return Predicted(*of_units(answers.question, hits, answers.weights), len(answers))
+def scored(model: Dendrogram | Posterior, data: Comparisons) -> Predicted | None:
+    """Return the share of whole answers that a tree or a posterior foretells; None without answers.
 
-
-def scored(tree: Dendrogram, data: Comparisons) -> Predicted | None:
-    """Return the share of answers that a tree agrees with, and its 95% interval; None without answers.
-
-    The interval is over people, or over questions where fewer than five people are known. Below five of these
-    it is Wilson's for independent answers.
+    A posterior foretells by its probabilities, a tree by which pairs are closest in it.
     """
     if not len(data):
         return None
     answers = Answers.of(data)
-    hits = answers.mean(verdicts(tree, data) == 1)
+    choices = Choices.of(data)
+    if isinstance(model, Posterior):
+        right, _, weights = model.foretell(data).by_answer()
+    else:
+        right, weights = answers_foretold(model, data, choices)
     units = answers.question
     if answers.person is not None and len(np.unique(answers.person)) >= FEWEST_UNITS:
         units = numbered(answers.person)[0]
-    share, low, high = of_units(units, hits, answers.weights)
+    share, low, high = of_units(units, right, weights)
     if np.isnan(low):
         low, high = wilson(share, len(answers)).tolist()
-    return Predicted(share, low, high, len(answers))
+    return Predicted(share, low, high, len(answers), choices.chance)
 
 
 def held_out(

@@ -1,7 +1,8 @@
 """What the trees of resamples say of the answers that were not drawn, and how sure that is."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
-__all__ = ["JUDGED", "Rows", "interval_left_out"]
+__all__ = ["JUDGED", "LeftOut", "Rows", "interval_left_out", "sums_left_out"]
 
 #: So many resamples are judged unit by unit, which is enough for a standard error.
 JUDGED = 50
@@ -24,24 +25,43 @@ Floats = NDArray[np.float64]
 Rows = tuple[NDArray[np.int32], Floats, NDArray[np.int64]]
 
 
-def interval_left_out(
-    estimate: float,
-    trees: list[_ordhc.Tree],
+@dataclass(frozen=True)
+class LeftOut:
+    """What trees of resamples get of the answers that were not drawn.
+
+    Attributes
+    ----------
+    out
+        (trees, units) True where a unit was not drawn for a tree.
+    hits
+        (trees, units) what the unit adds to the score of a tree that has not seen it.
+    most
+        (units,) the most that a unit could add.
+    """
+
+    out: NDArray[np.bool_]
+    hits: Floats
+    most: Floats
+
+    @property
+    def estimate(self) -> float:
+        """The mean score over trees; NaN if no tree has answers left out."""
+        held = self.out @ self.most
+        shares = self.hits.sum(axis=1)[held > 0] / held[held > 0]
+        return float(shares.mean()) if len(shares) else math.nan
+
+
+def sums_left_out(
+    trees: Sequence[_ordhc.Tree],
     times: Callable[[int], NDArray[np.integer]],
     blocks: Callable[[], Iterable[Rows]],
     n_units: int,
-    z: float,
-) -> tuple[float, float]:
-    """Return the interval of the share of answers not drawn that the trees of resamples satisfy.
-
-    The variance is that over units, of the mean of each over the trees that it is not in, and that over
-    trees, of what they differ by on the same units. The second is that of one tree, so that the interval is
-    rather too wide than too narrow.
+    agrees: Callable[[int, NDArray[np.int64]], Floats] | None = None,
+) -> LeftOut:
+    """Add up what the first `JUDGED` trees of resamples get of the answers that were not drawn.
 
     Parameters
     ----------
-    estimate
-        The share.
     trees
         The trees of the resamples.
     times
@@ -50,18 +70,12 @@ def interval_left_out(
         All comparisons, block by block.
     n_units
         How many units there are.
-    z
-        The quantile of the normal distribution.
-
-    Returns
-    -------
-    low, high
-        NaN where there are fewer than five units or ten resamples.
+    agrees
+        The score of each of some rows by a tree, given its number and the numbers of the rows; `blocks` is
+        then a single block. By default 1 if the tree agrees with a comparison, else 0.
     """
     trees = trees[:JUDGED]
-    if n_units < FEWEST_UNITS or len(trees) < FEWEST_RESAMPLES or math.isnan(estimate):
-        return math.nan, math.nan
-    out = np.stack([times(at) == 0 for at in range(len(trees))])
+    out = np.array([times(at) == 0 for at in range(len(trees))]).reshape(len(trees), n_units)
     most = np.zeros(n_units)
     # (trees, units) what the units add that a tree has not seen.
     hits = np.zeros(out.shape)
@@ -71,8 +85,35 @@ def interval_left_out(
         most[some] += np.bincount(codes, weights)
         for at, tree in enumerate(trees):
             left = np.flatnonzero(out[at][units])
-            agreed = weights[left] * (_ordhc.verdicts(tree, rows[left]) == 1)
-            hits[at, some] += np.bincount(codes[left], agreed, len(some))
+            agreed = _ordhc.verdicts(tree, rows[left]) == 1 if agrees is None else agrees(at, left)
+            hits[at, some] += np.bincount(codes[left], weights[left] * agreed, len(some))
+    return LeftOut(out, hits, most)
+
+
+def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, float]:
+    """Return the interval of the score of trees of resamples on answers that were not drawn.
+
+    The variance is that over units, of the mean of each over the trees that it is not in, and that over
+    trees, of what they differ by on the same units. The second is that of one tree, so that the interval is
+    rather too wide than too narrow.
+
+    Parameters
+    ----------
+    estimate
+        The score.
+    sums
+        What single trees get.
+    z
+        The quantile of the normal distribution.
+
+    Returns
+    -------
+    low, high
+        NaN where there are fewer than five units or ten resamples.
+    """
+    out, hits, most = sums.out, sums.hits, sums.most
+    if len(most) < FEWEST_UNITS or len(out) < FEWEST_RESAMPLES or math.isnan(estimate):
+        return math.nan, math.nan
     known = out.any(axis=0) & (most > 0)
     out, hits, most = out[:, known], hits[:, known], most[known]
     count, held = len(most), out @ most

@@ -205,6 +205,11 @@ def plan(
     `high`, where that was measured, all of 19 have: plan with `high`. Groups of unequal sizes, or more of
     them, need more answers; a first study of some of the leaves tells.
 
+    All leaves of the simulated trees are equally typical. Where they are not, the model learns a length for
+    each leaf. If lengths have a standard deviation of 1, "uncertain" needs up to 1.3 times as many answers
+    (benches/bench_uncertain.py additive). With a deviation of 2 answers hardly tell where the root is. A
+    first study says how large the deviation is (`Posterior.lengths`).
+
     Examples
     --------
     >>> import ordhc

@@ -393,37 +393,33 @@ def _verdict(
     count, k = len(memberships), len(groups)
     if count < FEWEST_UNITS:
         who = "1 person" if count == 1 else f"{count} people"
-        return Verdict(
-            "few",
-            False,
-            f"The answers are those of {who}: at least {FEWEST_UNITS} are needed to look for groups.",
-        )
+        headline = f"The answers are those of {who}: at least {FEWEST_UNITS} are needed to look for groups."
+        return Verdict("few", False, headline, headline)
     if k > 1:
         gain = scores[k - 1].gain
         sizes = [len(group.people) for group in groups]
+        headline = f"People do not agree on one tree: {k} trees foretell their answers better than one."
         text = (
-            f"People do not agree on one tree: {k} trees foretell their answers better than one, by "
-            f"{gain} in log loss. The groups have {', '.join(map(str, sizes[:-1]))} and {sizes[-1]} people."
+            f"{headline} The log loss is less by {gain}. The groups have "
+            f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]} people."
         )
         if unclear := count - sum(sizes):
             text += (
                 f" It is not clear where {unclear} of {count} people belong (probabilities below {CLEAR})."
             )
-        return Verdict("several", True, text)
+        return Verdict("several", True, headline, text)
     if not scores[0].log_loss.high < chance:
-        return Verdict(
-            "few",
-            False,
-            "Too few answers to tell: one tree does not clearly foretell answers that it has not seen, and "
-            "neither do several.",
-        )
+        headline = "Too few answers to tell how many trees people follow."
+        text = f"{headline} Neither one tree nor several clearly foretell answers that they have not seen."
+        return Verdict("few", False, headline, text)
     if len(scores) == 1:
-        return Verdict("one", False, "Only one tree was tried.")
+        headline = "Only one tree was tried."
+        return Verdict("one", False, headline, headline)
     gains = ", ".join(f"{score.n_trees} trees by {score.gain}" for score in scores[1:])
-    return Verdict(
-        "one",
-        False,
-        f"One tree will do for all: more trees do not foretell people's answers clearly better ({gains} in "
-        "log loss). That is no proof that everybody agrees: to find small groups, or trees that differ "
-        "little, may take more answers of each person.",
+    headline = "One tree will do for all."
+    text = (
+        f"{headline} More trees do not foretell people's answers clearly better ({gains} in log loss). That "
+        "is no proof that everybody agrees: to find small groups, or trees that differ little, may take more "
+        "answers of each person."
     )
+    return Verdict("one", False, headline, text)

@@ -21,7 +21,7 @@ from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import chance_of
 from ordhc.evaluate.folds import Result, Sums, left_out
-from ordhc.metrics.answers import closeness_in
+from ordhc.metrics.answers import answers_foretold
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -61,9 +61,7 @@ class Folds:
     def answers_chance(self) -> float:
         """The share of answers that would be foretold at random."""
         rows = self.data if self.apart is None else self.data[np.flatnonzero(self.apart)]
-        choices = Choices.of(rows)
-        weights = [float(kind.weights.sum()) for kind in choices.kinds]
-        return float(np.average([1 / kind.n_possible for kind in choices.kinds], weights=weights))
+        return Choices.of(rows).chance
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
@@ -135,14 +133,7 @@ def _fitted(
         drawn, _ = drawn_posterior(data, progress=progress, **drawn_by(plan.linkage_settings))
         return drawn.dendrogram, lambda unseen: drawn.foretell(unseen).by_answer()[0][answers_of(unseen)]
     tree, _ = fit(plan, data, progress=progress)
-
-    def foretells(unseen: Triplets | Quadruplets) -> NDArray[np.float64]:
-        choices = Choices.of(unseen)
-        closeness = closeness_in(tree, needs_heights=isinstance(unseen, Quadruplets))
-        right, _ = choices.gathered([kind.right(closeness) for kind in choices.kinds])
-        return right[answers_of(unseen)]
-
-    return tree, foretells
+    return tree, lambda unseen: answers_foretold(tree, unseen)[0][answers_of(unseen)]
 
 
 def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
-__all__ = ["answer_accuracy", "closeness_in"]
+__all__ = ["answer_accuracy", "answers_foretold"]
 
 
 def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
@@ -58,16 +58,25 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
     0.5
     """
     found, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "answer_accuracy")
-    choices = Choices.of(data)
-    if not choices.kinds:
+    right, weights = answers_foretold(found, data)
+    if not weights.sum():
         raise InputError("there are no answers (of positive weight) to foretell")
-    closeness = closeness_in(found, needs_heights=isinstance(data, Quadruplets))
-    whole = np.concatenate([kind.weights for kind in choices.kinds])
-    right = np.concatenate([kind.right(closeness) for kind in choices.kinds])
-    return float((right * whole).sum() / whole.sum())
+    return float(np.average(right, weights=weights))
 
 
-def closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
+def answers_foretold(
+    tree: Dendrogram, data: Triplets | Quadruplets, choices: Choices | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return for each answer how far a tree foretells it, from 0 to 1, and the weight of the answer.
+
+    Answers are numbered as by `comparison.units.answers_of`. `choices` are those of `data`, if known.
+    """
+    choices = Choices.of(data) if choices is None else choices
+    closeness = _closeness_in(tree, needs_heights=isinstance(data, Quadruplets))
+    return choices.gathered([kind.right(closeness) for kind in choices.kinds])
+
+
+def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
     """Return how close pairs are in a tree, larger is closer.
 
     Parameters

@@ -28,6 +28,7 @@ from ordhc.reporting.structures import has_structure, structure_section
 from ordhc.reporting.words import (
     FEWEST_IN_PERCENT,
     NO_BETTER,
+    SCORES,
     forms,
     in_numbers,
     is_chance,
@@ -38,8 +39,10 @@ from ordhc.reporting.words import (
     share_foretold,
     summary,
     three_digits,
+    told_answers,
     told_ceiling,
     told_nested,
+    told_on_random,
     told_reach,
 )
 from ordhc.tree.dendrogram import Dendrogram
@@ -202,16 +205,8 @@ def _method(numbers: Numbers) -> Markup:
     method, accuracy = numbers["method"], numbers["accuracy"]
     selection, held, ceiling = method["selection"], accuracy["held_out"], told_ceiling(accuracy)
     parts = []
-    band = None if ceiling is None else (ceiling["lower"], ceiling["upper"])
     if (apart := accuracy["held_out_questions"]) is not None:
-        parts.append(
-            paragraph(
-                f"The tree satisfies {percent(apart['estimate'])} of {apart['n_answers']:,} answers to "
-                "random questions that were held out for this: no tree was made of them. The 95% interval is "
-                f"{percent(apart['low'])} to {percent(apart['high'])}, chance {percent(apart['chance'])}. "
-                "This is the accuracy to report."
-            )
-        )
+        parts.append(paragraph(f"{told_on_random(apart)} This is the accuracy to report."))
     if numbers["data"]["adaptive"]:
         parts.append(
             paragraph(
@@ -219,6 +214,8 @@ def _method(numbers: Numbers) -> Markup:
                 "are lower than on random ones."
             )
         )
+    if (of_answers := told_answers(numbers)) is not None:
+        parts.append(paragraph(of_answers))
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
         between = (
@@ -267,38 +264,50 @@ def _method(numbers: Numbers) -> Markup:
             )
         )
     if selection is not None:
-        parts += _compared(method, selection, band)
+        parts += _compared(method, selection)
     for key in ("methods", "left_out", "biased", "folds", "held_out"):
         parts.append(note(numbers["notes"].get(key)))
     return section("method", "The method, and how well it tells answers", *parts)
 
 
-def _compared(method: Numbers, selection: Numbers, band: tuple[float, float] | None) -> list[Markup]:
+def _ends(candidate: Numbers, score: str, by: str) -> tuple[float | None, float | None]:
+    """Return the interval of a score if it decides; there is no room for those of all."""
+    return (candidate[f"{score}_low"], candidate[f"{score}_high"]) if score == by else (None, None)
+
+
+def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
     """The table of methods, and what a method that was chosen by it is expected to satisfy."""
     by, candidates = selection["by"], selection["candidates"]
-    known = [c[f"satisfied{end}"] for c in candidates for end in ("", "_low", "_high")]
-    span = _span([each for each in (*known, candidates[0]["chance"], *(band or ())) if each is not None])
+    chance, band = candidates[0]["answers_chance"], None
+    best_known = selection["answer_ceiling"]
+    if best_known is not None and best_known["n_answers"] >= FEWEST_IN_PERCENT:
+        band = (best_known["accuracy_low"], best_known["accuracy_high"])
+    known = [c[f"answers{end}"] for c in candidates for end in ("", "_low", "_high")]
+    span = _span([each for each in (*known, chance, *(band or ())) if each is not None])
     rows: list[tuple[str, ...]] = []
     best = None
     for at, each in enumerate(candidates):
         best = at if each["method"] == method["name"] else best
-        ends = (each["satisfied_low"], each["satisfied_high"])
+        ends = (each["answers_low"], each["answers_high"])
         behind = three_digits(each["behind"], each["behind_low"], each["behind_high"])
         mark = " *" * (each["method"] in selection["clearly_worse"])
         rows.append(
             (
                 each["method"],
-                percent_range(each["satisfied"], *ends),
-                interval(each["satisfied"], *ends, chance=each["chance"], ceiling=band, span=span),
-                three_digits(each["revenue"], each["revenue_low"], each["revenue_high"]),
+                percent_range(each["answers"], *ends),
+                interval(each["answers"], *ends, chance=chance, ceiling=band, span=span),
+                percent_range(each["satisfied"], *_ends(each, "satisfied", by)),
+                three_digits(each["revenue"], *_ends(each, "revenue", by)),
                 behind + mark if at else "",
             )
         )
-    rows.append(("chance", percent(candidates[0]["chance"]), "", "0", ""))
+    rows.append(("chance", percent(chance), "", percent(candidates[0]["chance"]), "0", ""))
     over = "people" if selection["unit"] == "group" else "questions"
     together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
     decided = (
-        f"The method {method['name']} was given." if method["was_given"] else f"The held-out {by} decides."
+        f"The method {method['name']} was given."
+        if method["was_given"]
+        else f"The held-out {SCORES[by]} decides."
     )
     caption = (
         f"Each answer is scored once, by a tree made without its fold ({selection['folds']} folds; "
@@ -306,12 +315,14 @@ def _compared(method: Numbers, selection: Numbers, band: tuple[float, float] | N
         f"in one). {decided} In parentheses: 95% intervals over {over} and the trees that other data would "
         f"have given, one method at a time. “Behind” is the difference from the first method in {by}, paired "
         f"by {over}; * is clearly worse (the interval is above 0). Bold is the method of this report. "
-        "Pictured: satisfied; chance is dashed"
-    ) + (", the noise ceiling grey." if band else ".")
-    columns = ("method", "held-out satisfied", "", "held-out revenue", f"{by} behind")
+        "“Answers foretold” is the share of whole answers whose choice is the likeliest by the method, ties "
+        "shared; “satisfied” is the share of comparisons that the tree agrees with. Pictured: answers "
+        "foretold; chance is dashed"
+    ) + (", the range of the best predictor grey." if band else ".")
+    columns = ("method", "answers foretold", "", "satisfied", "revenue", f"{by} behind")
     return [
         *([] if method["was_given"] else [paragraph(told_nested(selection))]),
-        table(columns, rows, kinds="lnlnn", best=best, caption=caption),
+        table(columns, rows, kinds="lnlnnn", best=best, caption=caption),
     ]
 
 

@@ -13,12 +13,12 @@ from ordhc.clustering.cluster import fit
 from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
-from ordhc.clustering.posterior import Posterior, posterior
+from ordhc.clustering.posterior import posterior
 from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
-from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
+from ordhc.evaluate.ceiling import noise_ceiling, satisfied_share
 from ordhc.evaluate.held_out import Answers, HeldOut, held_out, scored
 from ordhc.evaluate.intervals import FEWEST_UNITS
 from ordhc.evaluate.people import Standing, standings
@@ -26,6 +26,7 @@ from ordhc.evaluate.select import Selection, default_methods, select
 from ordhc.evaluate.structure import Structure, seconds_needed, structure
 from ordhc.metrics.trees import robinson_foulds, triplet_distance
 from ordhc.plugins import registry
+from ordhc.reporting.typical import typical_items
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import as_json
@@ -70,8 +71,8 @@ class Findings:
     unanswered: list[int]
     selection: Selection | None
     held_out: HeldOut | None
-    #: The tree on answers that were held out for this, and the share by chance.
-    on_random: tuple[Predicted, float] | None
+    #: How many answers are foretold that were held out for this: by the posterior, or else by the tree.
+    on_random: Predicted | None
     people: list[Standing] | None
     resampled: Bootstrap | None
     #: How many trees the posterior has drawn, if the support is theirs, and how well its chains have mixed.
@@ -138,10 +139,11 @@ def found_in(
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
     resampled, n_drawn, mixing, lengths = None, None, None, None
+    drawn = None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
         drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=part(progress, 0.5, 0.8))
         tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
-        lengths = _lengths(drawn)
+        lengths = typical_items(drawn)
         if mixing.trouble is not None:
             notes["mixing"] = f"{mixing.trouble[0].upper()}{mixing.trouble[1:]}."
     elif asked.n_resamples:
@@ -165,7 +167,7 @@ def found_in(
         other = Plan.of(data, method=name)
         others[name], _ = fit(other, fitting(data, other.accepts, other.title))
     compared = _structure(data, asked, unit, folds, tree, notes, part(progress, 0.8, 0.99))
-    on_random = None if heldout is None else scored(tree, heldout)
+    on_random = None if heldout is None else scored(drawn or tree, heldout)
     n_clusters = asked.n_clusters or _natural(tree, len(unanswered))
     return Findings(
         tree,
@@ -175,7 +177,7 @@ def found_in(
         unanswered.tolist(),
         selection,
         apart,
-        None if on_random is None or heldout is None else (on_random, chance_of(tree, heldout)),
+        on_random,
         people,
         resampled,
         n_drawn,
@@ -218,19 +220,6 @@ def _structure(
     except InputError as error:
         notes["structure"] = f"Whether a tree is the right picture could not be tested: {error}."
         return None
-
-
-def _lengths(drawn: Posterior) -> dict[str, Any] | None:
-    """How typical items are: lengths of leaves with intervals, and the tree with lengths of edges."""
-    if drawn.lengths is None or drawn.lengths_interval is None or drawn.tree.scale != "lengths":
-        return None
-    items = [
-        {"leaf": leaf, "length": length, "low": low, "high": high}
-        for leaf, (length, (low, high)) in enumerate(
-            zip(drawn.lengths.tolist(), drawn.lengths_interval.tolist(), strict=True)
-        )
-    ]
-    return {"deviation": float(np.std(drawn.lengths)), "items": items, "tree": drawn.tree.to_dict()}
 
 
 def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, int]:
@@ -296,26 +285,27 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
         "held_out_questions": None,
         "ceiling": None if ceiling is None else asdict(ceiling),
     }
-    if (apart := found.held_out) is not None:
+    if (folds := found.held_out) is not None:
         accuracy["held_out"] = {
-            "estimate": apart.accuracy,
-            "low": _number(apart.low),
-            "high": _number(apart.high),
+            "estimate": folds.accuracy,
+            "low": _number(folds.low),
+            "high": _number(folds.high),
             "confidence": 0.95,
-            "unit": apart.unit,
-            "folds": apart.folds,
-            "chance": apart.chance,
-            "decided": apart.decided,
+            "unit": folds.unit,
+            "folds": folds.folds,
+            "chance": folds.chance,
+            "decided": folds.decided,
         }
     if found.on_random is not None:
-        of_tree, chance = found.on_random
+        apart = found.on_random
         accuracy["held_out_questions"] = {
-            "estimate": of_tree.accuracy,
-            "low": of_tree.low,
-            "high": of_tree.high,
+            "estimate": apart.accuracy,
+            "low": apart.low,
+            "high": apart.high,
             "confidence": 0.95,
-            "n_answers": of_tree.n_answers,
-            "chance": chance,
+            "n_answers": apart.n_answers,
+            "chance": apart.chance,
+            "by": "tree" if found.n_drawn is None else "posterior",
         }
     selection = None
     if found.selection is not None:

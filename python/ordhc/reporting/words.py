@@ -11,6 +11,7 @@ __all__ = [
     "MARKED",
     "NO_BETTER",
     "ODD",
+    "SCORES",
     "forms",
     "three_digits",
     "in_numbers",
@@ -24,9 +25,17 @@ __all__ = [
     "told_answers",
     "told_ceiling",
     "told_nested",
+    "told_on_random",
     "told_people",
     "told_reach",
 ]
+
+#: What the scores are called that choose a method.
+SCORES = {
+    "revenue": "revenue",
+    "satisfied": "share of comparisons satisfied",
+    "answers": "share of whole answers foretold",
+}
 
 #: A share of fewer answers is no percentage.
 FEWEST_IN_PERCENT = 10
@@ -203,7 +212,7 @@ def told_answers(numbers: Numbers) -> str | None:
         return None
     best = numbers["method"]["selection"]["answer_ceiling"]
     share = percent_range(found["answers"], found["answers_low"], found["answers_high"])
-    model = "the posterior, with lengths of leaves," if found["method"] == "posterior-al" else "the tree"
+    model = model_of("posterior" if found["method"] == "posterior-al" else "tree")
     told = f"Of whole answers that it has not seen, {model} foretells {share}"
     told += ": people chose what it finds likeliest among all that could be chosen"
     told += f". Chance is {percent(found['answers_chance'])}"
@@ -225,13 +234,20 @@ def is_chance(held: Numbers) -> bool:
 NO_BETTER = "That is not clearly better than chance: the tree may mean nothing, and neither may what follows."
 
 
-def _on_random(apart: Numbers) -> str:
-    """The accuracy on answers that were held out for this."""
+def told_on_random(apart: Numbers) -> str:
+    """Say how many of the answers to random questions are foretold, which no tree was made of."""
     answers = in_numbers(apart["n_answers"], "answer", "answers")
+    model = model_of(apart["by"])
     return (
-        f"The tree satisfies {percent(apart['estimate'])} of {answers} to random questions, which were held "
-        "out for this"
+        f"{model[0].upper()}{model[1:]} foretells {percent(apart['estimate'])} "
+        f"(95% interval {percent(apart['low'])} to {percent(apart['high'])}) of {answers} to random "
+        f"questions, which were held out for this; by chance it would be {percent(apart['chance'])}."
     )
+
+
+def model_of(by: str) -> str:
+    """Name what foretells answers: a posterior or a tree."""
+    return "the posterior, with lengths of leaves," if by == "posterior" else "the tree"
 
 
 def _asked_for(numbers: Numbers) -> str:
@@ -250,10 +266,7 @@ def summary(numbers: Numbers) -> list[str]:
     held = accuracy["held_out"]
     apart = accuracy["held_out_questions"]
     if apart is not None:
-        told.append(
-            f"{_on_random(apart)} ({percent(apart['low'])} to {percent(apart['high'])}); by chance it would "
-            f"be {percent(apart['chance'])}."
-        )
+        told.append(told_on_random(apart))
     if held is None and apart is None:
         told.append(
             f"The tree agrees with {percent(accuracy['on_all_answers'])} of the answers that it was made "
@@ -415,11 +428,11 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         preferred = selection["preferred"]
         names = ", ".join(candidate["method"] for candidate in selection["candidates"])
         together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
-        cited.append("revenue")
+        cited += ["revenue"] if selection["by"] == "revenue" else []
+        cite = f" ({CITED['revenue']})" if selection["by"] == "revenue" else ""
         said.append(
-            f"Of the methods {names} we chose the one of the best held-out {selection['by']} "
-            f"{'' if selection['by'] == 'satisfied' else '(' + CITED['revenue'] + ') '}in "
-            f"{selection['folds']}-fold cross-validation, with {together} in one fold"
+            f"Of the methods {names} we chose the one of the best held-out {SCORES[selection['by']]}{cite} "
+            f"in {selection['folds']}-fold cross-validation, with {together} in one fold"
             + (", scored on held-out answers to random questions" if selection["on_random"] else "")
             + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
             + f": {method['name']}."
@@ -448,10 +461,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
             f"where chance is {percent(held['chance'])}."
         )
     if (apart := accuracy["held_out_questions"]) is not None:
-        said.append(
-            f"{_on_random(apart)} (95% interval {percent(apart['low'])} to {percent(apart['high'])}), where "
-            f"chance is {percent(apart['chance'])}."
-        )
+        said.append(told_on_random(apart))
     if (ceiling := told_ceiling(accuracy)) is not None:
         said.append(
             f"Of {ceiling['n_answers']:,} answers to repeated questions, the other answers to the same "

@@ -41,7 +41,8 @@ class Audit:
         The share of questions whose orders agree, of those that have a reply to each.
     by_distance
         Accuracy by how many nodes lie between the place where the close pair meets and where the odd one
-        joins them: in the gold tree, or in the one that `ordhc.cluster` makes from gold answers.
+        joins them: in the gold tree, or in the one that `ordhc.cluster` makes from gold answers, by default
+        by a model in which leaves have lengths.
     by_place
         The share of single replies that are right, by the place, 1 to 3, at which the odd one was shown.
     named
@@ -105,6 +106,9 @@ def audit(
     gold
         What is right: `Triplets` or their file, each an answer; or a tree (a `Dendrogram`, or what
         `ordhc.as_dendrogram` takes), from which questions are drawn. Leaves with names are matched by name.
+        Of a tree with lengths, such as `Posterior.tree`, only questions are drawn in which the pair that
+        belongs together has the shortest path, too: others have two right answers, by the clusters and by
+        the lengths of untypical leaves.
     n_questions
         How many questions; by default all that the answers have, and 300 of a tree. From a tree about as many
         are drawn of each distance, so that the accuracy is not that of far ones alone.
@@ -238,7 +242,10 @@ def _drawn(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArr
     many = np.unique(np.sort(many, axis=1), axis=0)
     many = random.permutation(many[(np.diff(many, axis=1) > 0).all(axis=1)])
     odd = ordhc.oracles.from_tree(tree)(many)
-    many, odd = many[odd >= 0], odd[odd >= 0].astype(np.int64)
+    keep = odd >= 0
+    if tree.scale == "lengths" and not np.isnan(tree.lengths[:-1]).any():
+        keep &= odd == ordhc.oracles.from_similarity(-tree.patristic(square=True))(many)
+    many, odd = many[keep], odd[keep].astype(np.int64)
     at = np.arange(len(many))
     many = np.stack([many[at, (odd + 1) % 3], many[at, (odd + 2) % 3], many[at, odd]], axis=1)
     steps = _steps(tree, many)

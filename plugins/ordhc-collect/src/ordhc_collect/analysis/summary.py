@@ -6,9 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from ordhc import Dendrogram, Quadruplets, Session, Triplets
+=======
+from ordhc import Dendrogram, Posterior, Session
+>>>>>>> wt-parts
 from ordhc.asking.people import Person
-from ordhc_collect.analysis.tree import agreeing, tree_of, wilson
+from ordhc.reporting.typical import typical_items
+from ordhc_collect.analysis.tree import agreeing, model_of, tree_of, wilson
 from ordhc_collect.study.model import Study
 
 __all__ = ["Confusing", "Summary", "people_of", "summarise"]
@@ -39,8 +44,13 @@ class Summary:
     heldout: tuple[int, float, float, float] | None
     people: dict[str, Person]
     confusing: tuple[Confusing, ...]
+<<<<<<< HEAD
     #: The answers that count, as the tree takes them.
     comparisons: Triplets | Quadruplets
+=======
+    #: Lengths of leaves as `ordhc report` has them; None where they are not known.
+    lengths: dict[str, Any] | None = None
+>>>>>>> wt-parts
     samplers: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -60,8 +70,9 @@ def summarise(study: Study, session: Session, now: float, *, support: bool = Tru
     people = people_of(session)
     found = session.analysed()
     excluded = list(found.about["excluded"])
-    tree = tree_of(found.comparisons, support=support, seed=study.seed)
-    heldout = None if tree is None else session.accuracy(tree)
+    model = model_of(found.comparisons, support=support, seed=study.seed)
+    tree = tree_of(model)
+    heldout = None if model is None else session.accuracy(model)
     took = table["seconds"][~np.isnan(table["seconds"])]
     lately = float((table["at"] > now - 300).sum())
     began = float(table["at"].min()) if len(table["at"]) else now
@@ -84,7 +95,11 @@ def summarise(study: Study, session: Session, now: float, *, support: bool = Tru
         heldout=None if heldout is None else (heldout.n_answers, heldout.accuracy, heldout.low, heldout.high),
         people=people,
         confusing=() if tree is None else _confusing(study, tree, table, session.width, excluded),
+<<<<<<< HEAD
         comparisons=found.comparisons,
+=======
+        lengths=typical_items(model) if isinstance(model, Posterior) else None,
+>>>>>>> wt-parts
         samplers=dict(zip(names.tolist(), counts.tolist(), strict=True)),
     )
 

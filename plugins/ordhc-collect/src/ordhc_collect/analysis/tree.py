@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 import ordhc
 from ordhc import Dendrogram, Quadruplets, Triplets
-from ordhc.clustering.plan import best_method
+from ordhc.clustering.default import default_posterior
+from ordhc.clustering.posterior import Posterior
 from ordhc.errors import InputError, OrdhcWarning
 
-__all__ = ["agreeing", "people_of", "tree_of", "wilson"]
+__all__ = ["agreeing", "model_of", "people_of", "tree_of", "wilson"]
 
 #: Resamples of which the support of clusters is the share that has them.
 RESAMPLES = 60
@@ -27,12 +28,14 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
     return np.array(comparisons.group_names, dtype=object)[comparisons.groups]
 
 
-def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
-    """Return the tree of some answers, of which some are wrong; None without answers.
+def model_of(
+    comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0
+) -> Posterior | Dendrogram | None:
+    """Return what some answers, of which some are wrong, say; None without answers.
 
-    The tree is that of `ordhc cluster`: of the method "posterior-al", and its support is the share of the
-    drawn trees that have a cluster. If that would take too long, the tree is that of the fast default
-    method, with support by resampling people.
+    It is the posterior whose tree `ordhc cluster` gives, and the support of a cluster is the share of the
+    drawn trees that have it. If that would take too long, it is the tree of the fast default method, with
+    support by resampling people.
     """
     if not len(comparisons):
         return None
@@ -40,14 +43,20 @@ def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: 
         # Items without answers stand anywhere, at first.
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
-            if best_method(comparisons) is not None:
-                return ordhc.posterior(comparisons, **({} if support else _QUICK)).dendrogram
+            drawn = default_posterior(comparisons, **({} if support else _QUICK))
+            if drawn is not None:
+                return drawn
             if not support:
                 return ordhc.cluster(comparisons)
             unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
             return ordhc.bootstrap(comparisons, n_resamples=RESAMPLES, seed=seed, unit=unit).tree
         except InputError:
             return None
+
+
+def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
+    """Return the tree of what `model_of` returns."""
+    return model.dendrogram if isinstance(model, Posterior) else model
 
 
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ import ordhc
 from ordhc import Dendrogram, Session, metrics
 from ordhc.errors import InputError
 from ordhc_collect.analysis.summary import Summary, summarise
-from ordhc_collect.analysis.tree import tree_of
+from ordhc_collect.analysis.tree import model_of, tree_of
 from ordhc_collect.people.tables import Tables, reading
 from ordhc_collect.simulate.bots import Run, take_part
 from ordhc_collect.simulate.crowd import Answering, Kind, crowd_of, drawn_tree
@@ -190,7 +190,7 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
-    tree = tree_of(comparisons, support=False)
+    tree = tree_of(model_of(comparisons, support=False))
     return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
 
@@ -287,7 +287,7 @@ def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout
-        told = f"{share:.0%} of {n:,} held-out answers agree with the tree ({low:.0%} to {high:.0%})"
+        told = f"{share:.0%} of {n:,} held-out answers are foretold ({low:.0%} to {high:.0%})"
         lines.append(f"  held out   {told}")
     if not points:
         return [*lines, "  no answers, no tree"]

@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from ordhc.reporting.typical import extremes_of, told_lengths
 from ordhc_collect.analysis.drawing import line_svg, tree_svg
+from ordhc_collect.analysis.summary import Summary
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
 from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.writer import Writer
@@ -161,7 +163,19 @@ class Dashboard:
             "structure": self._render("part_structure.html", compared=moment.compared),
             "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
             "items": self._render("part_items.html", items=summary.confusing),
+            "lengths": self._lengths(summary),
         }
+
+    def _lengths(self, summary: Summary) -> str:
+        """Typical and untypical items, in the words of `ordhc report`."""
+        if (found := summary.lengths) is None:
+            told = "Appears with the first answers."
+            if summary.tree is not None:
+                told = "Not known: with so many answers a faster method makes the tree."
+            return self._render("part_lengths.html", items=(), told=told, span=(0.0, 1.0))
+        span = (min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"]))
+        told = told_lengths(found["deviation"])
+        return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span)
 
     def _render(self, name: str, **values: Any) -> str:
         return self._environment.get_template(name).render(**values)
