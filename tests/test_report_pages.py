@@ -113,7 +113,8 @@ def test_the_page_fits_the_window(visit, width, scheme):
     assert page.evaluate(script) == []
     headings = page.locator("h2").all_inner_texts()
     assert headings[0] == "The data"
-    assert len(headings) == 8
+    assert headings[3] == "Is it a tree?"
+    assert len(headings) == 9
     for link in page.locator("nav a").all():
         assert page.locator(link.get_attribute("href")).count() == 1
 
