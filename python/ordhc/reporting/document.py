@@ -270,11 +270,6 @@ def _method(numbers: Numbers) -> Markup:
     return section("method", "The method, and how well it tells answers", *parts)
 
 
-def _ends(candidate: Numbers, score: str, by: str) -> tuple[float | None, float | None]:
-    """Return the interval of a score if it decides; there is no room for those of all."""
-    return (candidate[f"{score}_low"], candidate[f"{score}_high"]) if score == by else (None, None)
-
-
 def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
     """The table of methods, and what a method that was chosen by it is expected to satisfy."""
     by, candidates = selection["by"], selection["candidates"]
@@ -296,8 +291,8 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
                 each["method"],
                 percent_range(each["answers"], *ends),
                 interval(each["answers"], *ends, chance=chance, ceiling=band, span=span),
-                percent_range(each["satisfied"], *_ends(each, "satisfied", by)),
-                three_digits(each["revenue"], *_ends(each, "revenue", by)),
+                percent(each["satisfied"]),
+                f"{each['revenue']:.3f}",
                 behind + mark if at else "",
             )
         )
@@ -313,7 +308,7 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
         f"Each answer is scored once, by a tree made without its fold ({selection['folds']} folds; "
         f"{together} are "
         f"in one). {decided} In parentheses: 95% intervals over {over} and the trees that other data would "
-        f"have given, one method at a time. “Behind” is the difference from the first method in {by}, paired "
+        f"have given, one method at a time. The JSON has those of all scores. “Behind” is the difference from the first method in {by}, paired "
         f"by {over}; * is clearly worse (the interval is above 0). Bold is the method of this report. "
         "“Answers foretold” is the share of whole answers whose choice is the likeliest by the method, ties "
         "shared; “satisfied” is the share of comparisons that the tree agrees with. Pictured: answers "

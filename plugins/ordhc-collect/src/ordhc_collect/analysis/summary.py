@@ -6,11 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
-from ordhc import Dendrogram, Quadruplets, Session, Triplets
-=======
-from ordhc import Dendrogram, Posterior, Session
->>>>>>> wt-parts
+from ordhc import Dendrogram, Posterior, Quadruplets, Session, Triplets
 from ordhc.asking.people import Person
 from ordhc.reporting.typical import typical_items
 from ordhc_collect.analysis.tree import agreeing, model_of, tree_of, wilson
@@ -44,13 +40,10 @@ class Summary:
     heldout: tuple[int, float, float, float] | None
     people: dict[str, Person]
     confusing: tuple[Confusing, ...]
-<<<<<<< HEAD
     #: The answers that count, as the tree takes them.
     comparisons: Triplets | Quadruplets
-=======
     #: Lengths of leaves as `ordhc report` has them; None where they are not known.
     lengths: dict[str, Any] | None = None
->>>>>>> wt-parts
     samplers: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -95,11 +88,8 @@ def summarise(study: Study, session: Session, now: float, *, support: bool = Tru
         heldout=None if heldout is None else (heldout.n_answers, heldout.accuracy, heldout.low, heldout.high),
         people=people,
         confusing=() if tree is None else _confusing(study, tree, table, session.width, excluded),
-<<<<<<< HEAD
         comparisons=found.comparisons,
-=======
         lengths=typical_items(model) if isinstance(model, Posterior) else None,
->>>>>>> wt-parts
         samplers=dict(zip(names.tolist(), counts.tolist(), strict=True)),
     )
 
