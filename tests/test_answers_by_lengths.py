@@ -1,5 +1,6 @@
 """Lengths of leaves from how often they are near and far, and AddS of answers weighted by them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -8,68 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc import _ordhc
 from ordhc.plugins import registry
+from support.lengths_twin import plain_adds, plain_lengths, random_answers
 
 RNG = np.random.default_rng(4)
 
 #: Some leaves have no answers on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore:.*no answers and (is|are) merged last")
-
-
-def plain_lengths(data):
-    """The same by plain Newton steps over single rows."""
-    n, rows = data.n_leaves, data.rows.astype(int)
-    weights = np.ones(len(rows)) if data.weights is None else data.weights
-    X = np.zeros((len(rows), n))
-    pairs = [(0, 1, 0, 2), (0, 1, 2, 3)][rows.shape[1] - 3]
-    for column, sign in zip(pairs, (-1, -1, 1, 1), strict=True):
-        np.add.at(X, (np.arange(len(rows)), rows[:, column]), sign)
-    balance, number = X.T @ weights, np.abs(X).T @ weights
-    if not (balance**2 - number).sum() > 3 * np.sqrt(2 * (number**2).sum()):
-        return np.zeros(n)
-    lengths, variance = np.zeros(n), 1.0
-
-    def loss(lengths):
-        return weights @ np.logaddexp(0, -X @ lengths) + lengths @ lengths / (2 * variance)
-
-    def fitted(lengths):
-        for _ in range(100):
-            p = 1 / (1 + np.exp(-X @ lengths))
-            curvature = weights * p * (1 - p)
-            gradient = X.T @ (weights * (1 - p)) - lengths / variance
-            step = np.linalg.solve((X.T * curvature) @ X + np.eye(n) / variance, gradient)
-            while loss(lengths + step) > loss(lengths) + 1e-9:
-                step /= 2
-            lengths = lengths + step
-            if np.abs(step).max() < 1e-9:
-                break
-        return lengths, (np.abs(X).T @ curvature)
-
-    for _ in range(40):
-        lengths, information = fitted(lengths)
-        before = variance
-        variance = min(25, (lengths @ lengths) / (information / (information + 1 / variance)).sum())
-        if variance <= 1e-4:
-            return np.zeros(n)
-        if abs(np.log(variance / before)) < 1e-2:
-            break
-    return fitted(lengths)[0]
-
-
-def random_answers(width, n, m, seed, sd=1.0, weighted=False):
-    rng = np.random.default_rng(seed)
-    truth = rng.normal(size=n) * sd
-    rows = np.argsort(rng.random((m, n)), axis=1)[:, :width]
-    if width == 3:
-        odds = truth[rows[:, 2]] - truth[rows[:, 1]]
-        turned = rows[:, [0, 2, 1]]
-    else:
-        odds = truth[rows[:, 2:]].sum(1) - truth[rows[:, :2]].sum(1)
-        turned = rows[:, [2, 3, 0, 1]]
-    rows = np.where((rng.random(m) > 1 / (1 + np.exp(-odds)))[:, None], turned, rows)
-    weights = rng.integers(0, 4, m).astype(float) if weighted else None
-    kind = ordhc.Triplets if width == 3 else ordhc.Quadruplets
-    return kind(rows, n_leaves=n + 1, weights=weights), np.append(truth, 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -155,13 +102,7 @@ def test_rows_of_one_answer_are_one_answer():
 @pytest.mark.parametrize("width", [3, 4])
 def test_adds_of_answers_weighted_by_what_lengths_leave_open(width):
     data, _ = random_answers(width, 12, 900, 3, weighted=True)
-    found, rows = ordhc.leaf_lengths(data), data.rows
-    near, far = (rows[:, :2], rows[:, [0, 2]]) if width == 3 else (rows[:, :2], rows[:, 2:])
-    open_ = 2 / (1 + np.exp(found[far].sum(1) - found[near].sum(1)))
-    expected = np.zeros((13, 13))
-    for pairs, sign in ((near, 1), (far, -1)):
-        np.add.at(expected, (pairs[:, 0], pairs[:, 1]), sign * data.weights * open_)
-    expected += expected.T
+    expected = plain_adds(data, ordhc.leaf_lengths(data))
     name = f"adds{width}"
     S = ordhc.similarity(data, name, lengths=True)
     assert np.allclose(S, expected, atol=1e-2)
@@ -208,21 +149,6 @@ def test_bootstrap_and_select_weigh_answers_of_each_resample():
     assert {candidate.method for candidate in found.candidates} == {"adds3-al+spr", "adds3-al+lengths+spr"}
 
 
-def test_lengths_of_scans_are_refused(tmp_path):
-    data, _ = random_answers(3, 8, 400, 2)
-    file = tmp_path / "answers.csv"
-    ordhc.write_comparisons(data, file)
-    scan = ordhc.scan(file)
-    for work in (
-        lambda: ordhc.cluster(scan, method="adds3-al", lengths=True),
-        lambda: ordhc.similarity(scan, "adds3", lengths=True),
-    ):
-        with pytest.raises(ordhc.InputError, match=r"lengths=True .* scan.read\(\)"):
-            work()
-    tree = ordhc.cluster(scan, method="adds3-al", lengths=None)
-    assert tree.settings["similarity_parameters"]["lengths"] is False
-
-
 def test_vectors_and_sessions_have_no_leaf_lengths():
     with pytest.raises(ordhc.InputError, match="not ndarray"):
         ordhc.leaf_lengths(np.eye(3))
@@ -246,3 +172,61 @@ def test_a_similarity_of_others_may_be_adds_without_lengths(monkeypatch):
     tree = ordhc.cluster(data, similarity="mine", linkage="average")
     assert tree.with_settings(None) == ordhc.cluster(data, method="adds3-al").with_settings(None)
     assert len(ordhc.bootstrap(data, similarity="mine", linkage="average", n_resamples=3).trees) == 3
+
+
+@pytest.mark.parametrize("layout", ["square", "condensed", "sparse"])
+def test_whole_numbers_are_refused_where_lengths_weigh_answers(layout):
+    data, _ = random_answers(3, 12, 900, 3)
+    with pytest.raises(ordhc.InputError, match="dtype is int64, but these similarities are no whole numbers"):
+        ordhc.similarity(data, lengths=True, layout=layout, dtype="int64")
+    even, _ = random_answers(3, 12, 900, 3, sd=0)
+    found = ordhc.similarity(even, lengths=None, layout=layout, dtype="int64")
+    assert found.dtype == np.int64
+
+
+def test_repeated_answers_are_weights():
+    data, _ = random_answers(3, 9, 500, 6)
+    times = RNG.integers(0, 4, len(data))
+    repeated = data[np.repeat(np.arange(len(data)), times)]
+    weighted = data._changed(weights=times.astype(float))
+    assert np.array_equal(ordhc.leaf_lengths(repeated), ordhc.leaf_lengths(weighted))
+    assert np.array_equal(ordhc.similarity(repeated, lengths=True), ordhc.similarity(weighted, lengths=True))
+
+
+@pytest.mark.parametrize("unit", [1, 3, 0.25, 0.1])
+def test_a_tree_and_a_similarity_have_the_same_lengths(unit):
+    data, _ = random_answers(3, 9, 60, 8, weighted=True)
+    data = data._changed(weights=unit * data.weights)
+    S = ordhc.similarity(data, lengths=True)
+    assert np.allclose(S, plain_adds(data, plain_lengths(data)), atol=1e-3)
+    tree = ordhc.cluster(data, method="adds3-al", lengths=True)
+    assert np.allclose(tree.heights.min(), ordhc.linkage(S[:9, :9]).heights.min())
+
+
+def drawn(data, units, seed, index):
+    """The answers of a resample, as weights."""
+    times = _ordhc.draw_times(len(data), units, seed, index)
+    kept = np.flatnonzero(times)
+    weights = 1.0 if data.weights is None else data.weights[kept]
+    return data[kept]._changed(weights=times[kept] * weights)
+
+
+@pytest.mark.parametrize("spr", ["", "+spr"])
+@pytest.mark.parametrize("executor", [False, True])
+def test_resamples_are_trees_of_the_answers_that_were_drawn(spr, executor):
+    odd = np.sort(np.argsort(RNG.random((400, 8)), axis=1)[:, :3], axis=1)[:, ::-1]
+    data = ordhc.Triplets.from_odd_one_out(odd, n_leaves=8)
+    method = f"adds3-al+lengths{spr}" if spr else "adds3-al"
+    with ThreadPoolExecutor(2) as pool:
+        found = ordhc.bootstrap(
+            data, method=method, lengths=True, n_resamples=4, seed=5, executor=pool if executor else None
+        )
+    units = np.repeat(np.arange(400), 2)
+    for index, tree in enumerate(found.trees):
+        sample = drawn(data, units, 5, index)
+        # An answer that was drawn twice is two answers to lengths.
+        assert np.allclose(ordhc.leaf_lengths(sample), plain_lengths(sample), atol=1e-4)
+        expected = ordhc.cluster(sample, method=method, lengths=True)
+        assert expected.settings["similarity_parameters"]["lengths"] is True
+        assert np.array_equal(tree.merges, expected.merges)
+        assert np.array_equal(tree.heights, expected.heights)

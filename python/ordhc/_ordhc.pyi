@@ -16,12 +16,12 @@ __all__ = [
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
-    "leaf_lengths",
     "limit_threads", "looks_like_distances", "mean_dot_linkage", "merge_distortion", "merged_runs",
-    "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic",
+    "NearFarCounts", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic",
     "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied",
     "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
     "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
+    "weights_less_lengths",
 ]
 
 _Floats = NDArray[np.float64]
@@ -77,9 +77,16 @@ def adds(
 def adds_csr(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Ints, _Ints32, _Floats]: ...
-def leaf_lengths(
-    rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
-) -> _Floats: ...
+@final
+class NearFarCounts:
+    def __new__(cls, n_leaves: int, expected: int) -> NearFarCounts: ...
+    def add(self, rows: _Rows, weights: _MaybeFloats, progress: _Progress) -> None: ...
+    def merge(self, keys: NDArray[np.uint32], weights: _Floats, largest: float) -> None: ...
+    def columns(self) -> tuple[NDArray[np.uint32], _Floats, float]: ...
+    def total(self) -> float: ...
+    def lengths(self, unit: float, progress: _Progress) -> _Floats: ...
+
+def weights_less_lengths(rows: _Rows, weights: _MaybeFloats, lengths: _Floats) -> _Floats: ...
 def mulk3(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, normalize: bool, progress: _Progress
 ) -> tuple[_Floats, _Floats]: ...

@@ -270,7 +270,7 @@ def fit(
     unanswered, made = np.zeros(0, dtype=np.int64), plan
     if is_comparisons and plan.similarity is not None and is_adds(plan.similarity):
         # From here on lengths are in the weights of answers.
-        data, has_lengths = less_lengths(data, plan.similarity_settings.get("lengths", False))
+        data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], unit=unit)
         made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
     if is_comparisons:
         with _errors_about(order):

@@ -133,6 +133,11 @@ class Plan:
         return replace(self, similarity_settings={**self.similarity_settings, "lengths": lengths})
 
     @property
+    def may_have_lengths(self) -> bool:
+        """True if answers are weighted by lengths of leaves, or if the answers decide whether they are."""
+        return self.similarity_settings.get("lengths", False) is not False
+
+    @property
     def accepts(self) -> tuple[str, ...]:
         """What data it takes."""
         return self.linkage.data if self.similarity is None else self.similarity.data

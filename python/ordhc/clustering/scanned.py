@@ -19,7 +19,7 @@ from ordhc.io.portions import in_units
 from ordhc.io.scan import Scan
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
-from ordhc.similarities.lengths import LENGTHS_OF_SCANS
+from ordhc.similarities.lengths import scan_less_lengths
 from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
 from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
@@ -29,6 +29,8 @@ __all__ = ["fit_scan"]
 
 #: The shares of progress that are told while rows are counted.
 _COUNTING = 0.7
+#: The share of progress in which lengths of leaves are found.
+_LENGTHS = 0.4
 #: How answers in many files get there.
 _WHOLE = "scan.read() or one file (ordhc convert FOLDER FILE)"
 
@@ -45,8 +47,6 @@ def check_additive(plan: Plan) -> None:
             f"{plan.title} is no sum over answers: it needs them in memory, {_WHOLE}; of a scan go "
             "'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
         )
-    if plan.similarity_settings.get("lengths"):
-        raise InputError(LENGTHS_OF_SCANS)
     if plan.refine == "satisfied":
         raise InputError(
             f"refine='satisfied' looks at single answers: it needs them in memory, {_WHOLE}; "
@@ -67,7 +67,6 @@ def fit_scan(
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """As `fit` of all comparisons: the same tree."""
     check_additive(plan)
-    plan = plan.with_lengths(False)
     limit = bytes_of(memory)
     what = plan.title
 
@@ -83,16 +82,31 @@ def fit_scan(
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     labels = np.arange(n) if initial is None else initial[order]
+    made, rest = plan, progress
     with Spill(spill) as folder:
+        if plan.may_have_lengths:
+            before, rest = part(progress, 0, _LENGTHS), part(progress, _LENGTHS, 1)
+            # `fit` estimates lengths in this order of leaves, on which rounding depends.
+            number = np.argsort(order) if plan.refine or tie_seed is not None else None
+            scan, has_lengths = scan_less_lengths(
+                scan,
+                plan.similarity_settings["lengths"],
+                folder,
+                unit=unit,
+                number=number,
+                executor=executor,
+                progress=before,
+            )
+            made = plan.with_lengths(has_lengths)
         work = _Work(plan, scan, order, labels, initial is not None, limit, folder, executor)
-        tree, unanswered = work.tree(progress)
+        tree, unanswered = work.tree(rest)
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     if plan.degree and unit != 1:
         tree = scaled(tree, unit**plan.degree)
     if progress is not None:
         progress(1.0)
-    return tree._with(names=names, settings=plan.settings), unanswered
+    return tree._with(names=names, settings=made.settings), unanswered
 
 
 class _Work:

@@ -83,7 +83,7 @@ class Resampling:
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
-        plain = plain and self.plan.similarity_settings.get("lengths", False) is False
+        plain = plain and not self.plan.may_have_lengths
         return build is not None and build.build is adds and in_engine and plain
 
     def here(self, n_resamples: int, progress: Progress | None) -> "Resamples":
@@ -176,8 +176,9 @@ class Resampling:
         places, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
         drawn = self.data[places]
         fitted = drawn
-        if self.plan.linkage.name == "posterior-al":
-            # As weights: the posterior would take equal answers for repeats that say nothing new.
+        if self.plan.linkage.name == "posterior-al" or self.plan.may_have_lengths:
+            # As weights: the posterior would take equal answers for repeats that say nothing new, and
+            # lengths all rows with the number of an answer for one answer.
             kept = np.flatnonzero(times)
             weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
             fitted = self.data[kept]._changed(weights=weights)

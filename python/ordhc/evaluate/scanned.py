@@ -68,6 +68,7 @@ class ScannedResampling:
         in_engine = merge.native is not None or merge.coefficients is not None
         in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
         together = 1
+        in_engine = in_engine and not plan.may_have_lengths
         if in_engine and plan.refine is None and self.initial_clusters is None:
             together = max(1, self.memory // max(1, 4 * n * (n - 1)))
         else:

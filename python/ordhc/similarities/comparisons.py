@@ -24,7 +24,9 @@ def adds(
     progress: Progress | None = None,
 ) -> NDArray[Any]:
     """AddS3 or AddS4: each comparison adds its weight to the closer pair and takes it from the other."""
-    data, _ = less_lengths(data, lengths)
+    data, has_lengths = less_lengths(data, lengths)
+    if has_lengths:
+        float_type(dtype)
     return _ordhc.adds(data.rows, data.weights, data.n_leaves, layout, dtype, progress)
 
 

@@ -1,32 +1,43 @@
-"""Lengths of leaves, and answers weighted by what lengths alone do not explain."""
+"""Lengths of leaves, and answers weighted by what lengths alone do not explain.
 
-from typing import TypeVar, cast
+Lengths depend on the near and far leaves of answers alone. So files are read twice: once to count near and
+far leaves, and once to add up the weighted answers.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._checks import quoted
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
+from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
+from ordhc.io.blocks import Piece
+from ordhc.io.scan import Block, Scan
+from ordhc.io.survey import Survey
+from ordhc.similarities.spilled import Spill
 
-__all__ = ["LENGTHS_OF_SCANS", "leaf_lengths", "less_lengths"]
-
-#: Why lengths of a scan are refused.
-LENGTHS_OF_SCANS = (
-    "lengths=True looks at all answers again and again: it needs them in memory, scan.read(); "
-    "or leave out lengths"
-)
+__all__ = ["leaf_lengths", "less_lengths", "scan_less_lengths"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
 #: Lengths of a smaller standard deviation are what trees without lengths give, too: random trees of 80 leaves
 #: .17, planted ones .05. Those of Car have .9, of Food .35, of trees whose lengths have .5 .3 to .4.
 _ASKED_FOR = 0.25
-#: Weights are multiples of 1 / this, so that their sums do not depend on the order of rows.
-_PARTS = 2.0**20
+#: The share of progress in which answers are counted; then lengths are fitted.
+_COUNTING = 0.7
+#: Weights less lengths are multiples of 2^-20, and at most twice the weight. Below this total weight their
+#: sums are exact in any order.
+_EXACT_BELOW = 2.0**32
 
 
 def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
@@ -72,35 +83,192 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
             f"leaf lengths are of Triplets or Quadruplets, not {type(data).__name__}: "
             "make ordhc.Triplets(rows)"
         )
-    return _ordhc.leaf_lengths(data.rows, _shared(data), data.n_leaves, None)
+    return _counted(data).lengths(1.0, None)
 
 
-def less_lengths(data: _C, lengths: bool | None, progress: Progress | None = None) -> tuple[_C, bool]:
-    """Weigh answers by how little lengths of leaves explain them, and say whether that changed anything.
+def less_lengths(
+    data: _C, lengths: bool | None, *, unit: float = 1.0, progress: Progress | None = None
+) -> tuple[_C, bool]:
+    """Weigh answers by how little lengths of leaves explain them.
 
-    The weight of an answer is multiplied by 2 (1 - p), where p is its probability by lengths alone. With
-    `lengths` None that is done only if lengths are larger than those that trees without lengths give.
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets`.
+    lengths
+        True weighs answers, False does not. None weighs answers if lengths are larger than the lengths that
+        answers from trees without lengths give.
+    unit
+        How many answers a weight of 1 stands for.
+    progress
+        Receives the completed fraction in [0, 1].
+
+    Returns
+    -------
+    tuple
+        The data, in which the weight of each answer is multiplied by 2 (1 - p), where p is its probability
+        by lengths alone; and True if that was done, False if the data are as given.
     """
+    if not _may_be_asked(lengths):
+        return data, False
+    found = _used(_counted(data).lengths(unit, progress), lengths)
+    if found is None:
+        return data, False
+    weights = _ordhc.weights_less_lengths(data.rows, data.weights, found)
+    return cast(_C, data._changed(weights=weights)), True
+
+
+def scan_less_lengths(
+    scan: Scan,
+    lengths: bool | None,
+    spill: Spill,
+    *,
+    unit: float = 1.0,
+    number: NDArray[np.int64] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> tuple[Scan, bool]:
+    """Do the same as `less_lengths` for answers in files, in one pass over the files.
+
+    Parameters
+    ----------
+    scan
+        The answers. Each row is one answer, because scans read no numbers of answers.
+    lengths, unit, progress
+        As in `less_lengths`.
+    spill
+        Where workers put their counts.
+    number
+        (n,) other numbers of the leaves, in which lengths are fitted. Rounding depends on these numbers.
+    executor
+        Who counts. Weights that are not whole are counted by the calling process, in the order of the rows,
+        because their sums depend on the order.
+
+    Raises
+    ------
+    MemoryError
+        The counts do not fit into memory.
+    """
+    if not _may_be_asked(lengths):
+        return scan, False
+    counting, fitting = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
+    n = scan.n_leaves
+    try:
+        if executor is not None and scan.survey.whole:
+            job = _Job(scan, str(spill.folder), number)
+            shared = Shared(job, lambda: spill.folder)
+            pieces = scan.pieces
+            tasks = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor)]
+            counts = _ordhc.NearFarCounts(n, len(scan))
+            for folder in run_tasks(executor, _count, tasks, progress=counting):
+                keys, weights, largest = (np.load(Path(folder) / f"{name}.npy") for name in _COLUMNS)
+                counts.merge(keys, weights, float(largest))
+        else:
+            counts = _counted_blocks(scan, scan.blocks(), number, counting)
+        found = _used(counts.lengths(unit, fitting), lengths)
+        total = counts.total()
+    except MemoryError as error:
+        raise MemoryError(
+            f"{error}. Lengths need up to 72 bytes for each different combination of near and far leaves: "
+            "leave out lengths (lengths=False)"
+        ) from None
+    if found is None:
+        return scan, False
+    return _LessLengths(scan, found if number is None else found[number], exact=total < _EXACT_BELOW), True
+
+
+class _LessLengths(Scan):
+    """The comparisons of a scan, weighted by how little lengths of leaves explain them."""
+
+    def __init__(self, scan: Scan, lengths: NDArray[np.float64], *, exact: bool) -> None:
+        self.__dict__.update(scan.__dict__)
+        self._whole, self._lengths, self._exact = scan, lengths, exact
+        # Results in files that workers share are named by the state, and depend on the lengths.
+        own = int.from_bytes(hashlib.sha256(lengths.tobytes()).digest()[:6], "big")
+        self.state = (*scan.state, (own,))
+
+    @property
+    def survey(self) -> Survey:
+        """What is known of all rows; `whole` is True if sums of weights are exact in any order."""
+        known = self._whole.survey
+        return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
+
+    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
+        """The comparisons block by block."""
+        for block in self._whole.blocks(pieces):
+            data = block.data
+            weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
+            yield replace(block, data=data._changed(weights=weights))
+
+
+#: The names of the files of a worker's counts.
+_COLUMNS = ("keys", "weights", "largest")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all tasks know."""
+
+    scan: Scan
+    folder: str
+    number: NDArray[np.int64] | None
+
+    def count(self, pieces: tuple[Piece, ...]) -> str:
+        """Count the answers of some pieces; returns the folder that the counts are in."""
+        scan, number = self.scan, self.number
+        of = (scan.files, scan.state, scan.form, scan.n_leaves, pieces)
+        name = digest("near and far", of, None if number is None else number.tobytes())
+
+        def make(folder: Path) -> None:
+            counts = _counted_blocks(scan, scan.blocks(pieces), number, None)
+            columns: tuple[Any, ...] = counts.columns()
+            for column, values in zip(_COLUMNS, columns, strict=True):
+                np.save(folder / f"{column}.npy", values)
+
+        return stored(self.folder, name, make)
+
+
+def _count(shared: Shared, pieces: tuple[Piece, ...]) -> str:
+    found: str = shared.value().count(pieces)
+    return found
+
+
+def _counted_blocks(
+    scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
+) -> _ordhc.NearFarCounts:
+    """Counts of blocks, in their order."""
+    counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
+    own = None if number is None else number.astype(np.int32)
+    for block in blocks:
+        data = block.data
+        rows: Any = data.rows if own is None else own[data.rows]
+        counts.add(rows, data.weights, None)
+        done += len(data)
+        if progress is not None:
+            progress(min(1.0, done / max(1, len(scan))))
+    return counts
+
+
+def _counted(data: Triplets | Quadruplets) -> _ordhc.NearFarCounts:
+    counts = _ordhc.NearFarCounts(data.n_leaves, len(data))
+    counts.add(data.rows, _shared(data), None)
+    return counts
+
+
+def _may_be_asked(lengths: Any) -> bool:
+    """Whether lengths are to be found: the setting is True or None."""
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
             f"lengths is {quoted(lengths)}, not True, False or None, where the answers ask for them"
         )
-    if lengths is not None and not lengths:
-        return data, False
-    found = _ordhc.leaf_lengths(data.rows, _shared(data), data.n_leaves, progress)
+    return lengths is None or bool(lengths)
+
+
+def _used(found: NDArray[np.float64], lengths: bool | None) -> NDArray[np.float64] | None:
+    """The lengths; None if there are none, or if the answers decide and do not ask for them."""
     if not found.any() or (lengths is None and found.std() < _ASKED_FOR):
-        return data, False
-    rows = data.rows
-    if isinstance(data, Triplets):
-        odds = found[rows[:, 1]] - found[rows[:, 2]]
-    else:
-        odds = found[rows[:, 0]] + found[rows[:, 1]] - found[rows[:, 2]] - found[rows[:, 3]]
-    # 1 - p, and never 0: an answer without weight would be none.
-    with np.errstate(over="ignore"):
-        weights = np.maximum(1.0, np.rint(_PARTS * 2 / (1 + np.exp(-odds)))) / _PARTS
-    if data.weights is not None:
-        weights *= data.weights
-    return cast(_C, data._changed(weights=weights)), True
+        return None
+    return found
 
 
 def _shared(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:

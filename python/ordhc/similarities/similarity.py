@@ -19,8 +19,8 @@ from ordhc.io.scan import Scan
 from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
-from ordhc.similarities.comparisons import shaped_by
-from ordhc.similarities.lengths import LENGTHS_OF_SCANS, less_lengths
+from ordhc.similarities.comparisons import float_type, shaped_by
+from ordhc.similarities.lengths import less_lengths, scan_less_lengths
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
 from ordhc.similarities.streamed import dense_sums, sparse_sums
 from ordhc.similarities.vectors import as_vectors, products
@@ -74,8 +74,8 @@ def similarity(
         Settings of the builder: ``normalize`` of "mulk3" (by default true); ``lengths`` of "adds3" and
         "adds4": False (the default) takes all leaves for equally typical; True weighs an answer that
         lengths of leaves (`ordhc.leaf_lengths`) give the probability p 2 (1 - p) times as much; None does
-        so where the standard deviation of lengths is at least .25. Of a scan None is False, and True is
-        refused.
+        so where the standard deviation of lengths is at least .25. A scan is read once more for lengths, and
+        each of its rows is one answer.
 
     Returns
     -------
@@ -131,7 +131,11 @@ def similarity(
             raise InputError(f"similarity {name!r} has no sparse layout, only 'adds3' and 'adds4' have")
         if found.weights is not None and not type_name.startswith("float"):
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
-        found, _ = less_lengths(found, settings.get("lengths", False), progress)
+        before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
+        found, has_lengths = less_lengths(found, settings["lengths"], progress=before)
+        if has_lengths:
+            float_type(type_name)
+        progress = after if has_lengths else progress
         parts = _ordhc.adds_csr(found.rows, found.weights, found.n_leaves, progress)
         return _csr(parts, found.n_leaves, type_name, "layout='sparse'")
     result = built(spec, found, layout, type_name, progress, settings)
@@ -160,8 +164,6 @@ def _of_scan(
     own = "triplets" if scan.kind is Triplets else "quadruplets"
     if own not in spec.data and not (own == "triplets" and "quadruplets" in spec.data):
         raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")
-    if settings.get("lengths"):
-        raise InputError(LENGTHS_OF_SCANS)
     if scan.weighted and not dtype.startswith("float"):
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
     with Spill(spill) as folder:
@@ -176,6 +178,13 @@ def _of_scan(
             )
             whole = not scan.weighted and not normalize
             return shaped_by(pairs, diagonal, layout, dtype, whole=whole)
+        before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
+        scan, has_lengths = scan_less_lengths(
+            scan, settings["lengths"], folder, executor=executor, progress=before
+        )
+        if has_lengths:
+            float_type(dtype)
+            progress = after
         if layout == "sparse":
             sums, _ = sparse_sums(scan, memory, folder, both=True, executor=executor, progress=progress)
             return _csr(csr_of(sums, dtype), scan.n_leaves, dtype, "layout='sparse'")

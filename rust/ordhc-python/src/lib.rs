@@ -58,7 +58,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::refine::{canonical_order, optimal_leaf_order, refine_satisfied, refine_similarity};
     #[pymodule_export]
-    use crate::similarity::{adds, leaf_lengths, mulk3, mulk4, square};
+    use crate::similarity::{NearFarCounts, adds, mulk3, mulk4, square, weights_less_lengths};
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]

@@ -1,12 +1,17 @@
 //! Similarities from comparisons.
 
-use numpy::{Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1};
+use std::sync::Mutex;
+
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use ordhc::agglomerate::Layout;
 use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len, square_from_condensed};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
-use crate::arrays::zeros;
+use crate::arrays::{rows, zeros};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::error::to_py;
@@ -151,18 +156,89 @@ pub(crate) fn square<'py>(
     result.reshape([n, n])
 }
 
-/// The length of each leaf, by how often it is near and far.
+/// How often which leaves are near and far, of comparisons that come block by block.
+#[pyclass(frozen, module = "ordhc._ordhc")]
+pub(crate) struct NearFarCounts {
+    inner: Mutex<ordhc::similarity::NearFarCounts>,
+    n_leaves: usize,
+}
+
+const BROKE: &str = "an earlier call broke";
+type Columns<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<f64>>, f64);
+
+#[pymethods]
+impl NearFarCounts {
+    #[new]
+    fn new(n_leaves: usize, expected: usize) -> Self {
+        Self { inner: Mutex::new(ordhc::similarity::NearFarCounts::new(n_leaves, expected)), n_leaves }
+    }
+
+    fn add<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let answers = &Answers::of(&rows, weights.as_ref(), self.n_leaves)?;
+        callbacks::run(py, answers.len() > 1 << 20, progress.as_ref(), |monitor| {
+            let mut inner = self.inner.lock().expect(BROKE);
+            with!(answers, answers => inner.add(answers, Some(monitor)))
+        })
+    }
+
+    /// Adds the columns of other counts.
+    fn merge(
+        &self,
+        py: Python<'_>,
+        keys: PyReadonlyArray2<'_, u32>,
+        weights: PyReadonlyArray1<'_, f64>,
+        largest: f64,
+    ) -> PyResult<()> {
+        let (keys, weights) = (rows::<u32, 4>(keys.as_slice()?, keys.shape())?, weights.as_slice()?);
+        callbacks::run(py, true, None, |_| {
+            let other = ordhc::similarity::NearFarCounts::from_columns(self.n_leaves, keys, weights, largest)?;
+            self.inner.lock().expect(BROKE).merge(&other)
+        })
+    }
+
+    /// (k, 4) near and far leaves, (k,) weights, and the largest weight of a comparison.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Columns<'py>> {
+        let (keys, weights, largest) = py.detach(|| self.inner.lock().expect(BROKE).columns()).map_err(to_py)?;
+        let k = keys.len();
+        let keys = PyArray1::from_vec(py, keys.into_flattened()).reshape([k, 4])?;
+        Ok((keys, PyArray1::from_vec(py, weights), largest))
+    }
+
+    /// The sum of the weights.
+    fn total(&self) -> f64 {
+        self.inner.lock().expect(BROKE).total()
+    }
+
+    /// The length of each leaf; a weight counts `unit` answers.
+    fn lengths<'py>(
+        &self,
+        py: Python<'py>,
+        unit: f64,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let work = |monitor: &Monitor| self.inner.lock().expect(BROKE).lengths(unit, Some(monitor));
+        callbacks::run(py, true, progress.as_ref(), work).map(|lengths| PyArray1::from_vec(py, lengths))
+    }
+}
+
+/// The weights of comparisons less what lengths of leaves explain.
 #[pyfunction]
-pub(crate) fn leaf_lengths<'py>(
+pub(crate) fn weights_less_lengths<'py>(
     py: Python<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    n_leaves: usize,
-    progress: Option<Bound<'py, PyAny>>,
+    lengths: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let weights = weights.as_ref();
-    let answers = &Answers::of(&rows, weights, n_leaves)?;
-    let long = answers.len() > 1 << 14;
-    let work = |monitor: &Monitor| with!(answers, answers => ordhc::similarity::leaf_lengths(answers, Some(monitor)));
-    callbacks::run(py, long, progress.as_ref(), work).map(|lengths| PyArray1::from_vec(py, lengths))
+    let lengths = lengths.as_slice()?;
+    let answers = &Answers::of(&rows, weights.as_ref(), lengths.len())?;
+    let found = py
+        .detach(|| with!(answers, answers => ordhc::similarity::weights_less_lengths(answers, lengths)))
+        .map_err(to_py)?;
+    Ok(PyArray1::from_vec(py, found))
 }

@@ -1,8 +1,8 @@
 //! Lengths of leaves: how much more often a leaf is the far one than the near one, whoever asks.
 
+use super::near_far::{NearFarCounts, Term};
 use crate::comparison::Comparisons;
 use crate::error::Result;
-use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
@@ -14,6 +14,7 @@ use crate::parallel;
 /// more than chance: if the squares of (times near - times far) do not exceed what coin flips give by three standard
 /// deviations. A weight is a number of answers. Time is linear in the number of comparisons (of triplets: of different
 /// pairs of a near and a far leaf) for each of some hundred passes; the result does not depend on the number of threads.
+/// [`NearFarCounts`] takes comparisons block by block.
 ///
 /// # Errors
 /// No memory for the counts; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -28,9 +29,14 @@ use crate::parallel;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn leaf_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
-    watched!(monitor);
-    let n = comparisons.n_leaves();
-    let work = Work { n, terms: terms(comparisons)?, monitor };
+    let mut counts = NearFarCounts::new(comparisons.n_leaves(), comparisons.len());
+    counts.add(comparisons, monitor)?;
+    counts.lengths(1., monitor)
+}
+
+/// The lengths of `n` leaves by terms that are sorted and different.
+pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Result<Vec<f64>> {
+    let work = Work { n, terms, monitor };
     if !work.differ() {
         return Ok(vec![0.; n]);
     }
@@ -69,96 +75,9 @@ const STEPS: usize = 50;
 /// The part of the gradient that conjugate gradients leave, and the most of their steps.
 const REMAINDER: f64 = 1e-10;
 const CONJUGATE_STEPS: usize = 300;
-/// Triplets are counted in a table of n x n up to so many cells.
-const CELLS: usize = 1 << 22;
 /// The most parts that terms are summed in, and the least terms of one; not by the number of threads.
 const PARTS: usize = 16;
 const PART: usize = 1 << 14;
-/// Larger weights are scaled down to this, so that squares of sums stay finite.
-const MOST_WEIGHT: f64 = 1e9;
-
-/// Comparisons with the same near and far leaves. Number n stands for no leaf.
-#[derive(Clone, Copy)]
-struct Term {
-    near: [u32; 2],
-    far: [u32; 2],
-    weight: f64,
-}
-
-impl Term {
-    fn key(&self) -> [u32; 4] {
-        [self.near[0], self.near[1], self.far[0], self.far[1]]
-    }
-
-    /// How much longer the far leaves are than the near ones.
-    #[inline]
-    fn of(&self, x: &[f64]) -> f64 {
-        let at = |leaf: u32| x.get(leaf as usize).copied().unwrap_or(0.);
-        at(self.far[0]) + at(self.far[1]) - at(self.near[0]) - at(self.near[1])
-    }
-
-    /// Adds a number to each of the far leaves, and another to each of the near ones.
-    #[inline]
-    fn add(&self, out: &mut [f64], to_far: f64, to_near: f64) {
-        for (leaves, value) in [(self.far, to_far), (self.near, to_near)] {
-            for leaf in leaves {
-                if let Some(cell) = out.get_mut(leaf as usize) {
-                    *cell += value;
-                }
-            }
-        }
-    }
-}
-
-/// The term of a comparison in the regression; `None` if it has no weight or all its leaves cancel.
-fn term<const K: usize>(row: [i32; K], n: usize, weight: f64) -> Option<Term> {
-    let none = n as u32;
-    let (near, far) = Comparisons::pairs(&row);
-    let mut near = near.map(|leaf| leaf as u32);
-    let mut far = far.map(|leaf| leaf as u32);
-    for leaf in &mut near {
-        if let Some(other) = far.iter_mut().find(|other| *other == leaf) {
-            (*leaf, *other) = (none, none);
-        }
-    }
-    near.sort_unstable();
-    far.sort_unstable();
-    (weight > 0. && near[0] != none).then_some(Term { near, far, weight })
-}
-
-/// Comparisons by their near and far leaves, in an order that does not depend on that of the rows.
-fn terms<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Vec<Term>> {
-    let (n, len) = (comparisons.n_leaves(), comparisons.len());
-    let weights = comparisons.weights();
-    let most = weights.map_or(1., |weights| weights.iter().copied().fold(0., f64::max));
-    let scale = if most > MOST_WEIGHT { MOST_WEIGHT / most } else { 1. };
-    let each = comparisons.rows().iter().enumerate();
-    let each = each.filter_map(|(at, row)| term(row, n, weights.map_or(1., |weights| weights[at] * scale)));
-    let of_term = size_of::<Term>() as u64;
-    if K == 3 && n.saturating_mul(n) <= CELLS.min(len) {
-        let mut table = vec![0.; n * n];
-        for term in each {
-            table[term.near[0] as usize * n + term.far[0] as usize] += term.weight;
-        }
-        let filled = table.iter().enumerate().filter(|cell| *cell.1 > 0.);
-        let none = n as u32;
-        return Ok(filled
-            .map(|(at, &weight)| Term { near: [(at / n) as u32, none], far: [(at % n) as u32, none], weight })
-            .collect());
-    }
-    memory::check("the counts of near and far leaves", (len as u64).saturating_mul(of_term))?;
-    let mut all: Vec<Term> = each.collect();
-    all.sort_by_key(Term::key);
-    all.dedup_by(|next, kept| {
-        let same = next.key() == kept.key();
-        if same {
-            kept.weight += next.weight;
-        }
-        same
-    });
-    Ok(all)
-}
-
 struct Work<'a> {
     n: usize,
     terms: Vec<Term>,
@@ -208,7 +127,7 @@ impl Work<'_> {
             let at = &*lengths;
             // The gradient, then the diagonal of the information.
             let both = self.sums(2 * n, |_, term, out| {
-                let miss = missed(term.of(at));
+                let miss = missed(term.difference(at));
                 let (up, down) = out.split_at_mut(n);
                 term.add(up, term.weight * miss, -term.weight * miss);
                 let curvature = term.weight * miss * (1. - miss);
@@ -233,7 +152,7 @@ impl Work<'_> {
             }
         }
         self.sums(n, |_, term, out| {
-            let miss = missed(term.of(lengths));
+            let miss = missed(term.difference(lengths));
             let curvature = term.weight * miss * (1. - miss);
             term.add(out, curvature, curvature);
         })
@@ -241,7 +160,7 @@ impl Work<'_> {
 
     fn loss(&self, lengths: &[f64], variance: f64) -> Result<f64> {
         let sum = self.sums(1, |_, term, out| {
-            let x = term.of(lengths);
+            let x = term.difference(lengths);
             out[0] += term.weight * ((-x.abs()).exp().ln_1p() - x.min(0.));
         })?;
         Ok(sum[0] + lengths.iter().map(|l| l * l).sum::<f64>() / (2. * variance))
@@ -254,7 +173,7 @@ impl Work<'_> {
             .terms
             .iter()
             .map(|term| {
-                let miss = missed(term.of(at));
+                let miss = missed(term.difference(at));
                 term.weight * miss * (1. - miss)
             })
             .collect();
@@ -270,7 +189,7 @@ impl Work<'_> {
                 break;
             }
             let mut product = self.sums(n, |number, term, out| {
-                let value = curvatures[number] * term.of(&direction);
+                let value = curvatures[number] * term.difference(&direction);
                 term.add(out, value, -value);
             })?;
             for (p, d) in product.iter_mut().zip(&direction) {
