@@ -303,8 +303,8 @@ mod tests {
         for (row, weight) in rows.iter().zip(weights) {
             let (near, far) = Comparisons::pairs(row);
             let mut signs = vec![0; 7];
-            far.iter().for_each(|&leaf| signs[leaf as usize] += 1);
-            near.iter().for_each(|&leaf| signs[leaf as usize] -= 1);
+            far.iter().for_each(|&leaf| signs[leaf] += 1);
+            near.iter().for_each(|&leaf| signs[leaf] -= 1);
             if *weight > 0. {
                 *found.entry(signs).or_default() += weight;
             }
