@@ -202,6 +202,7 @@ def test_folds_of_people_and_files(tmp_path, unit):
     assert {c.method for c in ordhc.select(scan, folds=3).candidates} == {
         "adds3-al",
         "adds3-al+spr",
+        "adds3-al+lengths+spr",
         "mulk3-al",
     }
 
