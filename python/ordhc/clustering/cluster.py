@@ -139,7 +139,8 @@ def cluster(
         "mulk3-al" their question counts as answered, for "consistency" each of them counts. The scale of
         all weights, or repeating all answers equally often, changes heights only, and what is whole
         multiples of some unit is computed in whole numbers. Exceptions are "4k-al", which adds products of
-        weights to weights, and "posterior-al", for which repeats are more evidence.
+        weights to weights, and "posterior-al" and methods with lengths of leaves ("adds3-al+lengths+spr"),
+        for which repeats are more evidence.
 
     Warns
     -----
