@@ -91,8 +91,8 @@ class Bootstrap:
         Of "held_out" an `Interval`: over people (or answers) and the trees of other data. It is the accuracy
         of trees of a resample, which holds .63 of the people, on answers of people like these: somewhat lower
         than that of `tree`. Of "answers" the same for the share of whole answers whose choice is the
-        likeliest one by the tree (`ordhc.metrics.answer_accuracy`), over the first 50 resamples at most; not
-        of a scan.
+        likeliest one by the tree (`ordhc.metrics.answer_accuracy`), over as many of the resamples as make
+        ten million comparisons together, at least ten; not of a scan.
     confidence
         That of the interval.
     unanswered
