@@ -1,4 +1,4 @@
-"""The estimator's score is `metrics.satisfied`."""
+"""The estimator's score is the share of whole answers foretold."""
 
 import numpy as np
 import pytest
@@ -27,17 +27,17 @@ def answers(seed, m, weighted=False, several=False, quadruplets=False):
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_score_is_metrics_satisfied(seed, weighted, several, quadruplets):
+def test_score_is_answer_accuracy(seed, weighted, several, quadruplets):
     given = {"several": several, "quadruplets": quadruplets}
     train, test = answers(seed, 60, **given), answers(seed + 100, 300, weighted, **given)
     model = ordhc.OrdinalClustering("adds4-al" if quadruplets else "adds3-al").fit(train)
-    found = ordhc.metrics.satisfied(model.dendrogram_, test)
-    assert found.unresolved > 0
-    assert model.score(test) == found.agreed
+    found = ordhc.metrics.answer_accuracy(model.dendrogram_, test)
+    assert ordhc.metrics.satisfied(model.dendrogram_, test).unresolved > 0
+    assert model.score(test) == found
     own = np.random.default_rng(seed).random(300)
     both = own if test.weights is None else own * test.weights
-    again = type(test)(test.rows, N, weights=both)
-    assert model.score(test, sample_weight=own) == ordhc.metrics.satisfied(model.dendrogram_, again).agreed
+    again = type(test)(test.rows, N, weights=both, answers=test.answers)
+    assert model.score(test, sample_weight=own) == ordhc.metrics.answer_accuracy(model.dendrogram_, again)
 
 
 def test_ties_of_heights_are_scored_as_the_metric_scores_them():
@@ -47,16 +47,20 @@ def test_ties_of_heights_are_scored_as_the_metric_scores_them():
     model.dendrogram_ = tree
     for row in ((0, 1, 2, 3), (4, 5, 0, 1), (2, 3, 4, 6), (4, 6, 0, 1), (0, 2, 1, 3)):
         test = Quadruplets([row], tree.n_leaves)
-        assert model.score(test) == ordhc.metrics.satisfied(tree, test).agreed
+        assert model.score(test) == ordhc.metrics.answer_accuracy(tree, test)
 
 
 def test_names_in_another_order_are_scored_by_name():
     names = [f"leaf {k}" for k in range(N)]
     train, test = answers(1, 60), answers(2, 100)
-    model = ordhc.OrdinalClustering().fit(Triplets(train.rows, names=names))
+    model = ordhc.OrdinalClustering("adds3-al").fit(Triplets(train.rows, names=names))
     order = np.random.default_rng(0).permutation(N)
     moved = Triplets(np.argsort(order)[test.rows], names=[names[leaf] for leaf in order])
-    assert model.score(moved) == model.score(test) == float(ordhc.metrics.satisfied(model.dendrogram_, moved))
+    expected = ordhc.metrics.answer_accuracy(model.dendrogram_, moved)
+    assert model.score(moved) == pytest.approx(model.score(test))
+    assert model.score(moved) == expected
+    likely = ordhc.OrdinalClustering("posterior-al").fit(Triplets(train.rows, names=names))
+    assert likely.score(moved) == pytest.approx(likely.posterior_.accuracy(test))
 
 
 def test_cross_validation_and_grids_score_by_it():
@@ -64,7 +68,7 @@ def test_cross_validation_and_grids_score_by_it():
     expected = []
     for seen, unseen in folds.split(np.zeros(len(data))):
         tree = ordhc.cluster(data[seen], method="adds3-al")
-        expected.append(ordhc.metrics.satisfied(tree, data[unseen]).agreed)
+        expected.append(ordhc.metrics.answer_accuracy(tree, data[unseen]))
     assert cross_val_score(ordhc.OrdinalClustering("adds3-al"), data, cv=folds).tolist() == expected
     grid = GridSearchCV(ordhc.OrdinalClustering(), {"method": ["adds3-al", "mulk3-al"]}, cv=folds).fit(data)
     assert grid.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(expected))

@@ -18,6 +18,8 @@ APART = {
     "Bootstrap": "is what bootstrap gives",
     "Posterior": "starts a chain of random moves there; its own tests compare it with exact numbers",
     "Report": "is what report gives",
+    "Structure": "is what structure gives",
+    "structure": "looks at the clusters of a tree; its own tests name them",
     "bootstrap": "its tree only gets support, that of consensus",
     "refine": "moves subtrees in an order of its own",
     "write_tree": "writes what to_dict and to_newick give",

@@ -163,7 +163,8 @@ def same_bootstrap(found, expected):
         np.testing.assert_array_equal(a.heights, b.heights)
     for name, scores in expected.scores.items():
         np.testing.assert_array_equal(found.scores[name], scores)
-    assert found.intervals == expected.intervals
+    # Scans have no score of whole answers.
+    assert found.intervals == {name: each for name, each in expected.intervals.items() if name != "answers"}
     assert (found.chance, found.consensus) == (expected.chance, expected.consensus)
 
 

@@ -1428,8 +1428,8 @@ class Dendrogram:
         distances from the root, one of shape alone as a cladogram.
 
         Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
-        color_by, colors, columns, palette, labels, node_names, support, support_threshold, scale, width,
-        height, font, font_size, line_width, theme, title, pyplot.
+        color_by, colors, columns, palette, marked, labels, node_names, support, support_threshold, scale,
+        width, height, font, font_size, line_width, theme, title, pyplot.
 
         Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
         that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.

@@ -36,6 +36,7 @@ from ordhc.evaluate.trials import split
 from ordhc.io.scan import Scan
 from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import prepared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -241,7 +242,7 @@ def structure(
     folds: int = 5,
     seed: int = 0,
     unit: str | None = None,
-    tree: Dendrogram | None = None,
+    tree: Any = None,
     executor: Executor | None = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -267,7 +268,8 @@ def structure(
     unit
         "answer" or "group" (of the data): what is kept together, instead of people where they are known.
     tree
-        The tree of the same leaves whose clusters are looked at for `misfits`. By default a tree of all
+        The tree of the same leaves whose clusters are looked at for `misfits`, in any form that
+        `ordhc.as_dendrogram` takes. By default a tree of all
         answers, as the additive trees that are compared.
     executor, spill
         Any `concurrent.futures.Executor` fits the models instead of this process; a folder that all its
@@ -317,21 +319,21 @@ def structure(
     """
     progress = _checks.callback("progress", progress)
     workers = as_executor(executor)
-    data = _compared_data(data)
-    if tree is not None and (tree.n_leaves, tree.names) != (data.n_leaves, data.names):
-        raise InputError(f"the tree, {tree!r}, has other leaves than the data, {data!r}")
-    if not _FEWEST_LEAVES <= data.n_leaves <= _MOST_LEAVES:
+    answers: Triplets | Quadruplets = _compared_data(data)
+    if tree is not None:
+        tree, answers = prepared(tree, answers, ("triplets", "quadruplets"), "structure")
+    if not _FEWEST_LEAVES <= answers.n_leaves <= _MOST_LEAVES:
         raise InputError(
-            f"there are {data.n_leaves:,} leaves; {_FEWEST_LEAVES} to {_MOST_LEAVES:,} are needed"
+            f"there are {answers.n_leaves:,} leaves; {_FEWEST_LEAVES} to {_MOST_LEAVES:,} are needed"
         )
     folds = _checks.whole("folds", folds, at_least=2)
     seed = _checks.seed(seed)
-    if data.weights is not None:
-        data = data[data.weights > 0]
-    if not len(data):
+    if answers.weights is not None:
+        answers = answers[answers.weights > 0]
+    if not len(answers):
         raise InputError("there are no answers (of positive weight) to predict")
-    units, parts, kept = split(data, folds, seed, None, unit)
-    trial = Trial(data, units, parts, seed)
+    units, parts, kept = split(answers, folds, seed, None, unit)
+    trial = Trial(answers, units, parts, seed)
     tasks = [(fold, what) for fold in range(folds) for what in PARTS]
     if workers is not None:
         with Spill(spill) as folder:
