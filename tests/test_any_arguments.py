@@ -129,7 +129,10 @@ CALLS = {
     "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
-    "report": (ordhc.report, {"data": T, "methods": ["adds3-al"], "folds": 2, "n_resamples": 2}),
+    "report": (
+        ordhc.report,
+        {"data": T, "methods": ["adds3-al"], "folds": 2, "n_resamples": 2, "structure": False},
+    ),
     "scan": (_scan_read, {"paths": "triplets.csv"}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
@@ -397,7 +400,12 @@ def _check(call, right, odd):
     assert 0 < len(text) <= 500
 
 
-@pytest.mark.parametrize("name", CALLS)
+#: These fit many models for each odd thing that is taken.
+SLOW = {"people_groups", "report"}
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CALLS]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_each_odd_thing_is_taken_or_explained(name):
     call, right = CALLS[name]
     for what in _arguments(call, right):

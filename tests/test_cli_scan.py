@@ -51,6 +51,10 @@ def printed(capsys, *arguments):
     found = json.loads(out)
     # Repeated questions are looked for among answers in memory only.
     found.get("bootstrap", {}).pop("ceiling", None)
+    # Nor has it a score of whole answers.
+    if "bootstrap" in found:
+        del found["bootstrap"]["answers_chance"]
+        found["bootstrap"]["scores"].pop("answers", None)
     return found
 
 
@@ -71,13 +75,8 @@ def test_trees(answers, capsys, options):
     expected = printed(capsys, "cluster", "one.csv", *alone, "--json", "-q")
     for path in (answers, "some"):
         found = printed(capsys, "cluster", path, *options, "--json", "-q")
-        # A scan does not read which rows are one answer, so it has no score of whole answers.
+        # A scan does not read which rows are one answer.
         assert found.pop("n_answers") in (None, 300)
-        if "bootstrap" in found:
-            assert found["bootstrap"].pop("answers_chance") is None
-            assert expected["bootstrap"].pop("answers_chance", 0.5) == 0.5
-            assert "answers" not in found["bootstrap"]["scores"]
-            expected["bootstrap"]["scores"].pop("answers", None)
         assert found == {name: value for name, value in expected.items() if name != "n_answers"}
 
 
