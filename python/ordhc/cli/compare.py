@@ -1,6 +1,5 @@
 """`ordhc compare`: which method to use."""
 
-import shlex
 from typing import Any
 
 import click
@@ -8,7 +7,7 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import HELD_OUT, emit_json, print_session, progress_bar, say
-from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
+from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -79,5 +78,4 @@ def compare(
     close = [c.method for c in found.candidates[1:] if c.method not in found.clearly_worse]
     note = f" (no clear difference: {', '.join(close)})" if close else ""
     say(f"best: {found.best}{note}")
-    following = ["ordhc", "cluster", "FILE" if file == "-" else file, *reading_arguments(reading)]
-    say(f"next: {shlex.join([*following, '--method', found.best])}")
+    say_next("cluster", file, reading, "--method", found.best)

@@ -1,6 +1,5 @@
 """`ordhc people-groups`: do people agree on one tree?"""
 
-import shlex
 from typing import Any
 
 import click
@@ -8,7 +7,7 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, section
 from ordhc.cli.output import emit_json, print_session, progress_bar, say
-from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options
+from ordhc.cli.reading import read_comparisons, reading_options, say_next
 
 
 @click.command("people-groups", cls=Command, no_args_is_help=True)
@@ -53,5 +52,4 @@ def people_groups(
         return
     print_session()
     say(str(found))
-    following = ["ordhc", "structure", "FILE" if file == "-" else file, *reading_arguments(reading)]
-    say(f"next: {shlex.join(following)}")
+    say_next("structure", file, reading)

@@ -1,6 +1,7 @@
 """How commands read comparisons and settings."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import click
 
 from ordhc.cli.help import section
-from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION
+from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION, say
 from ordhc.comparison.asked import FORMATS, KINDS
 from ordhc.errors import InputError
 
@@ -20,6 +21,7 @@ __all__ = [
     "read_comparisons",
     "reading_arguments",
     "reading_options",
+    "say_next",
     "session_options",
 ]
 
@@ -409,6 +411,12 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
     if reading.get("header") is not None:
         arguments.append("--header" if reading["header"] else "--no-header")
     return arguments
+
+
+def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:
+    """Print the command that goes on with the same answers."""
+    source = "FILE" if file == "-" else file
+    say(f"next: {shlex.join(['ordhc', command, source, *reading_arguments(reading), *more])}")
 
 
 def parameters_of(pairs: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`ordhc structure`: is it a tree at all?"""
 
-import shlex
 from typing import Any
 
 import click
@@ -8,7 +7,7 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, section
 from ordhc.cli.output import emit_json, print_session, progress_bar, say
-from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
+from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -54,5 +53,4 @@ def structure(
         return
     print_session()
     say(str(found))
-    following = ["ordhc", "cluster", "FILE" if file == "-" else file, *reading_arguments(reading)]
-    say(f"next: {shlex.join(following)}")
+    say_next("cluster", file, reading)
