@@ -5,7 +5,7 @@ from typing import Any
 
 from ordhc.reporting.figures import lengths_figure
 from ordhc.reporting.parts import Markup, figure, interval, paragraph, section, table
-from ordhc.reporting.typical import extremes_of, told_lengths
+from ordhc.reporting.typical import extremes_of, span_of, told_lengths
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["items_section"]
@@ -16,7 +16,7 @@ def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
     found = numbers["lengths"]
     if found is None:
         return Markup("")
-    span = (min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"]))
+    span = span_of(found)
     rows = [
         (
             tree.labels[item.leaf],

@@ -8,7 +8,7 @@ import numpy as np
 
 from ordhc.clustering.posterior import Posterior
 
-__all__ = ["Extreme", "extremes_of", "told_lengths", "typical_items"]
+__all__ = ["Extreme", "extremes_of", "span_of", "told_lengths", "typical_items"]
 
 #: The maximum number of items that are listed at each end.
 SHOWN = 5
@@ -60,6 +60,11 @@ def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
     shown = order if few else order[:SHOWN] + order[-SHOWN:]
     kinds = [""] * len(shown) if few else ["typical"] * SHOWN + ["untypical"] * SHOWN
     return [Extreme(kind=kind, **item) for kind, item in zip(kinds, shown, strict=True)]
+
+
+def span_of(found: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the smallest and the largest end of the intervals in `typical_items`."""
+    return min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"])
 
 
 def told_lengths(deviation: float) -> str:

@@ -14,7 +14,7 @@ from ordhc import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.structure import Structure, seconds_needed
-from ordhc_collect.analysis.tree import people_of
+from ordhc_collect.analysis.tree import unit_of
 
 __all__ = ["Compared", "Comparing"]
 
@@ -28,7 +28,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class Compared:
-    """What a comparison of structures says, or why there is none.
+    """The conclusion of a comparison of structures, or the reason why there is none.
 
     Attributes
     ----------
@@ -96,11 +96,10 @@ def _missing(n: int) -> Compared:
 
 
 def _compared(data: Triplets | Quadruplets, n: int, progress: Callable[[float], None]) -> Compared:
-    unit = "group" if len(set(people_of(data))) >= _FOLDS else "answer"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
-            found: Structure = ordhc.structure(data, folds=_FOLDS, unit=unit, progress=progress)
+            found: Structure = ordhc.structure(data, folds=_FOLDS, unit=unit_of(data), progress=progress)
         except InputError as error:
             return Compared(n, "", f"Structures could not be compared: {error}.")
         except _StoppedError:

@@ -12,8 +12,9 @@ from ordhc import Dendrogram, Quadruplets, Triplets
 from ordhc.clustering.default import default_posterior
 from ordhc.clustering.posterior import Posterior
 from ordhc.errors import InputError, OrdhcWarning
+from ordhc.evaluate.intervals import FEWEST_UNITS
 
-__all__ = ["agreeing", "model_of", "people_of", "tree_of", "wilson"]
+__all__ = ["agreeing", "model_of", "people_of", "tree_of", "unit_of", "wilson"]
 
 #: Resamples of which the support of clusters is the share that has them.
 RESAMPLES = 60
@@ -26,6 +27,11 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
     if comparisons.groups is None or comparisons.group_names is None:
         return np.full(len(comparisons), "", dtype=object)
     return np.array(comparisons.group_names, dtype=object)[comparisons.groups]
+
+
+def unit_of(comparisons: Triplets | Quadruplets) -> str:
+    """Return what is taken as independent: "group", people, if enough are known, else "answer"."""
+    return "group" if len(set(people_of(comparisons))) >= FEWEST_UNITS else "answer"
 
 
 def model_of(
@@ -48,7 +54,7 @@ def model_of(
                 return drawn
             if not support:
                 return ordhc.cluster(comparisons)
-            unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
+            unit = unit_of(comparisons)
             return ordhc.bootstrap(comparisons, n_resamples=RESAMPLES, seed=seed, unit=unit).tree
         except InputError:
             return None

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ordhc.reporting.typical import extremes_of, told_lengths
+from ordhc.reporting.typical import extremes_of, span_of, told_lengths
 from ordhc_collect.analysis.drawing import line_svg, tree_svg
 from ordhc_collect.analysis.summary import Summary
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
@@ -173,9 +173,8 @@ class Dashboard:
             if summary.tree is not None:
                 told = "Not known: with so many answers a faster method makes the tree."
             return self._render("part_lengths.html", items=(), told=told, span=(0.0, 1.0))
-        span = (min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"]))
         told = told_lengths(found["deviation"])
-        return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span)
+        return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span_of(found))
 
     def _render(self, name: str, **values: Any) -> str:
         return self._environment.get_template(name).render(**values)
