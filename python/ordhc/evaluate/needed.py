@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
+from ordhc._text import aligned
 from ordhc.errors import InputError, warn
 from ordhc.evaluate.measured import METHODS, NOISES, SCORES, Floats, Table, crossing, measured
 
@@ -104,11 +105,6 @@ class StudyPlan:
     def __str__(self) -> str:
         rows = [("questions", "answers a leaf", "answers", "hours", "people")]
         rows += [self._row(way) for way in self.ways]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
         kind = "close leaves confused more often" if self.noise == "close" else "all questions equally hard"
         title = (
             f"{self.n_leaves:,} leaves, {self.accuracy:.0%} of the answers right ({kind}), "
@@ -123,7 +119,7 @@ class StudyPlan:
             notes.append(f"New answers that the tree then has right: {first.heldout:.0%}; by chance 33%.")
         if first.answers is not None and first.answers > self.n_questions:
             notes.append(f"There are {self.n_questions:,} different questions: several people answer each.")
-        return "\n".join([title, "", *lines, "", *notes])
+        return "\n".join([title, "", *aligned(rows), "", *notes])
 
     def _row(self, way: Way) -> tuple[str, str, str, str, str]:
         """What a way of asking takes, in words."""

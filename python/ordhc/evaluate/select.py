@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
+from ordhc._text import aligned
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -172,15 +173,7 @@ class Selection:
 
     def __str__(self) -> str:
         columns, rows = self._table()
-        widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if at == 0 else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in (columns, *rows)
-        ]
-        return "\n".join([*lines, *self._notes()])
+        return "\n".join([*aligned([columns, *rows], left=1), *self._notes()])
 
     def _repr_html_(self) -> str:
         """The table of `print`, in a notebook; methods that are clearly worse are marked."""

@@ -1,0 +1,33 @@
+"""Tables as plain text."""
+
+from collections.abc import Sequence
+
+__all__ = ["aligned"]
+
+
+def aligned(rows: Sequence[Sequence[str]], *, left: int | None = None) -> list[str]:
+    """Return a line for each row, with cells as wide as their column.
+
+    Parameters
+    ----------
+    rows
+        The heading and the rows, all of the same number of cells.
+    left
+        The number of columns, from the first, that are aligned left; the others are aligned right. By
+        default all are aligned left.
+
+    Examples
+    --------
+    >>> aligned([("method", "score"), ("a", "0.5")])
+    ['method  score', 'a       0.5']
+    >>> aligned([("method", "score"), ("a", "0.5")], left=1)
+    ['method  score', 'a         0.5']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if left is None or at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
