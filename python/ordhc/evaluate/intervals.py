@@ -1,11 +1,12 @@
 """Intervals of shares."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FEWEST_UNITS", "about", "of_units", "share_about", "student", "wilson"]
+__all__ = ["FEWEST_UNITS", "about", "of_units", "ratio_of_sums", "share_about", "student", "wilson"]
 
 #: Of 95%.
 Z = 1.959964
@@ -73,13 +74,41 @@ def share_about(share: float, error: float, freedom: float, count: int, z: float
     return low, high
 
 
+def ratio_of_sums(over: NDArray[Any], under: NDArray[Any]) -> tuple[float, float]:
+    """Return a ratio of sums over units, and its standard error (Cochran 1977, chapter 6).
+
+    Parameters
+    ----------
+    over, under
+        (u,) what each unit adds to the sum above and below the line. The sum below is not 0.
+
+    Returns
+    -------
+    ratio, error
+        The error is NaN where there are fewer than five units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ratio, error = ratio_of_sums(np.array([1.0, 0.0, 1.0, 1.0, 0.0]), np.ones(5))
+    >>> round(ratio, 3), round(error, 3)
+    (0.6, 0.245)
+    """
+    count, whole = len(over), float(under.sum())
+    ratio = float(over.sum()) / whole
+    if count < FEWEST_UNITS:
+        return ratio, math.nan
+    error = math.sqrt(float(((over - ratio * under) ** 2).sum()) * count / (count - 1)) / whole
+    return ratio, error
+
+
 def of_units(
     units: NDArray[np.int64], hits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float, float]:
     """A share of weights and its 95% interval, where what belongs to one unit (a person) is alike.
 
-    The standard error is that of a ratio of sums over units (Cochran 1977, chapter 6). It says how many
-    independent answers the units are worth; the interval is Wilson's for so many, with Student's t for z.
+    The standard error is that of a ratio of sums over units (`ratio_of_sums`). It says how many independent
+    answers the units are worth; the interval is Wilson's for so many, with Student's t for z.
     What made the shares (a tree) is taken as given; `folds.score` counts that it depends on the data.
 
     Parameters
@@ -95,9 +124,6 @@ def of_units(
     total = np.bincount(units, weights)
     sums = np.bincount(units, weights * hits)[total > 0]
     total = total[total > 0]
-    count, whole = len(total), float(total.sum())
-    share = float(sums.sum()) / whole
-    if count < FEWEST_UNITS:
-        return share, math.nan, math.nan
-    error = math.sqrt(float(((sums - share * total) ** 2).sum()) * count / (count - 1)) / whole
+    share, error = ratio_of_sums(sums, total)
+    count = len(total)
     return share, *share_about(share, error, count - 1, count)

@@ -1,6 +1,5 @@
 """The verb `people_groups`: do people agree on one tree?"""
 
-import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
+from ordhc._text import aligned
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.clustering.posterior import Posterior, drawn_posterior
 from ordhc.clustering.sampling import people_of
@@ -20,7 +20,7 @@ from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of, numbered_rows, questions_of
 from ordhc.errors import InputError
-from ordhc.evaluate.intervals import FEWEST_UNITS, student
+from ordhc.evaluate.intervals import FEWEST_UNITS, about, ratio_of_sums
 from ordhc.evaluate.mixture import People, foretold_losses, placed, weighted
 from ordhc.evaluate.structure.words import Estimate, Verdict
 from ordhc.similarities.spilled import Spill
@@ -160,13 +160,7 @@ class PeopleGroups:
         ]
 
     def __str__(self) -> str:
-        rows = self._table()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        found = "\n".join([*lines, *self._notes(), "", self.verdict.text])
+        found = "\n".join([*aligned(self._table()), *self._notes(), "", self.verdict.text])
         for at, group in enumerate(self.groups if self.n_trees > 1 else (), 1):
             found += f"\ngroup {at}: {', '.join(map(str, group.people))}"
         return found
@@ -196,9 +190,9 @@ def people_groups(
 ) -> PeopleGroups:
     """Say whether people agree on one tree, or which groups of people have trees of their own.
 
-    With 1, 2, ... `max_trees` trees, each person follows one of them. Which one is learnt from part of a
-    person's answers, and the others are predicted. More trees are believed in only if they clearly predict
-    better.
+    Mixtures of 1, 2, ... up to `max_trees` trees are fitted to part of each person's answers, and predict the
+    rest. Each person follows one tree of a mixture. A mixture of more trees is chosen only if it clearly
+    predicts better.
 
     Parameters
     ----------
@@ -334,13 +328,8 @@ def _mean(people: People, values: Floats) -> Estimate:
     """Return the mean over answers of a value for each row, with a 95% interval over people."""
     total = np.bincount(people.person, people.weight * values, people.count)
     weight = np.bincount(people.person, people.weight, people.count)
-    n, whole = people.count, float(weight.sum())
-    value = float(total.sum()) / whole
-    if n < FEWEST_UNITS:
-        return Estimate(value, math.nan, math.nan)
-    error = math.sqrt(float(((total - value * weight) ** 2).sum()) * n / (n - 1)) / whole
-    half = student(n - 1) * error
-    return Estimate(value, value - half, value + half)
+    value, error = ratio_of_sums(total, weight)
+    return Estimate(value, *about(value, error, people.count - 1))
 
 
 def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
+from ordhc._text import aligned
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -24,6 +25,7 @@ from ordhc.evaluate.structure.trial import (
     ADDITIVE,
     DIMENSIONS,
     EFFECTS,
+    FLAT,
     PARTS,
     ULTRAMETRIC,
     Found,
@@ -169,13 +171,7 @@ class Structure:
         return self.tree.plot(ax, **{"marked": [each.label for each in self.misfits], **options})
 
     def __str__(self) -> str:
-        rows = self._table()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, *self._notes(), "", self.verdict.text])
+        return "\n".join([*aligned(self._table()), *self._notes(), "", self.verdict.text])
 
     def _table(self) -> list[tuple[str, ...]]:
         return [
@@ -269,8 +265,7 @@ def structure(
         "answer" or "group" (of the data): what is kept together, instead of people where they are known.
     tree
         The tree of the same leaves whose clusters are looked at for `misfits`, in any form that
-        `ordhc.as_dendrogram` takes. By default a tree of all
-        answers, as the additive trees that are compared.
+        `ordhc.as_dendrogram` takes. By default the tree of all answers by the additive model.
     executor, spill
         Any `concurrent.futures.Executor` fits the models instead of this process; a folder that all its
         workers see, for large data.
@@ -280,8 +275,9 @@ def structure(
     Returns
     -------
     Structure
-        A `verdict` in words, log loss and accuracy of each structure with intervals, the share of
-        what can be foretold that a tree foretells, the coin-flip test, and `misfits`: where the tree fails.
+        A `verdict` in words; log loss and accuracy of each structure with intervals; how much of what can be
+        foretold a tree foretells; the coin-flip test; and `misfits`, the items and clusters where the tree
+        fails.
 
     Raises
     ------
@@ -418,11 +414,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
         dimensions=dimensions,
         chance=means[CHANCE],
     )
-    names = [
-        CHANCE,
-        *(name for name in losses if name not in (CHANCE, ULTRAMETRIC, ADDITIVE, WEIGHTED, BOTH)),
-    ]
-    names[3:3] = [ULTRAMETRIC, ADDITIVE]
+    spaces = [named(d) for d in DIMENSIONS if named(d) in losses]
     scores = [
         StructureScore(
             name,
@@ -430,7 +422,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
             answers.share(answers.right[name]),
             answers.mean(losses[name] - losses[best]),
         )
-        for name in (*names, WEIGHTED, BOTH)
+        for name in (CHANCE, EFFECTS, FLAT, ULTRAMETRIC, ADDITIVE, *spaces, WEIGHTED, BOTH)
     ]
     looked: Looked = looked_at(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
     return Structure(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.comparison.choices import Choices, right_of
-from ordhc.evaluate.intervals import FEWEST_UNITS, about
+from ordhc.evaluate.intervals import about, ratio_of_sums
 from ordhc.evaluate.structure.coins import columns_of, upper_tail
 from ordhc.evaluate.structure.trial import ADDITIVE, PARTS, POINTS, ULTRAMETRIC, Found, Trial
 from ordhc.evaluate.structure.words import Estimate
@@ -54,14 +54,11 @@ class Scored:
         over = np.bincount(self.unit, self.weight * above, count)
         under = np.bincount(self.unit, self.weight * below, count)
         counted = np.bincount(self.unit, below != 0, count) > 0
-        whole, n = float(under.sum()), int(counted.sum())
-        if whole == 0:
+        n = int(counted.sum())
+        if under.sum() == 0:
             return math.nan, math.nan, n
-        value = float(over.sum()) / whole
-        if n < FEWEST_UNITS:
-            return value, math.nan, n
-        variance = float(((over - value * under)[counted] ** 2).sum()) / whole**2 * n / (n - 1)
-        return value, math.sqrt(variance * (1 + self.folds / (self.folds - 1))), n
+        value, error = ratio_of_sums(over[counted], under[counted])
+        return value, error * math.sqrt(1 + self.folds / (self.folds - 1)), n
 
     def ratio(self, above: Floats, below: Floats) -> Estimate:
         """Return a ratio of weighted sums over answers, with its interval over units."""
@@ -94,7 +91,7 @@ class Scored:
 
 def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
     """The predictions of all folds together."""
-    weight, unit, at = [], [], []
+    weight, at = [], []
     coins: dict[str, list[Floats]] = {ULTRAMETRIC: [], ADDITIVE: []}
     losses: dict[str, list[Floats]] = {}
     right: dict[str, list[Floats]] = {}
@@ -123,15 +120,15 @@ def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
                 np.stack([choices.gathered([each[row] for each in of_kinds])[0] for row in range(4)])
             )
         weight.append(choices.gathered([np.ones(len(kind)) for kind in choices.kinds])[1])
-        unit.append(trial.units_of_answers(fold))
         at.append(trial.numbers_of_answers(fold))
     # Chance is right as often as one of the possible answers is.
     joined = {name: np.concatenate(each) for name, each in right.items()}
     joined[CHANCE] = np.exp(-np.concatenate(losses[CHANCE]))
+    numbers = np.concatenate(at)
     return Scored(
         np.concatenate(weight),
-        np.concatenate(unit),
-        np.concatenate(at),
+        trial.units_of_answers()[numbers],
+        numbers,
         {name: np.concatenate(each) for name, each in losses.items()},
         joined,
         {name: np.concatenate(each, axis=1) for name, each in coins.items()},

@@ -30,6 +30,7 @@ __all__ = [
     "ADDITIVE",
     "DIMENSIONS",
     "EFFECTS",
+    "FLAT",
     "PARTS",
     "POINTS",
     "ULTRAMETRIC",
@@ -74,19 +75,17 @@ class Trial:
         held = self.parts[self.units] == fold
         return self.data[~held], self.data[held]
 
-    def units_of_answers(self, fold: int) -> NDArray[np.int64]:
-        """Return the unit of each answer inside a fold."""
-        return self._of_answers(fold, self.units)
+    def units_of_answers(self) -> NDArray[np.int64]:
+        """Return the unit of each answer of the data."""
+        numbers = answers_of(self.data)
+        found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+        found[numbers] = self.units
+        return found
 
     def numbers_of_answers(self, fold: int) -> NDArray[np.int64]:
         """Return the number, in the data, of each answer inside a fold."""
-        return self._of_answers(fold, answers_of(self.data))
-
-    def _of_answers(self, fold: int, of_rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        held = np.flatnonzero(self.parts[self.units] == fold)
-        numbers = answers_of(self.data[held])
-        found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
-        found[numbers] = of_rows[held]
+        numbers = answers_of(self.data)[self.parts[self.units] == fold]
+        found: NDArray[np.int64] = numbers[np.sort(np.unique(numbers, return_index=True)[1])]
         return found
 
     def predicted(self, fold: int, what: str) -> Found:

@@ -146,25 +146,24 @@ def verdict_of(found: Evidence) -> Verdict:
 def _without_structure(found: Evidence) -> Verdict:
     """Nothing is clearly foretold beyond lengths: because there is nothing, or too few answers."""
     if not found.beyond_effects.high < SAME * found.chance:
-        return Verdict(
-            "few",
-            False,
-            head := "There are too few answers to tell whether a hierarchy is the right picture.",
-            f"{head} No structure clearly foretells answers that it has not seen better than how typical "
-            "items are. Ask more questions before you interpret a tree or a map.",
+        headline = "There are too few answers to tell whether a hierarchy is the right picture."
+        text = (
+            f"{headline} No structure clearly foretells answers that it has not seen better than how typical "
+            "items are. Ask more questions before you interpret a tree or a map."
         )
+        return Verdict("few", False, headline, text)
     if found.by_effects.low > 0:
-        return Verdict(
+        return _verdict(
             "effects",
             True,
-            head := "Items differ in how typical they are, and hardly anything more can be foretold.",
-            f"{head} Neither a hierarchy nor a map adds to it: do not interpret the clusters of a tree.",
+            "Items differ in how typical they are, and hardly anything more can be foretold.",
+            "Neither a hierarchy nor a map adds to it: do not interpret the clusters of a tree.",
         )
-    return Verdict(
+    return _verdict(
         "nothing",
         True,
-        head := "Hardly anything can be foretold: answers that were not seen are as by chance.",
-        f"{head} Do not interpret a tree of these answers.",
+        "Hardly anything can be foretold: answers that were not seen are as by chance.",
+        "Do not interpret a tree of these answers.",
     )
 
 
