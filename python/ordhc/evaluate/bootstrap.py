@@ -296,9 +296,9 @@ def bootstrap(
     choices, numbers = Choices.of(fitted), answers_of(fitted)
     if not choices.kinds:
         return found
-    judged = [other._tree for other in resampled[: max(_FEWEST, _FORETOLD // len(fitted))]]
+    judged = min(len(resampled), max(_FEWEST, _FORETOLD // len(fitted)))
 
-    def agrees(at: int, some: NDArray[np.int64]) -> NDArray[np.float64]:
+    def agrees(at: int, _: NDArray[np.int32], some: NDArray[np.int64]) -> NDArray[np.float64]:
         return answers_foretold(resampled[at], fitted, choices)[0][numbers[some]]
 
     sums = sums_left_out(judged, times, rows, len(first_rows), agrees)
@@ -385,7 +385,11 @@ def _summed_up(
     unit, chance, ceiling, unanswered, confidence = told_of
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimate = _mean(found["held_out"])
-    sums = sums_left_out([other._tree for other in trees], *left)
+
+    def agrees(at: int, rows: NDArray[np.int32], some: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(_ordhc.verdicts(trees[at]._tree, rows[some]) == 1)
+
+    sums = sums_left_out(len(trees), *left, agrees)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, [other._tree for other in trees])),

@@ -1,13 +1,12 @@
 """What the trees of resamples say of the answers that were not drawn, and how sure that is."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
 __all__ = ["JUDGED", "LeftOut", "Rows", "interval_left_out", "sums_left_out"]
@@ -52,18 +51,18 @@ class LeftOut:
 
 
 def sums_left_out(
-    trees: Sequence[_ordhc.Tree],
+    count: int,
     times: Callable[[int], NDArray[np.integer]],
     blocks: Callable[[], Iterable[Rows]],
     n_units: int,
-    agrees: Callable[[int, NDArray[np.int64]], Floats] | None = None,
+    agrees: Callable[[int, NDArray[np.int32], NDArray[np.int64]], Floats | NDArray[np.bool_]],
 ) -> LeftOut:
     """Add up what the first `JUDGED` trees of resamples get of the answers that were not drawn.
 
     Parameters
     ----------
-    trees
-        The trees of the resamples.
+    count
+        How many resamples there are.
     times
         How often each of the units, people or answers, was drawn for a resample, by its number.
     blocks
@@ -71,11 +70,11 @@ def sums_left_out(
     n_units
         How many units there are.
     agrees
-        The score of each of some rows by a tree, given its number and the numbers of the rows; `blocks` is
-        then a single block. By default 1 if the tree agrees with a comparison, else 0.
+        The scores of some comparisons of a block by a tree, given the number of the tree, the comparisons of
+        the block, and the places of those to score.
     """
-    trees = trees[:JUDGED]
-    out = np.array([times(at) == 0 for at in range(len(trees))]).reshape(len(trees), n_units)
+    count = min(count, JUDGED)
+    out = np.array([times(at) == 0 for at in range(count)]).reshape(count, n_units)
     most = np.zeros(n_units)
     # (trees, units) what the units add that a tree has not seen.
     hits = np.zeros(out.shape)
@@ -83,10 +82,9 @@ def sums_left_out(
         some, codes = np.unique(units, return_inverse=True)
         codes = codes.ravel()
         most[some] += np.bincount(codes, weights)
-        for at, tree in enumerate(trees):
+        for at in range(count):
             left = np.flatnonzero(out[at][units])
-            agreed = _ordhc.verdicts(tree, rows[left]) == 1 if agrees is None else agrees(at, left)
-            hits[at, some] += np.bincount(codes[left], weights[left] * agreed, len(some))
+            hits[at, some] += np.bincount(codes[left], weights[left] * agrees(at, rows, left), len(some))
     return LeftOut(out, hits, most)
 
 

@@ -138,8 +138,7 @@ def found_in(
         people = standings(data, answers, apart, seed=asked.seed)
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
-    resampled, n_drawn, mixing, lengths = None, None, None, None
-    drawn = None
+    drawn, resampled, n_drawn, mixing, lengths = None, None, None, None, None
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
         drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=part(progress, 0.5, 0.8))
         tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
