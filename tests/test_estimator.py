@@ -95,7 +95,7 @@ def test_score_is_the_share_of_answers_foretold(seed):
     model = OrdinalClustering(n_leaves=8).fit(X[:40], y[:40])
     size = model.dendrogram_.lca_size
     t = Triplets.from_responses(X, y, n_leaves=8)
-    # What the tree leaves open is right by half.
+    # An answer that the tree leaves open counts one half.
     right = [0.5 * float(1 + np.sign(size(i, k) - size(i, j))) for i, j, k in t]
     assert model.score(X, y) == model.score(t) == model.score(t.to_quadruplets()) == np.mean(right)
     w = np.random.default_rng(seed).random(len(X))

@@ -130,7 +130,7 @@ def summed(n, answers, asked, seed):
 
 
 def comparisons_of(answers, n):
-    """The same answers for the sampler."""
+    """Return the answers as `Triplets`, which `posterior` takes."""
     rows, numbers = [], []
     for number, answer in enumerate(answers):
         mine = [answer]

@@ -117,7 +117,7 @@ def test_whole_answers_have_an_interval():
     # Trees of two children at each node leave no odd one open: both shares are the same.
     assert found.estimate == pytest.approx(np.mean(satisfied))
     assert found.low == pytest.approx(b.intervals["held_out"].low)
-    # Of triplets a tree leaves a third open, which count half.
+    # A tree leaves a third of the triplets open. Each of these counts one half.
     plain = ordhc.bootstrap(PLANTED, n_resamples=20).intervals
     assert plain["answers"].estimate > plain["held_out"].estimate + 0.1
 

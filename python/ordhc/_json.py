@@ -1,4 +1,4 @@
-"""What JSON cannot hold."""
+"""Numbers that JSON has no word for: NaN and infinity."""
 
 import math
 from collections.abc import Mapping

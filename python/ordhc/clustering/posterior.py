@@ -40,10 +40,11 @@ class Posterior:
     ----------
     dendrogram
         One tree that stands for all, with `support` and heights, as `ordhc.cluster` gives it; `tree` is the
-        same with lengths. Use it for flat clusters (``dendrogram.cut(4)``) and for SciPy. It is AddS3 of all
-        triplets as the trees have them, average linkage, then moves of subtrees, which raise the expected
-        revenue. Merges stand at correlations of rows of `similarity`, the mean over the pairs that a merge
-        joins; above 3,000 leaves it is average linkage of `similarity`.
+        same with lengths. Use it for flat clusters (``dendrogram.cut(4)``) and for SciPy. Average linkage
+        clusters the AddS3 similarity of all triplets, each answered by the trees that were drawn; then moves
+        of subtrees raise the expected revenue. The height of a merge is the mean correlation of the rows of
+        `similarity`, over the pairs of leaves that it joins. Above 3,000 leaves it is average linkage of
+        `similarity`.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
         chance, the mean, by name or number. 0.5 is a coin. Each is shrunken towards the others, the more the

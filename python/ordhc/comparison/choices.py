@@ -115,7 +115,7 @@ class Kind:
     Attributes
     ----------
     name
-        What people call the kind, for example "odd one out".
+        The name of the kind, for example "odd one out".
     blocks
         Sizes of the blocks of pairs, closest first.
     pairs

@@ -141,7 +141,7 @@ def scan_less_lengths(
     number
         (n,) other numbers of the leaves, in which lengths are fitted. Rounding depends on these numbers.
     executor
-        Who counts. Weights that are not whole are counted by the calling process, in the order of the rows,
+        Counts the answers. Weights that are not whole are counted by this process, in the order of the rows,
         because their sums depend on the order.
 
     Raises
