@@ -50,7 +50,7 @@ DIMENSIONS = (1, 2, 3, 5)
 #: What is fitted as one task.
 PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
 #: Chains of trees, and their sweeps with few comparisons and with many.
-_CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 24, 10_000
+_CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 30, 10_000
 #: Seconds that points take for each row and for each pair of leaves.
 _OF_ROWS, _OF_PAIRS = 2.5e-5, 3e-5
 #: The share of the training answers that choices of priors are made by.
