@@ -18,6 +18,11 @@ from digests.listing import Listing, prepare_process
 from ordhc import _ordhc
 
 GOLDEN = Path(__file__).parents[1] / "digests.txt"
+#: What to do about lines that differ.
+INSTEAD = (
+    "Results have changed. If they should, commit the change without them, then write them anew with "
+    "`make digests WRITE=1` in a commit of its own that says which results change and why."
+)
 #: No input is known that enters these mechanisms; unit tests of the crate do.
 NEVER = ("vectors_chain",)
 #: A module each. Its function `run` adds lines.
@@ -64,12 +69,16 @@ def main() -> int:
         entered = _ordhc.mechanisms()
         never = [name for name in entered if not entered[name] and name not in NEVER]
         wrong += [f"no line enters this mechanism of the crate: {name}" for name in never]
+    n_lines = len(made.splitlines()) - len(parts)
+    done = f"{n_lines} results are those of {GOLDEN.name}"
     if options.write:
         GOLDEN.write_text(made, encoding="utf-8")
+        done = f"wrote {n_lines} lines to {GOLDEN.name}"
     else:
         golden = GOLDEN.read_text(encoding="utf-8") if GOLDEN.exists() else ""
-        wrong += changed(parts_of(golden, parts), made)
-    print("\n".join(wrong) or f"{made.count(chr(10))} lines are as they were")
+        differing = changed(parts_of(golden, parts), made)
+        wrong += [*differing, INSTEAD] if differing else []
+    print("\n".join(wrong) or done)
     return bool(wrong)
 
 

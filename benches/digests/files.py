@@ -1,9 +1,10 @@
 """Files of answers: every reader and writer, scans beside memory, executors, cuts of files."""
 
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from importlib.util import find_spec
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -133,12 +134,18 @@ def of_scans(listing: Listing, folder: Path) -> None:
                 ordhc.write_comparisons(data[start:end], place / f"{at}.{suffix}")
             about = {"names": NAMES} if data.names else {"n_leaves": data.n_leaves}
             scan = ordhc.scan(place, quadruplets=similarity == "adds4", **about)
-            with ThreadPoolExecutor(2) as executor:
+            processes = kind == "weights" and suffix == "csv"
+            with workers(processes=processes) as executor:
                 for how in ({}, {"executor": executor}, {"memory": "16MB", "spill": folder}):
                     found = scanned_results(scan, similarity, method, how)
                     for key, value in found.items():
                         name = f"scan {kind} {suffix} {' '.join(how)} {key}"
                         listing.expect_equal(name, bare(expected[key]), bare(value))
+
+
+def workers(*, processes: bool) -> Executor:
+    """Two threads or processes; processes that start anew take a second."""
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn")) if processes else ThreadPoolExecutor(2)
 
 
 def scanned() -> dict[str, Any]:
