@@ -11,7 +11,7 @@ SLOW_PLUGINS := plugins/ordhc-judge plugins/ordhc-collect
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test unit-test engine-test python-test slow-test lint docs api man fmt fuzz interrupts bench reproduce test-oldest release-check clean
+.PHONY: help demo test check rust-test unit-test engine-test python-test slow-test lint docs api man digests fmt fuzz interrupts bench reproduce test-oldest release-check clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -30,7 +30,7 @@ test: ## Set everything up and run the tests (a quarter of an hour; twelve minut
 	$(MAKE) engine-test python-test
 
 # With TESTED=1 what `make test` has just run is not run again.
-check: lint $(if $(TESTED),,test) slow-test docs reproduce ## Everything: formats, lints, types, tests, the site, the papers' numbers in little (half an hour)
+check: lint $(if $(TESTED),,test) slow-test digests docs reproduce ## Everything: formats, lints, types, tests, results, the site, the papers' numbers in little (half an hour)
 
 rust-test: unit-test engine-test
 
@@ -109,6 +109,11 @@ fuzz: $(STAMPS)/tests ## Give every reader, learner and engine odd input (FUZZ_S
 
 interrupts: $(STAMPS)/tests ## Measure what Ctrl-C does to long calls, 100 times each (an hour)
 	$(BIN)/python tests/interrupts.py --times 100
+
+# A change of results is a commit of its own, with WRITE=1, that says which results change and why.
+digests: $(STAMPS)/tests ## Compare results with benches/digests.txt (two minutes); WRITE=1 writes it anew
+	$(call say,Comparing digests of results: about two minutes)
+	cd benches && $(abspath $(BIN))/python -m digests $(if $(WRITE),--write)
 
 bench: $(STAMPS)/tests ## Measure beside the alternatives (half an hour)
 	$(PIP) --group bench

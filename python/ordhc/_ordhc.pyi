@@ -17,11 +17,11 @@ __all__ = [
     "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
     "limit_threads", "looks_like_distances", "mean_dot_linkage", "merge_distortion", "merged_runs",
-    "NearFarCounts", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic",
-    "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied",
-    "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
-    "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
-    "weights_less_lengths",
+    "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
+    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "random_tree",
+    "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
+    "split_table", "square", "start_of_last_row", "support", "triplet_counts", "vector_distances",
+    "vector_linkage", "verdicts", "weights_less_lengths",
 ]
 
 _Floats = NDArray[np.float64]
@@ -101,6 +101,7 @@ def merged_runs(runs: list[tuple[_Keys, _Floats]]) -> tuple[_Keys, _Floats]: ...
 def canonical_sums(rows: _Rows, weights: _MaybeFloats, unit: float, keys: _Keys, sums: _Keys) -> None: ...
 def canonical_keys(keys: _Keys, sums: _Keys) -> _Keys | None: ...
 def limit_threads(limit: int | None) -> int | None: ...
+def mechanisms() -> dict[str, bool]: ...
 def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
 def preference_linkage(

@@ -8,6 +8,7 @@ mod callbacks;
 mod comparison;
 mod desk;
 mod embedding;
+mod entered;
 mod error;
 mod generate;
 mod learn;
@@ -36,6 +37,8 @@ mod _ordhc {
     use crate::desk::Desk;
     #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
+    #[pymodule_export]
+    use crate::entered::mechanisms;
     #[pymodule_export]
     use crate::error::{InputError, OrdhcWarning, panic};
     #[pymodule_export]

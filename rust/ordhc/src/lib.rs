@@ -51,6 +51,9 @@
 #![forbid(unsafe_code)]
 
 #[macro_use]
+#[doc(hidden)]
+pub mod entered;
+#[macro_use]
 mod named;
 #[macro_use]
 mod wide;

@@ -44,6 +44,7 @@ impl Means {
 
 /// The merges, in the order in which they are made. Doubts go to the monitor.
 pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    entered!(centers);
     let n = matrix.n_leaves();
     monitor.start((n * n / 2) as u64);
     let mut search = Search::new(matrix, means, monitor)?;
@@ -189,6 +190,7 @@ impl<'a> Search<'a> {
     /// Finds the nearest of a row where others are about as near.
     #[inline(never)]
     fn look_at_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
+        entered!(centers_keys);
         let floor = top - self.reach(top);
         // No key is larger, and the first that is as large is the nearest.
         let highest = key(top + self.error(top));

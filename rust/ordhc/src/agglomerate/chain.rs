@@ -82,6 +82,7 @@ impl Chain {
         until: usize,
         doubts: &mut Doubts<'_>,
     ) -> Result<()> {
+        entered!(chain);
         let monitor = doubts.monitor();
         // Few clusters merge faster than a clock can be read.
         const STEPS: u64 = 1 << 14;

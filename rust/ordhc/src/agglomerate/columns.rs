@@ -59,6 +59,7 @@ impl<'r, V: Held> Columns<'r, V> {
         parts: Vec<Range<usize>>,
         monitor: &Monitor,
     ) -> Result<Self> {
+        entered!(columns);
         let k = triangle.len();
         pairs.sort_unstable_by_key(|&(_, j)| j);
         let mut places = vec![NONE; k];

@@ -61,6 +61,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         let mut this = Self::from_similarities(update, values, n, doubts.tolerance());
         let (nearest, pairs) = first;
         if this.worthwhile(pairs) {
+            entered!(triangle_round_of_input);
             let new_sizes = this.log(pairs, nearest, merges, monitor)?;
             let mut values = std::mem::take(&mut this.values);
             let nearest = this.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
@@ -68,6 +69,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
             this.keep(pairs, new_sizes);
             this.rounds(Some(nearest), merges, doubts)?;
         } else {
+            entered!(triangle_of_input);
             given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
         }
         Ok(this)
@@ -131,6 +133,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     }
 
     fn round<'r>(&'r self, pairs: &'r Pairs, new_sizes: &'r [f64]) -> Round<'r, U> {
+        entered!(triangle_rounds);
         let Self { update, sizes, clusters, tolerance, .. } = self;
         Round { update: *update, pairs, sizes, new_sizes, clusters, tolerance: *tolerance }
     }
@@ -168,6 +171,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
 
     /// Drops all slots but `kept`.
     fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
+        entered!(triangle_packed);
         let k = self.clusters.len();
         let mut to = 0;
         for (at, &i) in kept.iter().enumerate() {
@@ -183,6 +187,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
 
     /// Turns into square rows over the active clusters, in the same memory.
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U, V>> {
+        entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
             self.pack(&kept, monitor)?;

@@ -36,6 +36,7 @@ const FIRST_LOOKS: [(usize, f64); 2] = [(24, 0.04), (48, 0.04)];
 /// assert!(!looks_like_distances(Values::F64(&similarities), Layout::Condensed));
 /// ```
 pub fn looks_like_distances(values: Values<'_>, layout: Layout) -> bool {
+    entered!(direction);
     with_values!(values, values => looks(values, layout))
 }
 

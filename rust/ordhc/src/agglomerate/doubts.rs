@@ -260,6 +260,7 @@ impl<'a> Doubts<'a> {
     }
 
     fn similarity(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
+        entered!(doubts);
         let sum = self.between(source, a, b)?;
         let [n_a, n_b] = [a, b].map(|node| Precise::from(self.sizes[node as usize]));
         let of_leaves = n_a.float() * n_b.float() == 1.0;

@@ -23,5 +23,6 @@ pub(super) fn merges<U: Update>(update: &U, n: usize, similarity: f64, tolerance
         let merge = update.merge(Merging { n_i: size, n_j: 1.0, x_ij: value });
         value = update.fold(&merge, value, similarity, 1.0);
     }
+    entered!(equal);
     Some(merges)
 }

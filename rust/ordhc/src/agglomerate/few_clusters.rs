@@ -19,6 +19,7 @@ const PARTS: usize = 64;
 /// The largest similarity of a pair of leaves of every two clusters, condensed. `of` says by leaf which of `k`
 /// clusters it is in.
 pub(super) fn largest_between(matrix: &Matrix<'_>, of: &[usize], k: usize, monitor: &Monitor) -> Result<Vec<f64>> {
+    entered!(few_clusters);
     let n = matrix.n_leaves();
     // Leaves of a cluster one after the other: they share what has to be exceeded.
     let mut leaves: Vec<usize> = (0..n).collect();

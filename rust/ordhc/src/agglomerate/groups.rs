@@ -52,6 +52,7 @@ impl Job<'_> {
         tolerance: Tolerance,
         of: &[u32],
     ) -> Result<Option<Rest<'b, U>>> {
+        entered!(groups);
         if U::BETWEEN.is_none() {
             return Ok(None);
         }
@@ -70,6 +71,7 @@ impl Job<'_> {
         if U::BETWEEN.is_none() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
             return Ok(None);
         }
+        entered!(first_pairs);
         let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
         self.after_merges(update, matrix, tolerance, merges.collect())
     }

@@ -114,7 +114,10 @@ impl<'a> Job<'a> {
         let squared = self.rule.is_squared();
         let kept = self.kept::<U>(&input);
         let (merges, unit) = match (input, kept) {
-            (Input::Lent(values), true) => self.merges(update, Input::Given(&Matrix::again(values, self.about)))?,
+            (Input::Lent(values), true) => {
+                entered!(in_place_kept);
+                self.merges(update, Input::Given(&Matrix::again(values, self.about)))?
+            }
             (input, _) => self.merges(update, input)?,
         };
         let mut tree = Dendrogram::in_order(self.about.n, merges)?;
@@ -319,6 +322,7 @@ impl<'a> Job<'a> {
 
     /// The merges within initial clusters, and those of a chain after them.
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<[Vec<RawMerge>; 2]> {
+        entered!(initial_clusters);
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
         let mut active = (0..n).collect();
@@ -398,6 +402,7 @@ impl<'a> Job<'a> {
                 CondensedRows::after_rounds(update, &given, (&nearest[..], &pairs), &mut merges, doubts)?
             }
             Input::Lent(values) => {
+                entered!(in_place);
                 self.about.condense(values, squared, self.monitor)?;
                 let mut rows = CondensedRows::from_similarities(update, Store::Lent(values), n, tolerance);
                 rows.rounds(None, &mut merges, doubts)?;
@@ -406,6 +411,7 @@ impl<'a> Job<'a> {
         };
         if merges.len() + 1 < n {
             // The rounds found few pairs.
+            entered!(triangle_chain);
             let mut chain = Chain::after(n, merges);
             let until = rows.square_fits();
             chain.run(&mut rows, until, doubts)?;

@@ -28,6 +28,7 @@ pub(crate) fn merges_among(
     active: &mut Vec<usize>,
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
+    entered!(naive);
     let mut merges = Vec::with_capacity(members.len().saturating_sub(1));
     if members.len() == active.len() {
         monitor.start(members.len().saturating_sub(1) as u64);

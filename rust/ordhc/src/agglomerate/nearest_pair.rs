@@ -79,6 +79,7 @@ pub(crate) fn merges_among<L: Linkage + ?Sized>(
     active: &mut Vec<usize>,
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
+    entered!(nearest_pair);
     let all = members.len() == active.len();
     let mut cache = vec![Cached { stale: true, ..Cached::new(NOBODY, Tolerance::EXACT) }; linkage.n_leaves()];
     if all {

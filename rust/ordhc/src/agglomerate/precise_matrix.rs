@@ -50,6 +50,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         unit: [f64; 2],
         monitor: &'a Monitor,
     ) -> Result<Self> {
+        entered!(precise_matrix);
         let n = matrix.n_leaves();
         let square = squared && matrix.is_dissimilarity();
         memory::check("the working matrix", (size_of::<Cell>() * condensed_len(n)) as u64)?;

@@ -66,6 +66,7 @@ impl Job<'_> {
 
     /// The merges in order, and what similarities were multiplied with.
     pub(super) fn singly<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<(Vec<RawMerge>, [f64; 2])> {
+        entered!(single_precision);
         // Squares of what is near to the largest are near to one.
         let unit = match self.rule.is_squared() && self.about.dissimilarity {
             true => 2f64.powi(-matrix.exponent()),

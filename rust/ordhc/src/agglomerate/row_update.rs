@@ -54,6 +54,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Interrupted`].
     pub(crate) fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
+        entered!(row_update);
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(false, &mut values, monitor)?;

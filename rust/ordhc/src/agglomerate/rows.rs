@@ -55,6 +55,7 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
         tolerance: Tolerance,
         monitor: &Monitor,
     ) -> Result<Self> {
+        entered!(square);
         let n = matrix.n_leaves();
         let mut values = Store::zeros(n * n)?;
         matrix.write_square(squared, &mut values, monitor)?;
@@ -121,6 +122,7 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
 
     /// Drops the positions of clusters that are gone, and returns those that are kept. Rows stay where they are.
     pub(super) fn pack(&mut self) -> Vec<usize> {
+        entered!(square_packed);
         let width = self.width();
         let kept: Vec<usize> = (0..width).filter(|&p| self.alive[p]).collect();
         let bits = Kept::of(kept.iter().copied(), width);

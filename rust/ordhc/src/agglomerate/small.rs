@@ -65,6 +65,7 @@ pub(super) fn merges<U: Update>(
     squared: bool,
     doubts: &mut Doubts<'_>,
 ) -> Result<Vec<RawMerge>> {
+    entered!(small);
     let (mut chain, mut room) = (Chain::unlisted(matrix.n_leaves()), room(matrix.n_leaves()));
     let mut rows = SmallRows::new(update, matrix, squared, &mut room, doubts.tolerance(), doubts.monitor())?;
     rows.finish(&mut chain, doubts)?;
@@ -103,6 +104,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
         if U::MAY_FAIL || to > from || size_of::<V>() != size_of::<f64>() {
             return None;
         }
+        entered!(small_after_square);
         rows.pack();
         let SquareRows { update, values, lines, sizes, clusters, positions, tolerance, .. } = rows;
         let values: &mut [f64] = bytemuck::try_cast_slice_mut(values).ok()?;

@@ -48,6 +48,7 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
         });
         monitor.advance(0)?;
     }
+    entered!(all_largest);
     Ok(Some(edges))
 }
 
@@ -60,6 +61,7 @@ const SAMPLE: usize = 2;
 /// All pairs of leaves of different clusters that are at least as similar as about [`AIM`] per leaf are; nothing if
 /// they are too many. `of` names the cluster of each leaf.
 pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+    entered!(passes);
     match threshold(matrix, of) {
         Some(threshold) => pairs_from(matrix, of, threshold, monitor),
         None => Ok(None),
@@ -152,6 +154,7 @@ pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMer
 
 /// As [`grown`], in O(n) memory.
 pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    entered!(grown_in_place);
     let n = matrix.n_leaves();
     // By place: a leaf, its largest similarity with the tree, and with which leaf. What has joined the
     // tree since the last packing has infinity: nothing is larger.
@@ -188,6 +191,7 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
 
 /// As [`grown`], of few leaves.
 fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    entered!(grown_in_square);
     let n = matrix.n_leaves();
     let (stride, n_padded) = (few_square::stride(n), padded(n));
     let mut square = vec![0.0; stride * n_padded];

@@ -28,6 +28,7 @@ enum Known {
 impl<U: Update, V: Held> SquareRows<'_, U, V> {
     /// Merges reciprocal nearest pairs, round by round, until so many clusters are left or it does not pay.
     pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, doubts: &mut Doubts<'_>) -> Result<()> {
+        entered!(square_rounds);
         let monitor = doubts.monitor();
         let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
         let mut given = known.len();

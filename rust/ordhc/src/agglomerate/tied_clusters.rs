@@ -47,6 +47,7 @@ impl<'a> Clusters<'a> {
 
     /// Leaves that are joined by the edges of a tree; whether others are tied is looked up, pair by pair or in space.
     pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64, space: Option<Space<'a>>) -> Self {
+        entered!(tied_clusters);
         let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
         Self { lookup: Some(Lookup { similarity, members, space, finder: None }), ..Self::all_told(n) }
     }
@@ -140,6 +141,7 @@ impl Lookup<'_> {
         ends: &mut Vec<[u32; 2]>,
         monitor: &Monitor,
     ) -> Result<()> {
+        entered!(tied_in_space);
         let Some(space) = &self.space else { return Ok(()) };
         let finder = self.finder.get_or_insert_with(|| {
             let mut members: Vec<u32> = self.members.iter().flatten().copied().collect();

@@ -38,6 +38,7 @@ impl Ties {
         tolerance: Tolerance,
         doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
+        entered!(ties);
         let (monitor, doubts) = (doubts.monitor(), Mutex::new(doubts));
         let k = triangle.len();
         let stride = k.div_ceil(WORD);

@@ -247,6 +247,7 @@ impl<'a> Chain<'a> {
     /// Moves the root along its edge, then to any place by its posterior probability. Paths stay what they are, so answers have
     /// no say.
     pub(super) fn change_root(&mut self) {
+        entered!(posterior_root);
         let Self { tree, order, sizes, lengths, increments, random, .. } = self;
         let rooting = Rooting { tree, order, sizes, lengths, increments };
         if let Some((place, gain)) = rooting.another_point(random)

@@ -116,6 +116,7 @@ impl Lengths {
 
     /// Draws the deviation from its distribution, given the lengths.
     pub(super) fn learn(&mut self, random: &mut Random) {
+        entered!(posterior_lengths);
         let squares: f64 = self.values.iter().map(|length| length * length).sum();
         let shape = SHAPE + 0.5 * self.values.len() as f64;
         self.deviation = ((SCALE + 0.5 * squares) / random.gamma(shape)).sqrt();

@@ -86,6 +86,7 @@ impl Scores {
     }
 
     fn add_choices(&mut self, rest: &Rest<'_>, answers: &Answers, leaves: &[u32], nodes: [&[u32]; 2]) {
+        entered!(posterior_choices);
         let Self { spots, of_choices } = self;
         of_choices.powers.resize(spots.len(), [1.0; 2]);
         for &node in nodes.into_iter().flatten() {

@@ -88,6 +88,7 @@ impl Noises {
         clear: &[f64],
         random: &mut Random,
     ) {
+        entered!(posterior_people);
         let count = LEVELS.len();
         self.worth.fill(0.0);
         for answer in answers.all() {

@@ -41,6 +41,7 @@ pub(super) fn run(
     sampling: &Sampling,
     monitor: &Monitor,
 ) -> Result<Vec<Run>> {
+    entered!(posterior_chains);
     let n = starts[0].n_leaves();
     memory::check("chains of trees", sampling.chains.saturating_mul(HeightTree::bytes(n)) as u64)?;
     let begin = |chain: usize| -> Result<Run> {

@@ -29,6 +29,7 @@ pub(crate) fn satisfying<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
 ) -> Result<Option<Dendrogram>> {
+    entered!(posterior_satisfying);
     let n = comparisons.n_leaves();
     if K != 3 || n < 3 {
         return Ok(None);

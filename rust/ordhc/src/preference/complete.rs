@@ -31,6 +31,7 @@ use crate::similarity::{Triangle, condensed_len};
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
+    entered!(preference_pairs);
     watched!(monitor);
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);

@@ -41,6 +41,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         gains: &mut [f64],
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
+        entered!(preference_dense);
         let mut table = Self::zeros(slots.len())?;
         let n_pairs = table.n_pairs;
         let parts = parallel::ranges(n_columns::<K>(slots.len()), 1);
@@ -134,6 +135,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
     where
         V: Into<i16>,
     {
+        entered!(preference_widened);
         let mut wide = Dense::zeros(after.len())?;
         for (new, old) in Self::columns(before).into_iter().enumerate() {
             let column = &self.values[old * self.n_pairs..][..self.n_pairs];

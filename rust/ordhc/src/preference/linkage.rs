@@ -107,7 +107,10 @@ fn merges<V: Value, const K: usize>(
             _ => None,
         };
         match narrow {
-            Some(table) => Answers::Narrow(table),
+            Some(table) => {
+                entered!(preference_narrow);
+                Answers::Narrow(table)
+            }
             None => match Dense::<V, K>::new(comparisons, &slots, slot_of, |_| true, &mut gains, monitor)? {
                 Some(table) => Answers::Dense(table),
                 None => unreachable!("wide values always fit"),

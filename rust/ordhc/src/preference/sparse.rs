@@ -41,6 +41,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         gains: &mut [f64],
         monitor: &Monitor,
     ) -> Result<Self> {
+        entered!(preference_sparse);
         let n_columns = n_columns::<K>(slots.len());
         let bytes = 2 * comparisons.len() * size_of::<Entry<V::Entry>>() + n_columns * 36;
         memory::check("the answers by cluster", bytes as u64)?;
@@ -159,6 +160,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
 
     /// The same answers as a table.
     pub(super) fn to_dense(&self, slots: &Slots) -> Result<Dense<V, K>> {
+        entered!(preference_sparse_to_dense);
         let mut dense = Dense::zeros(slots.len())?;
         for column in 0..n_columns::<K>(slots.len()) {
             for (p, q, value) in self.column(column) {

@@ -97,6 +97,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
 
     /// One after the other, in the order of the rows.
     fn direct(&self, range: std::ops::Range<usize>, out: &mut [T], monitor: &Monitor) -> Result<()> {
+        entered!(adds_direct);
         for start in range.clone().step_by(BLOCK) {
             let block = start..(start + BLOCK).min(range.end);
             match self.weights {
@@ -122,6 +123,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
 
     /// Every thread counts in cells of its own; counts are whole numbers, so the order is no matter.
     fn private_copies(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
+        entered!(adds_private_copies);
         let parts = parallel::ranges(self.rows.len(), 1 << 16);
         let copies = parallel::map(parts, |part| {
             let mut copy = vec![T::default(); out.len()];
@@ -138,6 +140,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
     /// Sorts the updates by cell, coarsely and stably, then applies them bucket by bucket: random
     /// access stays within a cache, and each cell sees its updates in the order of the rows.
     fn bucketed(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
+        entered!(adds_bucketed);
         let n_buckets = out.len().div_ceil(BUCKET);
         for batch_start in (0..self.rows.len()).step_by(BATCH) {
             let batch = (self.rows.len() - batch_start).min(BATCH);

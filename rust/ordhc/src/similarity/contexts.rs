@@ -65,6 +65,7 @@ pub(super) fn sum_products<const K: usize, const E: usize>(
     say: impl Fn(&[i32; K]) -> [Said; E] + Sync,
     monitor: &Monitor,
 ) -> Result<Found> {
+    entered!(mulk_contexts);
     let n = comparisons.n_leaves();
     let mut pairs = memory::filled("the kernel", 0.0, condensed_len(n))?;
     let mut diagonal = vec![0.0; n];

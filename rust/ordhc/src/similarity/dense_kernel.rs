@@ -25,6 +25,7 @@ pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<
 
 /// The same, whether it pays or not; nothing if a net count does not fit into a byte.
 pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
+    entered!(mulk_dense);
     let n = triplets.n_leaves();
     let n_pairs = condensed_len(n);
     let words = n_pairs.div_ceil(64);
@@ -48,6 +49,7 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     let square = |&x: &i8| f64::from(x) * f64::from(x);
     let diagonal = (0..n).map(|i| row(i).iter().map(square).sum()).collect();
     let pairs = if counts.iter().all(|count| count.unsigned_abs() <= 1) {
+        entered!(mulk_dense_signs);
         let rows: Vec<Vec<Signs>> = (0..n).map(|i| row(i).chunks(64).map(Signs::of).collect()).collect();
         products(
             n,

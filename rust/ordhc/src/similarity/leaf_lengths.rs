@@ -36,6 +36,7 @@ pub fn leaf_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: O
 
 /// The lengths of `n` leaves by terms that are sorted and different.
 pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Result<Vec<f64>> {
+    entered!(leaf_lengths);
     let work = Work { n, terms, monitor };
     if !work.differ() {
         return Ok(vec![0.; n]);

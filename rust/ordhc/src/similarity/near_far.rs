@@ -262,6 +262,7 @@ fn merge_equal(terms: &mut Vec<Term>) {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn weights_less_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, lengths: &[f64]) -> Result<Vec<f64>> {
+    entered!(less_leaf_lengths);
     let n = comparisons.n_leaves();
     if lengths.len() != n {
         return Err(Error::Length { what: "lengths", found: lengths.len(), of: "leaves", expected: n });

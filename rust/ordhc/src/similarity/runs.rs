@@ -53,6 +53,7 @@ pub fn sorted_run<const K: usize>(
     options: RunOptions,
     monitor: Option<&Monitor>,
 ) -> Result<Run> {
+    entered!(adds_runs);
     watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
@@ -153,6 +154,7 @@ fn weighted<const K: usize>(
 /// # Errors
 /// Sums that aren't finite; not enough memory; [`Error::Interrupted`].
 pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Result<Run> {
+    entered!(adds_runs_merged);
     watched!(monitor);
     let len = runs.iter().map(|(keys, _)| keys.len()).sum();
     let mut updates: Vec<(u64, f64)> = memory::room(PAIRS, len)?;

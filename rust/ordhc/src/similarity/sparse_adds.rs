@@ -28,6 +28,7 @@ use crate::sorting::sort_by_key;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Option<&Monitor>) -> Result<SparsePairs> {
+    entered!(adds_sparse);
     watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();

@@ -24,6 +24,7 @@ const NONE: u32 = u32::MAX;
 
 /// The edges, in any order. `points` are rows of `p` coordinates.
 pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    entered!(vectors_boruvka);
     match p {
         0..=2 => Boxes::<2>::new(points, p).edges::<C>(monitor),
         3 => Boxes::<3>::new(points, p).edges::<C>(monitor),

@@ -37,6 +37,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         row: impl Fn(usize) -> R,
         criterion: C,
     ) -> Result<Self> {
+        entered!(vectors_centroid_tiles);
         let mut tiles = Tiles::new(n, p)?;
         let mut rough = RoughTiles::new(n, p)?;
         for leaf in 0..n {

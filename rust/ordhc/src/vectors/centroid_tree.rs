@@ -50,6 +50,7 @@ struct Parts {
 impl<C: Criterion> CentroidTree<C> {
     /// `rows` of `p` coordinates, one for each cluster.
     pub(super) fn new(rows: Vec<f64>, p: usize, about: Vec<About>, criterion: C) -> Self {
+        entered!(vectors_centroid_tree);
         let n = about.len();
         let mut this = Self {
             criterion,

@@ -32,6 +32,7 @@ const ROWS: usize = 32;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monitor: Option<&Monitor>) -> Result<()> {
+    entered!(vectors_distances);
     watched!(monitor);
     let n = vectors.n_leaves();
     if out.len() != condensed_len(n) {

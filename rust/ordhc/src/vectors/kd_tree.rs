@@ -91,6 +91,7 @@ fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64
 impl Tree {
     /// Adds all leaves that have exactly this similarity with a point.
     pub(super) fn at_similarity<C: Closeness>(&self, point: &[f64], similarity: f64, out: &mut Vec<u32>) {
+        entered!(vectors_ties_in_tree);
         let mut stack = vec![0u32];
         while let Some(node) = stack.pop() {
             let (low, high) = self.bounds(node);

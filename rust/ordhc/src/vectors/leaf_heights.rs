@@ -20,6 +20,7 @@ use crate::tree::Dendrogram;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
+    entered!(vectors_leaf_heights);
     let n = tree.n_leaves();
     if own.len() != n {
         return Err(Error::Length { what: "own similarities", found: own.len(), of: "leaves", expected: n });

@@ -120,6 +120,7 @@ fn tree_pays_from(p: usize) -> usize {
 
 /// Merges until one cluster is left, by a k-d tree of means; returns the merges, parts before wholes, and that cluster.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
+    entered!(vectors_dot_tree);
     let (k, p) = (clusters.len(), clusters.n_coordinates());
     let rows: Vec<f64> = (0..k).flat_map(|at| clusters.row(at)).copied().collect();
     let about = clusters.sizes.iter().map(|&size| About { size, ..About::LEAF }).collect();

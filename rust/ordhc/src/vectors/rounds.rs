@@ -18,6 +18,7 @@ pub(super) fn work(k: usize) -> u64 {
 
 /// Merges until one cluster is left; returns the merges, parts before wholes, and that cluster.
 pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
+    entered!(vectors_rounds);
     if clusters.len() < 2 {
         return Ok((Vec::new(), clusters));
     }
@@ -158,6 +159,7 @@ impl<'m> Rounds<'m> {
         if 3 * self.n_alive >= 2 * k {
             return Ok(());
         }
+        entered!(vectors_packed);
         let kept: Vec<usize> = (0..k).filter(|&at| self.alive[at]).collect();
         let mut place = vec![0; k];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
@@ -196,6 +198,7 @@ impl<'m> Rounds<'m> {
 
     /// Follows the chain from the first cluster to one whose nearest is not known.
     fn end_of_chain(&self) -> Vec<usize> {
+        entered!(vectors_chain);
         let mut at = 0;
         for _ in 0..self.n_alive {
             match self.known(at) {

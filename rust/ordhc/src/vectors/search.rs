@@ -53,6 +53,7 @@ pub(super) fn nearest(
     count: bool,
     monitor: &Monitor,
 ) -> Result<Vec<Near>> {
+    entered!(vectors_search);
     let lookup = Lookup::new(clusters, tiles, queries, count, monitor);
     let grain = GRAIN / (tiles.tile_len() * queries.len()).max(1) + 1;
     lookup.run_parts(parallel::ranges(tiles.len(), grain))

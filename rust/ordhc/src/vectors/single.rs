@@ -111,6 +111,7 @@ impl Grown<'_> {
 
     /// The same with so many threads; nothing if these aren't to be had.
     fn edges_of_parts<C: Closeness>(&self, parts: usize) -> Result<Option<Vec<RawMerge>>> {
+        entered!(vectors_prim);
         let n = self.vectors.n_leaves();
         let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
         let barrier = Barrier::new(parts);

@@ -36,6 +36,7 @@ where
     V: Copy + Sync + Send + Into<f64>,
     T: Cell,
 {
+    entered!(vectors_sparse_gram);
     watched!(monitor);
     let n = rows.n_leaves();
     if out.len() != condensed_len(n) {

@@ -108,6 +108,7 @@ struct Row<K: Summary> {
 
 impl<'m, K: Summary> Lists<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
+        entered!(sparse_lists);
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();

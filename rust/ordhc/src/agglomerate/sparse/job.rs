@@ -118,6 +118,7 @@ impl<'a> SparseJob<'a> {
 
     /// By the full matrix.
     fn precisely(&self, initial: Option<&Partition>) -> Result<Dendrogram> {
+        entered!(sparse_in_full);
         let n = self.pairs.n_leaves();
         let mut full = Buffer::zeros("the full matrix", condensed_len(n))?;
         for Link { a, b, value, .. } in self.pairs.links() {

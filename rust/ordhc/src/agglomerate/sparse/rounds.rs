@@ -152,6 +152,7 @@ impl Pairs {
 
     /// The graph after the merges, and the nearest of each of its clusters.
     fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
+        entered!(sparse_rounds);
         let k = self.left.len();
         // By old cluster: the new one, and which of its parts.
         let mut to = vec![0u32; graph.len()];

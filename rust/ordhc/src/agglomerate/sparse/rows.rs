@@ -28,6 +28,7 @@ pub(super) struct Rows<'m, K: Summary> {
 
 impl<'m, K: Summary> Rows<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Self {
+        entered!(sparse_rows);
         let (k, n_entries) = (graph.len(), graph.n_entries());
         let Graph { names, sizes, chunks } = graph;
         let mut entries = Vec::with_capacity(k);

@@ -37,6 +37,7 @@ impl Forest {
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<()> {
+        entered!(sparse_single);
         links.retain(|link| link.value > bar);
         sort_by(&mut links, |x, y| y.value.total_cmp(&x.value).then((x.a, x.b).cmp(&(y.a, y.b))), monitor)?;
         let before = merges.len();

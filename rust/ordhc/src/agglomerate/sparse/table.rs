@@ -33,6 +33,7 @@ const PACK_FROM: usize = 64;
 
 impl<'m, K: Summary> Table<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
+        entered!(sparse_table);
         let k = graph.len();
         let mut values = Buffer::zeros("the similarities of clusters", k * k)?;
         memory::check("the counts of known pairs", if K::ALL { 0 } else { 4 * (k * k) as u64 })?;

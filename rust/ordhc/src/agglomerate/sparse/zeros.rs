@@ -39,6 +39,7 @@ impl Below {
 /// The first cluster takes the first one that it has no link to, until it has a link to all; then the next.
 /// In the end clusters of a group are linked each to each.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
+    entered!(sparse_zeros);
     let below = Below::new(names, links);
     let mut whole = UnionFind::new(names.len());
     // By cluster: the last one that it was linked to.
@@ -73,6 +74,7 @@ pub(super) fn merge_somewhere_unlinked(
     groups: Vec<Vec<u32>>,
     merges: &mut Vec<RawMerge>,
 ) {
+    entered!(sparse_some_zeros);
     use std::cmp::Reverse;
     let below = Below::new(names, links);
     // By cluster: the last one, and the merge, for which it was looked at.

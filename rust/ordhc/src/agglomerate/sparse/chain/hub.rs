@@ -25,6 +25,7 @@ type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
 impl<K: Summary> Hub<K> {
     pub(super) fn new(entries: &[Entry], about: impl Fn(u32) -> (f64, u32)) -> Self {
+        entered!(sparse_hub);
         let rank = |entry: &Entry| Self::rank(entry, about(entry.cluster));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.cluster, (at as u32, rank(entry)))).collect();
         let order = entries.iter().map(|entry| (rank(entry), entry.cluster)).collect();

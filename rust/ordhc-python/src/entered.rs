@@ -1,0 +1,11 @@
+//! Which mechanisms have been entered.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+
+/// All mechanisms by name, and whether this process has entered them.
+#[pyfunction]
+pub(crate) fn mechanisms() -> BTreeMap<&'static str, bool> {
+    ordhc::entered::mechanisms().into_iter().collect()
+}

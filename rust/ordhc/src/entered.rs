@@ -1,0 +1,80 @@
+//! Which mechanisms of the crate this process has entered.
+//!
+//! `benches/digests` compares results before and after a change. The comparison proves something about a mechanism only if
+//! the mechanism has run, so the crate says which ones have. A new mechanism gets a name in the list below and an
+//! `entered!` at its beginning.
+//!
+//! Without the feature `counters` `entered!` compiles to nothing. The bindings have the feature, so that digests are
+//! made, and checked for completeness, with the code that users run.
+
+/// Records that a mechanism is entered: a load and, the first time, a store. Not for inner loops.
+macro_rules! entered {
+    ($mechanism:ident) => {
+        #[cfg(feature = "counters")]
+        $crate::entered::Mechanism::$mechanism.enter();
+    };
+}
+
+#[cfg(feature = "counters")]
+pub(crate) use recorded::Mechanism;
+#[cfg(feature = "counters")]
+pub use recorded::mechanisms;
+
+#[cfg(feature = "counters")]
+mod recorded {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    macro_rules! mechanisms {
+        ($($mechanism:ident)*) => {
+            /// What is entered, named as at its [`entered!`].
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy)]
+            pub(crate) enum Mechanism {
+                $($mechanism),*
+            }
+
+            const NAMES: &[&str] = &[$(stringify!($mechanism)),*];
+        };
+    }
+
+    mechanisms! {
+        // agglomerate: a matrix.
+        direction equal small square square_packed square_rounds small_after_square chain
+        triangle_of_input triangle_round_of_input triangle_rounds triangle_packed triangle_chain triangle_to_square
+        columns ties groups first_pairs in_place in_place_kept initial_clusters single_precision
+        naive nearest_pair row_update doubts precise_matrix centers centers_keys
+        all_largest passes few_clusters grown_in_square grown_in_place tied_clusters tied_in_space
+        // agglomerate: sparse similarities.
+        sparse_single sparse_rounds sparse_lists sparse_hub sparse_rows sparse_table sparse_zeros sparse_some_zeros
+        sparse_in_full
+        // similarity
+        adds_direct adds_private_copies adds_bucketed adds_sparse adds_runs adds_runs_merged
+        mulk_contexts mulk_dense mulk_dense_signs leaf_lengths less_leaf_lengths
+        // preference
+        preference_pairs preference_sparse preference_sparse_to_dense preference_dense preference_narrow
+        preference_widened
+        // vectors
+        vectors_prim vectors_boruvka vectors_ties_in_tree vectors_rounds vectors_search vectors_packed vectors_chain
+        vectors_dot_tree vectors_centroid_tree vectors_centroid_tiles vectors_distances vectors_sparse_gram
+        vectors_leaf_heights
+        // posterior
+        posterior_satisfying posterior_chains posterior_root posterior_lengths posterior_people posterior_choices
+    }
+
+    static ENTERED: [AtomicBool; NAMES.len()] = [const { AtomicBool::new(false) }; NAMES.len()];
+
+    impl Mechanism {
+        #[inline(always)]
+        pub(crate) fn enter(self) {
+            let entered = &ENTERED[self as usize];
+            if !entered.load(Ordering::Relaxed) {
+                entered.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// All mechanisms by name, and whether this process has entered them.
+    pub fn mechanisms() -> Vec<(&'static str, bool)> {
+        NAMES.iter().zip(&ENTERED).map(|(&name, entered)| (name, entered.load(Ordering::Relaxed))).collect()
+    }
+}
