@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from ordhc._progress import Progress
 from ordhc.clustering.posterior import Posterior, drawn_posterior
-from ordhc.clustering.sampling import numbers_of_answers
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
@@ -206,17 +205,9 @@ def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -
 
 def _clear(tree: Posterior | None, people: People) -> Floats:
     """(m,) the probability of each row's answer, had nobody answered by chance."""
-    if tree is None or not len(tree._samples) or not len(people.data):
+    if tree is None or not tree.n_trees or not len(people.data):
         return people.chance
-    rank = np.argsort(tree._order).astype(np.int32)
-    rows = np.ascontiguousarray(rank[people.data.rows.astype(np.int64)])
-    numbers = numbers_of_answers(people.data)
-    if numbers is None:
-        found = tree._samples.predict(rows, False)
-    else:
-        found = tree._samples.predict_answers(rows, numbers)
-    # The second number of a state is the noise.
-    noise = min(float(np.mean([chain[:, 1] for chain in tree._states()])), 0.49)
+    found, noise = tree.predict_answers(people.data), min(tree.noise, 0.49)
     return np.clip((found - 2 * noise * people.chance) / (1 - 2 * noise), 1e-4, 1.0)
 
 
