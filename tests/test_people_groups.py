@@ -159,9 +159,9 @@ def test_people_without_answers_and_rows_without_weight():
 
 
 def test_what_cannot_be_grouped():
-    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not list"):
+    with pytest.raises(ordhc.InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
         ordhc.people_groups([(0, 1, 2)])
-    with pytest.raises(ordhc.InputError, match="whose answers"):
+    with pytest.raises(ordhc.InputError, match="not known whose answers"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)]))
     with pytest.raises(ordhc.InputError, match="positive weight"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)], groups=[0], weights=[0]))
@@ -169,6 +169,40 @@ def test_what_cannot_be_grouped():
         ordhc.people_groups(two_groups(), max_trees=0)
     with pytest.raises(ordhc.InputError, match="folds"):
         ordhc.people_groups(two_groups(), folds=1)
+
+
+def test_scans_and_sessions(tmp_path, both):
+    data = two_groups()
+    names = [f"p{number}" for number in range(PEOPLE)]
+    named = ordhc.Triplets(data.rows, n_leaves=N, groups=[names[group] for group in data.groups])
+    ordhc.write_comparisons(named, tmp_path / "a.csv")
+    scanned = ordhc.people_groups(ordhc.scan(tmp_path / "a.csv"), **QUICK)
+    assert scanned.scores == both.scores
+    assert sorted(group.people for group in scanned.groups) == [tuple(names[::2]), tuple(names[1::2])]
+    assert scanned.caution is None
+    with ordhc.Session(tmp_path / "s.ordhc", n_leaves=N, seed=1) as session:
+        rng = np.random.default_rng(5)
+        for person, name in enumerate(names):
+            S = OTHER if person % 2 else TREE
+            rows = np.argsort(rng.random((40, N)), axis=1)[:, :3]
+            a, b, c = rows.T
+            U = np.stack([S[b, c], S[a, c], S[a, b]], axis=1) + rng.gumbel(size=(40, 3))
+            session.add_answers(rows, U.argmax(axis=1), who=name)
+        told = ordhc.people_groups(session, **QUICK)
+        assert sorted(group.people for group in told.groups) == [tuple(names[::2]), tuple(names[1::2])]
+        # The rules of the session leave out who answers within half a second, and weigh answers.
+        questions = session.ask(10, who="hasty")
+        session.tell(questions.ids, np.zeros(10, dtype=int), who="hasty")
+        session.set_rules(seconds=0.5)
+        kept = session.analysed().comparisons
+        ruled = ordhc.people_groups(session, max_trees=1, folds=2)
+    weighty = np.unique(kept.groups[kept.weights > 0]).tolist()
+    assert list(ruled.memberships) == [kept.group_names[number] for number in weighty]
+    assert "hasty" not in ruled.memberships
+    learnt = ordhc.Triplets(data.rows[:120], n_leaves=N, groups=data.groups[:120], adaptive=True)
+    found = ordhc.people_groups(learnt, max_trees=1, folds=2)
+    assert found.caution in str(found)
+    assert found.to_dict()["caution"].startswith("A learner chose the questions")
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

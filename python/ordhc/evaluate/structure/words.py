@@ -3,13 +3,7 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["ADAPTIVE", "Estimate", "Evidence", "Verdict", "verdict_of"]
-
-#: Said of answers to questions that a learner chose.
-ADAPTIVE = (
-    "A learner chose the questions by earlier answers. What is compared here is how well structures foretell "
-    "answers to such questions; answers to random questions may say something else."
-)
+__all__ = ["Estimate", "Evidence", "Verdict", "verdict_of"]
 
 #: A structure describes answers nearly as well as anything if it has this share of what can be foretold.
 NEARLY = 0.9
