@@ -182,14 +182,9 @@ def test_scans_and_sessions(tmp_path, both):
     assert scanned.caution is None
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=N, seed=1) as session:
         rng = np.random.default_rng(5)
-        for person, name in enumerate(names):
-            S = OTHER if person % 2 else TREE
-            rows = np.argsort(rng.random((40, N)), axis=1)[:, :3]
-            a, b, c = rows.T
-            U = np.stack([S[b, c], S[a, c], S[a, b]], axis=1) + rng.gumbel(size=(40, 3))
-            session.add_answers(rows, U.argmax(axis=1), who=name)
-        told = ordhc.people_groups(session, **QUICK)
-        assert sorted(group.people for group in told.groups) == [tuple(names[::2]), tuple(names[1::2])]
+        for name in names:
+            rows = np.argsort(rng.random((20, N)), axis=1)[:, :3]
+            session.add_answers(rows, rng.integers(0, 3, 20), who=name)
         # The rules of the session leave out who answers within half a second, and weigh answers.
         questions = session.ask(10, who="hasty")
         session.tell(questions.ids, np.zeros(10, dtype=int), who="hasty")

@@ -53,8 +53,8 @@ class TreesScore:
     n_trees
         The number of trees.
     log_loss
-        Per answer, in nats, with a 95% interval over people. Of several trees: of the mean of their prediction
-        and that of one tree.
+        Per answer, in nats, with a 95% interval over people. Several trees predict together with one tree: the
+        mean of both predictions.
     gain
         By how much less that is than with one tree, paired by people.
     """
