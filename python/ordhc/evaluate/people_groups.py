@@ -53,8 +53,8 @@ class TreesScore:
     n_trees
         The number of trees.
     log_loss
-        Per answer, in nats, with a 95% interval over people. Several trees predict together with one tree: the
-        mean of both predictions.
+        Per answer, in nats, with a 95% interval over people. Several trees predict together with one tree, by
+        the mean of both predictions.
     gain
         By how much less that is than with one tree, paired by people.
     """
@@ -137,14 +137,19 @@ class PeopleGroups:
         return len(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but trees as JSON has it, and trees as Newick text; None for what isn't known."""
+        """Return everything as JSON has it, `tree` as Newick text; None for what isn't known."""
         known: dict[str, Any] = finite(
             {
                 "n_trees": self.n_trees,
                 "verdict": vars(self.verdict),
                 "groups": [
-                    {"people": list(g.people), "size": g.size, "tree": g.tree.to_newick()}
-                    for g in self.groups
+                    {
+                        "people": list(group.people),
+                        "size": group.size,
+                        "tree": group.tree.to_newick(),
+                        "dendrogram": group.dendrogram.to_dict(),
+                    }
+                    for group in self.groups
                 ],
                 "memberships": [
                     {"person": who, "probabilities": list(each)} for who, each in self.memberships.items()

@@ -298,6 +298,8 @@ def summary(numbers: Numbers) -> list[str]:
         told.append(f"{text} {verb} in at least 95% of the {of}.")
     if numbers["people"] is not None and len(numbers["people"]) > 1:
         told.append(told_people(numbers["people"]))
+    if numbers["people_groups"] is not None:
+        told.append(numbers["people_groups"]["verdict"]["headline"])
     return told
 
 
