@@ -1,5 +1,6 @@
 """Do people agree on one tree: groups, their number, memberships, and what cannot be told."""
 
+import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.evaluate import people_groups as module
+from ordhc.evaluate.structure.words import Estimate
 from support.processes import run
 
 N, PEOPLE = 12, 12
@@ -54,7 +57,9 @@ def test_people_are_put_right(both):
     found = sorted(group.people for group in both.groups)
     assert found == [tuple(range(0, PEOPLE, 2)), tuple(range(1, PEOPLE, 2))]
     assert both.scores[1].gain.low > 0
+    assert both.verdict.sure
     for group in both.groups:
+        assert group.gain.low > 0
         own = TREE if 0 in group.people else OTHER
         truth = ordhc.linkage(own)
         distances = [ordhc.metrics.triplet_distance(g.dendrogram, truth, join_ties=True) for g in both.groups]
@@ -95,6 +100,32 @@ def test_careless_people_make_no_group():
     # Random answers may fit one of the trees by chance, but not those of everybody.
     assert np.mean([max(found.memberships[who]) for who in range(3)]) < 0.9
     assert min(max(found.memberships[who]) for who in range(3, PEOPLE)) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("gains", "sure", "told"),
+    [
+        ([(0.1, 0.05, 0.15), (0.1, 0.02, 0.18)], True, None),
+        ([(0.1, 0.05, 0.15), (0.01, -0.02, 0.04)], False, "group 2 are not clearly foretold better"),
+        ([(0.0, np.nan, np.nan), (0.1, 0.02, 0.18)], False, "group 1 are not clearly foretold better"),
+    ],
+)
+def test_people_who_may_have_answered_at_random_are_told(both, gains, sure, told):
+    groups = [
+        dataclasses.replace(group, gain=Estimate(*gain))
+        for group, gain in zip(both.groups, gains, strict=True)
+    ]
+    found = module._verdict(groups, both.memberships, both.scores, 0.69)
+    assert (found.kind, found.sure) == ("several", sure)
+    assert ("at random" in found.text) == (told is not None)
+    assert told is None or told in found.text
+
+
+def test_the_gain_of_a_group_is_over_chance(both):
+    # Of people who all belong to one group the mean over groups is that of everybody.
+    sizes = [len(group.people) for group in both.groups]
+    gain = np.average([group.gain.value for group in both.groups], weights=sizes)
+    assert gain == pytest.approx(np.log(2) - both.scores[1].log_loss.value)
 
 
 def test_numbers_of_people_and_leaves_and_the_order_of_rows_do_not_matter(both):

@@ -1,5 +1,6 @@
 """The verb `people_groups`: do people agree on one tree?"""
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -74,12 +75,16 @@ class PeopleGroup:
         The names or numbers of those who belong to this group with a probability of at least 0.8.
     size
         The expected number of people, those who are hard to place included.
+    gain
+        By how much less the log loss of the held-out answers of these `people` is than that of chance, with
+        a 95% interval over answers. People who answer at random gain nothing.
     posterior
         Trees drawn from all answers, each weighted by the probability that its person belongs here.
     """
 
     people: tuple[str | int, ...]
     size: float
+    gain: Estimate
     posterior: Posterior
 
     @property
@@ -104,7 +109,8 @@ class PeopleGroups:
     ----------
     verdict
         The conclusion: its `kind` ("one", "several" or "few": too few answers or people to tell), whether it
-        is `sure`, and a `text`. Only "several" is sure: answers cannot show that there are no groups.
+        is `sure`, and a `text`. Only "several" can be sure: answers cannot show that there are no groups. It
+        is not if people of all groups but one may have answered at random.
     groups
         The groups, the largest first: each with `people`, `tree` and `dendrogram`.
     memberships
@@ -146,6 +152,7 @@ class PeopleGroups:
                     {
                         "people": list(group.people),
                         "size": group.size,
+                        "gain": vars(group.gain),
                         "tree": group.tree.to_newick(),
                         "dendrogram": group.dendrogram.to_dict(),
                     }
@@ -300,10 +307,12 @@ def people_groups(
     for (fold, k), each in zip(tasks, found, strict=True):
         likely[k - 1, parts == fold] = each
     losses = -np.log((likely + likely[0]) / 2)
-    chance = _mean(people, -np.log(people.chance)).value
+    by_chance = -np.log(people.chance)
+    chance = _mean(people, by_chance).value
     chosen, scores = _compared(people, losses, chance)
     member = placed(people, chosen, seed, part(progress, 0.85, 0.9), starts=STARTS_OF_ALL).member
-    groups, memberships = _grouped(answers, names, member, seed, progress)
+    gained = by_chance - losses[chosen - 1]
+    groups, memberships = _grouped(answers, names, member, (people, gained), seed, progress)
     verdict = _verdict(groups, memberships, scores, chance)
     if progress is not None:
         progress(1.0)
@@ -359,6 +368,17 @@ def _mean(people: People, values: Floats) -> Estimate:
     return Estimate(value, *about(value, error, people.count - 1))
 
 
+def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
+    """Return the mean, over the answers of some people, of a value for each row, with a 95% interval."""
+    rows = np.isin(people.person, some)
+    if not rows.any():
+        return Estimate(math.nan, math.nan, math.nan)
+    _, answer = np.unique(answers_of(people.data)[rows], return_inverse=True)
+    weight = np.bincount(answer.ravel(), people.weight[rows])
+    value, error = ratio_of_sums(np.bincount(answer.ravel(), (people.weight * values)[rows]), weight)
+    return Estimate(value, *about(value, error, len(weight) - 1))
+
+
 def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
     """Return the number of trees, of which none foretells clearly and noticeably worse; and the scores."""
     chosen = 0
@@ -377,6 +397,7 @@ def _grouped(
     data: Triplets | Quadruplets,
     names: list[str | int],
     member: Floats,
+    gained: tuple[People, Floats],
     seed: int,
     progress: Progress | None,
 ) -> tuple[tuple[PeopleGroup, ...], dict[str | int, tuple[float, ...]]]:
@@ -395,7 +416,8 @@ def _grouped(
         told = part(progress, 0.9 + 0.1 * at / k, 0.9 + 0.1 * (at + 1) / k)
         mine = tuple(who for who, each in zip(people, member[:, at], strict=True) if each >= CLEAR)
         trees, _ = drawn_posterior(data[:0] if drawn is None else drawn, seed=seed, progress=told)
-        groups.append(PeopleGroup(mine, float(member[:, at].sum()), trees))
+        gain = _over_answers(*gained, np.array([place[who] for who in mine], dtype=np.int64))
+        groups.append(PeopleGroup(mine, float(member[:, at].sum()), gain, trees))
     return tuple(groups), dict(zip(people, map(tuple, member.tolist()), strict=True))
 
 
@@ -423,7 +445,13 @@ def _verdict(
             text += (
                 f" It is not clear where {unclear} of {count} people belong (probabilities below {CLEAR})."
             )
-        return Verdict("several", True, headline, text)
+        at_random = [at for at, group in enumerate(groups, 1) if group.people and not group.gain.low > 0]
+        for at in at_random:
+            text += (
+                f" The answers of group {at} are not clearly foretold better than by chance: its people may "
+                "have answered at random."
+            )
+        return Verdict("several", k - len(at_random) > 1, headline, text)
     if not scores[0].log_loss.high < chance:
         headline = "Too few answers to tell how many trees people follow."
         text = f"{headline} Neither one tree nor several clearly foretell answers that they have not seen."
@@ -431,10 +459,10 @@ def _verdict(
     if len(scores) == 1:
         headline = "Only one tree was tried."
         return Verdict("one", False, headline, headline)
-    gains = ", ".join(f"{score.n_trees} trees by {score.gain}" for score in scores[1:])
+    gains = " and ".join(f"{score.n_trees} trees gain {score.gain}" for score in scores[1:])
     headline = "One tree will do for all."
     text = (
-        f"{headline} More trees do not foretell people's answers clearly better ({gains} in log loss). That "
+        f"{headline} More trees do not foretell people's answers clearly better: in log loss {gains}. That "
         "is no proof that everybody agrees: to find small groups, or trees that differ little, may take more "
         "answers of each person."
     )

@@ -33,7 +33,7 @@ def groups_section(numbers: Numbers) -> Markup:
         TITLE,
         paragraph(found["verdict"]["text"]),
         *([_scores(found)] if found["scores"][0]["log_loss"]["low"] is not None else []),
-        *(_members(found) if found["n_trees"] > 1 else []),
+        *(_members(found, numbers["clusters"]["cut"]["n_clusters"]) if found["n_trees"] > 1 else []),
         note(found["caution"]),
     )
 
@@ -66,7 +66,7 @@ def _scores(found: Numbers) -> Markup:
     )
 
 
-def _members(found: Numbers) -> list[Markup]:
+def _members(found: Numbers, n_clusters: int) -> list[Markup]:
     """Who belongs to which group, and two of the trees face to face."""
     groups = found["groups"]
     unclear = [
@@ -102,9 +102,10 @@ def _members(found: Numbers) -> list[Markup]:
         ),
     ]
     first, second = (Dendrogram.from_dict(group["dendrogram"]) for group in groups[:2])
-    drawn = tanglegram_figure(first, second, ("group 1", "group 2"), 1, key="people-groups")
+    drawn = tanglegram_figure(first, second, ("group 1", "group 2"), n_clusters, key="people-groups")
     if drawn is not None:
-        parts.append(figure(drawn, "The trees of the two largest groups, turned so that few lines cross."))
+        caption = "The trees of the two largest groups, turned so that few lines cross."
+        parts.append(figure(drawn, f"{caption} Colours are the clusters of group 1."))
     parts.append(
         paragraph(
             "The groups were chosen so that their trees differ. A test of whether these groups differ would "

@@ -23,9 +23,9 @@ class Estimate:
 
     def __str__(self) -> str:
         return (
-            f"{self.value:.3f}"
+            f"{self.value:z.3f}"
             if math.isnan(self.low) or self.low == self.high
-            else f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+            else f"{self.value:z.3f} ({self.low:z.3f} to {self.high:z.3f})"
         )
 
 

@@ -25,7 +25,7 @@ _FEWEST, _GROWN = 100, 1.25
 _MOST_SECONDS = 60.0
 _FOLDS = 5
 #: People of a group who are named; the command names all.
-_NAMED = 12
+_NAMED = 8
 
 Data = Triplets | Quadruplets
 Told = Callable[[float], None]
