@@ -57,7 +57,7 @@ def _scores(found: Numbers) -> Markup:
     return table(
         ("people follow", "log loss", "less than with one tree"),
         rows,
-        kinds="lnn",
+        kinds="snn",
         best=found["n_trees"] - 1,
         caption=f"Each person’s answers are split into {found['folds']} parts. Each part is predicted by "
         "models of everybody’s answers in the other parts. Log loss is minus the logarithm of the "
@@ -94,11 +94,12 @@ def _members(found: Numbers, n_clusters: int) -> list[Markup]:
     parts = [
         Markup("<h3>Who belongs to which group</h3>"),
         table(
-            ("", "people", "who", "sets of three items that differ from group 1"),
+            ("", "people", "who", "differs from group 1"),
             rows,
-            kinds="lnwn",
+            kinds="snwn",
             caption="Each group lists the people who belong to it with a probability of at least 80%, by "
-            f"trees that are made without their own answers.{doubt}{rest}",
+            f"trees that are made without their own answers.{doubt}{rest} The last column is the share of "
+            "sets of three items of which the two trees join another pair first.",
         ),
     ]
     first, second = (Dendrogram.from_dict(group["dendrogram"]) for group in groups[:2])
