@@ -121,6 +121,18 @@ def test_people_who_may_have_answered_at_random_are_told(both, gains, sure, told
     assert told is None or told in found.text
 
 
+@pytest.mark.parametrize(("more", "n_trees"), [(0.008, 2), (0.004, 1), (-0.1, 1)])
+def test_several_trees_predict_together_with_one(monkeypatch, more, n_trees):
+    likely = {1: 0.6, 2: 0.6 * (1 + 2 * more)}
+    monkeypatch.setattr(module, "foretold", lambda _, test, k, *__: np.full(len(test.data), likely[k]))
+    found = ordhc.people_groups(answers_of_people([TREE] * 6, each=10), **QUICK)
+    # The mean of both is larger by half of what two trees alone would gain.
+    assert found.scores[0].log_loss.value == pytest.approx(-np.log(0.6))
+    assert found.scores[1].gain.value == pytest.approx(np.log1p(more))
+    # The smallest gain that counts is 0.0052 nats, where chance has a log loss of 0.693.
+    assert found.n_trees == n_trees
+
+
 def test_the_gain_of_a_group_is_over_chance(both):
     # Of people who all belong to one group the mean over groups is that of everybody.
     sizes = [len(group.people) for group in both.groups]
