@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 @click.option(
     "--people-groups",
     is_flag=True,
-    help="Do people agree on one tree? 20 seconds and more of processor time.",
+    help="Do people agree on one tree? 25 seconds and more of processor time.",
 )
 @section("Names of clusters")
 @click.option(

@@ -40,8 +40,9 @@ Numbers = NDArray[np.int64]
 #: A person is a member of the group that they belong to with at least this probability.
 CLEAR = 0.8
 #: The smallest gain that counts, as a share of the log loss of chance. People who differ in how careful they
-#: are can cause a smaller one: in simulations up to 0.3%, of one tree and people whose noise is 0 to 0.4.
-WORTH = 0.0075
+#: are can cause a smaller one: in simulations up to 0.3%, of one tree and people whose noise is 0 to 0.4. Real
+#: answers gain 0.95% by a group of two people of 146 (`datasets.load_car`), which is not worth another tree.
+WORTH = 0.01
 _MOST_TREES = 5
 
 
@@ -258,10 +259,10 @@ def people_groups(
     A mixture of the trees of `ordhc.posterior`, fitted by expectation maximization. A person's probability of
     belonging to a group comes from trees that are made without the person. Each person has a noise of their
     own, so that careless people make no group. The prediction of several trees is the mean of that of the
-    mixture and that of one tree, because the trees of groups are made from fewer answers each. A number of
-    trees is preferred to a smaller one if its gain in log loss has a 95% interval, over people, above 0, and
-    is at least 0.75% of the log loss of chance. So differences that are small, or of few people, are not
-    found.
+    mixture and that of one tree, because the trees of groups are made from fewer answers each. One tree
+    predicts together with one more, drawn anew, so that all means are over as many chains. A number of trees
+    is preferred to a smaller one if its gain in log loss has a 95% interval, over people, above 0, and is at
+    least 1% of the log loss of chance. So differences that are small, or of few people, are not found.
 
     Examples
     --------
@@ -292,7 +293,8 @@ def people_groups(
     people, names = _numbered(answers)
     parts = _parts(people, folds, seed)
     numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
-    tasks = [(fold, k) for k in numbers for fold in range(folds)]
+    # Number 0 is the one tree that each number of trees predicts together with.
+    tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
     told = part(progress, 0, 0.85)
     if workers is not None:
         with Spill(spill) as folder:
@@ -303,10 +305,10 @@ def people_groups(
             _predicted(people, parts, seed, *task, part(told, at / len(tasks), (at + 1) / len(tasks)))
             for at, task in enumerate(tasks)
         ]
-    likely = np.empty((len(numbers), len(people.data)))
+    likely = np.empty((1 + len(numbers), len(people.data)))
     for (fold, k), each in zip(tasks, found, strict=True):
-        likely[k - 1, parts == fold] = each
-    losses = -np.log((likely + likely[0]) / 2)
+        likely[k, parts == fold] = each
+    losses = -np.log((likely[1:] + likely[0]) / 2)
     by_chance = -np.log(people.chance)
     chance = _mean(people, by_chance).value
     chosen, scores = _compared(people, losses, chance)
@@ -349,9 +351,9 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(
     people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
 ) -> Floats:
-    """Return the probabilities of a fold's answers by k trees."""
+    """Return the probabilities of a fold's answers by k trees; 0 is one tree, drawn anew."""
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
-    return foretold(people[parts != fold], people[parts == fold], k, own, progress)
+    return foretold(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
 
 
 def _worked(shared: Shared, fold: int, k: int) -> Floats:

@@ -191,7 +191,7 @@ def report(
         Whether to compare the tree with other structures (`structure`). By default that is done if it takes
         at most two minutes of processor time.
     people_groups
-        Whether to look for groups of people who have trees of their own (`people_groups`). That takes 20
+        Whether to look for groups of people who have trees of their own (`people_groups`). That takes 25
         seconds of processor time for 2,400 answers about 30 items, and more for more.
     weights, exclude
         Of a session, as in `Session.comparisons`: how answers weigh, and the people who are left out; by
