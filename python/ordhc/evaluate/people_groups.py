@@ -40,8 +40,8 @@ Numbers = NDArray[np.int64]
 #: A person is a member of the group that they belong to with at least this probability.
 CLEAR = 0.8
 #: The smallest gain that counts, as a share of the log loss of chance. People who differ in how careful they
-#: are can cause a smaller one: in simulations up to 0.3%, of one tree and people whose noise is 0 to 0.4. Real
-#: answers gain 0.95% by a group of two people of 146 (`datasets.load_car`), which is not worth another tree.
+#: are can cause a smaller one: in simulations up to 0.3%, of one tree and people whose noise is 0 to 0.4. The
+#: answers of `datasets.load_car` gain 0.95% by a group of 2 of 146 people: not worth another tree.
 WORTH = 0.01
 _MOST_TREES = 5
 
