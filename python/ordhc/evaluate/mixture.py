@@ -249,5 +249,7 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
 
     share = 1 - 1 / folds
     predicted = _CHAINS * _FINAL_SWEEPS * sweep * share
-    found = sum(folds * (learnt(k, _STARTS, share) + predicted / k) for k in (1, *range(1, max_trees + 1)))
-    return found + learnt(max_trees, STARTS_OF_ALL, 1.0) + seconds_of(data)
+    found: float = sum(
+        folds * (learnt(k, _STARTS, share) + predicted / k) for k in (1, *range(1, max_trees + 1))
+    )
+    return float(found + learnt(max_trees, STARTS_OF_ALL, 1.0) + seconds_of(data))
