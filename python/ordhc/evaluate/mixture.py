@@ -249,7 +249,5 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
 
     share = 1 - 1 / folds
     predicted = _CHAINS * _FINAL_SWEEPS * sweep * share
-    found: float = sum(
-        folds * (learnt(k, _STARTS, share) + predicted / k) for k in (1, *range(1, max_trees + 1))
-    )
+    found = sum(folds * (learnt(k, _STARTS, share) + predicted / k) for k in (1, *range(1, max_trees + 1)))
     return float(found + learnt(max_trees, STARTS_OF_ALL, 1.0) + seconds_of(data))
