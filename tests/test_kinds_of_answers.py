@@ -8,7 +8,7 @@ import pytest
 import ordhc
 from ordhc.clustering.answering import Crowd, simulated
 from ordhc.clustering.outlook import heights_of_pairs
-from ordhc.comparison.choices import order_of
+from ordhc.comparison.choices import Choices, order_of
 from support.random_data import random_tree
 
 
@@ -104,12 +104,43 @@ def test_the_probability_of_whole_answers(kind):
     (tree,), noise = p.trees, p.diagnostics.noise[0, -1]
     leaves = rng.permutation(n)
     asked = KINDS[kind]([leaves], n)
-    rank = np.argsort(p._order).astype(np.int32)
-    rows = np.ascontiguousarray(rank[asked.rows.astype(int)])
-    said = p._samples.predict_answers(rows, np.zeros(len(asked), dtype=np.uint32))
+    said = p.predict_answers(asked)
     n_answers = {"odd": 3, "central": 3, "ranked": 12, "chosen": 6, "extremes": 12}[kind]
     clear = probability(kind, leaves, heights_of_pairs(tree)[np.ix_(leaves, leaves)])
     np.testing.assert_allclose(said, 2 * noise / n_answers + (1 - 2 * noise) * clear, rtol=1e-6)
+
+
+def test_predictions_of_whole_answers():
+    rng = np.random.default_rng(2)
+    names = list("abcde")
+    odd = ordhc.Triplets.from_odd_one_out(
+        [rng.permutation(5)[:3] for _ in range(20)], n_leaves=5, names=names
+    )
+    p = ordhc.posterior(odd, chains=2, sweeps=20)
+    likely = p.predict_answers(odd)
+    assert likely.shape == (len(odd),)
+    np.testing.assert_allclose(-np.log(likely).mean(), p.log_loss(odd))
+    # The mean over all trees, as the diagnostics have the noise by chain and sweep.
+    assert p.noise == p.diagnostics.noise.mean()
+    assert p.n_trees == len(p.trees) > 0
+    single = ordhc.Triplets(odd.rows[::2], n_leaves=5, names=names)
+    np.testing.assert_array_equal(p.predict_answers(single), p.predict(single))
+    # Leaves are found by their names, whatever their order.
+    order = rng.permutation(5)
+    other = ordhc.Triplets(
+        np.argsort(order)[odd.rows], n_leaves=5, names=[names[leaf] for leaf in order], answers=odd.answers
+    )
+    np.testing.assert_array_equal(p.predict_answers(other), likely)
+    for kind, table in zip(
+        Choices.of(odd).kinds, map(p.answer_tables(odd), Choices.of(odd).kinds), strict=True
+    ):
+        np.testing.assert_allclose(table.sum(axis=1), 1.0)
+        np.testing.assert_allclose(table[:, 0], likely[::2][kind.answer])
+    with pytest.raises(ordhc.InputError, match="predict_answers takes Triplets or Quadruplets, not list"):
+        p.predict_answers([(0, 1, 2)])
+    with pytest.warns(ordhc.OrdhcWarning, match="no answers"):
+        two = ordhc.posterior(ordhc.Quadruplets(np.zeros((0, 4), dtype=int), n_leaves=2))
+    assert (two.n_trees, np.isnan(two.noise)) == (0, True)
 
 
 def test_orders_of_rows():

@@ -1,5 +1,6 @@
 """Do people agree on one tree: groups, their number, memberships, and what cannot be told."""
 
+import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.evaluate import people_groups as module
+from ordhc.evaluate.structure.words import Estimate
 from support.processes import run
 
 N, PEOPLE = 12, 12
@@ -54,7 +57,9 @@ def test_people_are_put_right(both):
     found = sorted(group.people for group in both.groups)
     assert found == [tuple(range(0, PEOPLE, 2)), tuple(range(1, PEOPLE, 2))]
     assert both.scores[1].gain.low > 0
+    assert both.verdict.sure
     for group in both.groups:
+        assert group.gain.low > 0
         own = TREE if 0 in group.people else OTHER
         truth = ordhc.linkage(own)
         distances = [ordhc.metrics.triplet_distance(g.dendrogram, truth, join_ties=True) for g in both.groups]
@@ -95,6 +100,44 @@ def test_careless_people_make_no_group():
     # Random answers may fit one of the trees by chance, but not those of everybody.
     assert np.mean([max(found.memberships[who]) for who in range(3)]) < 0.9
     assert min(max(found.memberships[who]) for who in range(3, PEOPLE)) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("gains", "sure", "told"),
+    [
+        ([(0.1, 0.05, 0.15), (0.1, 0.02, 0.18)], True, None),
+        ([(0.1, 0.05, 0.15), (0.01, -0.02, 0.04)], False, "group 2 are not clearly foretold better"),
+        ([(0.0, np.nan, np.nan), (0.1, 0.02, 0.18)], False, "group 1 are not clearly foretold better"),
+    ],
+)
+def test_people_who_may_have_answered_at_random_are_told(both, gains, sure, told):
+    groups = [
+        dataclasses.replace(group, gain=Estimate(*gain))
+        for group, gain in zip(both.groups, gains, strict=True)
+    ]
+    found = module._verdict(groups, both.memberships, both.scores, 0.69)
+    assert (found.kind, found.sure) == ("several", sure)
+    assert ("at random" in found.text) == (told is not None)
+    assert told is None or told in found.text
+
+
+@pytest.mark.parametrize(("more", "n_trees"), [(0.008, 2), (0.004, 1), (-0.1, 1)])
+def test_several_trees_predict_together_with_one(monkeypatch, more, n_trees):
+    likely = {1: 0.6, 2: 0.6 * (1 + 2 * more)}
+    monkeypatch.setattr(module, "foretold", lambda _, test, k, *__: np.full(len(test.data), likely[k]))
+    found = ordhc.people_groups(answers_of_people([TREE] * 6, each=10), **QUICK)
+    # The mean of both is larger by half of what two trees alone would gain.
+    assert found.scores[0].log_loss.value == pytest.approx(-np.log(0.6))
+    assert found.scores[1].gain.value == pytest.approx(np.log1p(more))
+    # The smallest gain that counts is 0.0069 nats, where chance has a log loss of 0.693.
+    assert found.n_trees == n_trees
+
+
+def test_the_gain_of_a_group_is_over_chance(both):
+    # Of people who all belong to one group the mean over groups is that of everybody.
+    sizes = [len(group.people) for group in both.groups]
+    gain = np.average([group.gain.value for group in both.groups], weights=sizes)
+    assert gain == pytest.approx(np.log(2) - both.scores[1].log_loss.value)
 
 
 def test_numbers_of_people_and_leaves_and_the_order_of_rows_do_not_matter(both):
@@ -159,9 +202,9 @@ def test_people_without_answers_and_rows_without_weight():
 
 
 def test_what_cannot_be_grouped():
-    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not list"):
+    with pytest.raises(ordhc.InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
         ordhc.people_groups([(0, 1, 2)])
-    with pytest.raises(ordhc.InputError, match="whose answers"):
+    with pytest.raises(ordhc.InputError, match="not known whose answers"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)]))
     with pytest.raises(ordhc.InputError, match="positive weight"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)], groups=[0], weights=[0]))
@@ -169,6 +212,35 @@ def test_what_cannot_be_grouped():
         ordhc.people_groups(two_groups(), max_trees=0)
     with pytest.raises(ordhc.InputError, match="folds"):
         ordhc.people_groups(two_groups(), folds=1)
+
+
+def test_scans_and_sessions(tmp_path, both):
+    data = two_groups()
+    names = [f"p{number}" for number in range(PEOPLE)]
+    named = ordhc.Triplets(data.rows, n_leaves=N, groups=[names[group] for group in data.groups])
+    ordhc.write_comparisons(named, tmp_path / "a.csv")
+    scanned = ordhc.people_groups(ordhc.scan(tmp_path / "a.csv"), **QUICK)
+    assert scanned.scores == both.scores
+    assert sorted(group.people for group in scanned.groups) == [tuple(names[::2]), tuple(names[1::2])]
+    assert scanned.caution is None
+    with ordhc.Session(tmp_path / "s.ordhc", n_leaves=N, seed=1) as session:
+        rng = np.random.default_rng(5)
+        for name in names:
+            rows = np.argsort(rng.random((20, N)), axis=1)[:, :3]
+            session.add_answers(rows, rng.integers(0, 3, 20), who=name)
+        # The rules of the session leave out who answers within half a second, and weigh answers.
+        questions = session.ask(10, who="hasty")
+        session.tell(questions.ids, np.zeros(10, dtype=int), who="hasty")
+        session.set_rules(seconds=0.5)
+        kept = session.analysed().comparisons
+        ruled = ordhc.people_groups(session, max_trees=1, folds=2)
+    weighty = np.unique(kept.groups[kept.weights > 0]).tolist()
+    assert list(ruled.memberships) == [kept.group_names[number] for number in weighty]
+    assert "hasty" not in ruled.memberships
+    learnt = ordhc.Triplets(data.rows[:120], n_leaves=N, groups=data.groups[:120], adaptive=True)
+    found = ordhc.people_groups(learnt, max_trees=1, folds=2)
+    assert found.caution in str(found)
+    assert found.to_dict()["caution"].startswith("A learner chose the questions")
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

@@ -19,6 +19,7 @@ from ordhc.evaluate.people import agreement_of, standings
 from ordhc.evaluate.trials import parts_of
 from ordhc.reporting import findings
 from ordhc.reporting.counts import forms_of, leaves_asked
+from ordhc.reporting.groups import groups_section
 from ordhc.reporting.words import summary
 from support.answers import answered, of_people, persons
 
@@ -316,6 +317,47 @@ def test_whether_it_is_a_tree(monkeypatch):
     assert "ordhc structure" in slow.numbers["notes"]["structure"]
     assert slow.numbers["notes"]["structure"] in slow.to_html()
     assert ordhc.report(t, **{**FAST, "structure": True}).numbers["structure"] == found
+
+
+def test_whether_people_agree():
+    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
+    other = np.random.default_rng(1).permutation(12)
+    rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
+    names = [f"<{leaf}>" for leaf in range(12)]
+    people = [f"<p{number}>" for number in np.repeat(np.arange(12), 50)]
+    t = Triplets(rows, names=names, n_leaves=12, groups=people)
+    r = ordhc.report(t, folds=3, people_groups=True, **FAST)
+    found = r.numbers["people_groups"]
+    assert found["n_trees"] == 2
+    assert found["verdict"]["headline"] in " ".join(summary(r.numbers))
+    assert sorted(group["people"] for group in found["groups"]) == [
+        [f"<p{number}>" for number in range(start, start + 6)] for start in (0, 6)
+    ]
+    trees = [ordhc.Dendrogram.from_dict(group["dendrogram"]) for group in found["groups"]]
+    assert found["groups"][0]["triplet_distance"] == 0
+    assert found["groups"][1]["triplet_distance"] == ordhc.metrics.triplet_distance(trees[1], trees[0])
+    page = r.to_html()
+    assert '<a href="#people-groups">Do people agree?</a>' in page
+    assert "&lt;p0&gt;, &lt;p1&gt;, &lt;p2&gt;" in page
+    assert found["verdict"]["text"] in page
+    assert 'id="people-groups-' in page
+    assert "<p0>" not in page
+    json.loads(r.to_json())
+    # Of people whom the models put nowhere, and of more people than are named.
+    many = [f"q{number:02}" for number in range(50)]
+    large = {**found, "groups": [{**found["groups"][0], "people": many}, found["groups"][1]]}
+    large["memberships"] = [{"person": "nobody's", "probabilities": [0.45, 0.55]}]
+    page = groups_section({**r.numbers, "people_groups": large})
+    assert "q39 and 10 more" in page
+    assert "not clear" in page
+    assert "nobody&#x27;s (55%)" in page
+    without = ordhc.report(t, folds=3, **FAST)
+    assert without.numbers["people_groups"] is None
+    assert "Do people agree" not in without.to_html()
+    unknown = ordhc.report(Triplets(rows, n_leaves=12), folds=3, people_groups=True, **FAST)
+    assert unknown.numbers["people_groups"] is None
+    assert "not known whose answers" in unknown.numbers["notes"]["people_groups"]
+    assert unknown.numbers["notes"]["people_groups"].split(":")[0] in unknown.to_html()
 
 
 def test_methods_that_need_all_answers_have_no_support():

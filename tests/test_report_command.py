@@ -51,6 +51,12 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         "ordhc report answers.csv --compare adds3-al --compare mulk3-al --resamples 5 --no-structure"
     )
     assert numbers["structure"] is None
+    assert numbers["people_groups"] is None
+    code, out, err = run(capsys, "report", "answers.csv", "-o", "groups.html", "--people-groups", *fast)
+    assert code == 0, err
+    grouped = json.loads((tmp_path / "groups.json").read_text())
+    assert grouped["command"].split()[-2:] == ["--no-structure", "--people-groups"]
+    assert grouped["people_groups"]["verdict"]["headline"] in out
     code, out, err = run(capsys, "report", "answers.csv", "-o", "other.json", "--json", "-q", *fast)
     assert code == 0, err
     again = json.loads((tmp_path / "other.json").read_text())

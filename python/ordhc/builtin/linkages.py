@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from ordhc.clustering.posterior import posterior_linkage
-from ordhc.clustering.preferences import build, by_rank, consistency, preferences
+from ordhc.clustering.preferences import build, by_rank, consistency, posterior_linkage, preferences
 from ordhc.clustering.sampling import CHAINS
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import LinkageSpec

@@ -69,6 +69,11 @@ if TYPE_CHECKING:
     default=None,
     help="Is it a tree at all? By default tested if that takes at most 2 minutes of processor time.",
 )
+@click.option(
+    "--people-groups",
+    is_flag=True,
+    help="Do people agree on one tree? 25 seconds and more of processor time.",
+)
 @section("Names of clusters")
 @click.option(
     "--words",
@@ -92,6 +97,7 @@ def report(
     seed: int,
     unit: str | None,
     structure: bool | None,
+    people_groups: bool,
     words: str | None,
     as_json: bool,
     quiet: bool,
@@ -107,6 +113,7 @@ def report(
     Examples:
       ordhc report answers.csv -o report.html
       ordhc report answers.csv -o report.pdf -o report.json --person participant
+      ordhc report answers.csv --person participant --people-groups
       ordhc report study.csv --kind odd-one-out --items left,middle,right --chosen odd
       ordhc report animals.ordhc --title "Animals"
     """
@@ -131,6 +138,7 @@ def report(
         "n_clusters": n_clusters,
         "title": title,
         "structure": structure,
+        "people_groups": people_groups,
     }
     command = ["ordhc", "report", *([file] if file != "-" else ["FILE"]), *_given()]
     with _opened(file, reading, quiet) as data:

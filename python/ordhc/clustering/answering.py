@@ -11,7 +11,7 @@ from ordhc.comparison.choices import compared, n_orders, order_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 
-__all__ = ["Crowd", "chances_of", "simulated"]
+__all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
 #: Simulated answers are of the kinds of this many answers, drawn at random.
 _KINDS = 40
@@ -73,6 +73,33 @@ def chances_of(
         order = order_of(data.rows[by_answer[start:end]])
         if order is not None:
             found[place] = 1 / n_orders(order[1])
+    return found
+
+
+def with_own_noise(
+    likely: NDArray[np.float64],
+    chance: NDArray[np.float64],
+    data: Triplets | Quadruplets,
+    at: NDArray[np.int64],
+    by_group: Mapping[str | int, float],
+) -> NDArray[np.float64]:
+    """Return how likely the answers of some rows are, given the noise of their own person.
+
+    Parameters
+    ----------
+    likely, chance
+        (k,) how likely each answer is with the mean noise of all people, and by chance.
+    data, at
+        The comparisons, and (k,) the rows.
+    by_group
+        The noise of each person by name or number.
+    """
+    mean = float(np.mean(list(by_group.values())))
+    who = np.asarray(data.groups)[at].tolist()
+    names = who if data.group_names is None else [data.group_names[number] for number in who]
+    own = np.array([by_group.get(name, mean) for name in names])
+    clear = np.clip((likely - 2 * mean * chance) / max(1 - 2 * mean, 1e-9), 0, 1)
+    found: NDArray[np.float64] = 2 * own * chance + (1 - 2 * own) * clear
     return found
 
 
@@ -203,3 +230,12 @@ def _with_anchor(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     is_first = (i == k) | (i == other)
     anchor, near = np.where(is_first, i, j), np.where(is_first, j, i)
     return np.stack([anchor, near, np.where(k == anchor, other, k)], axis=2)
+
+
+def unknown_text(count: int) -> str:
+    """Say that answers of several rows are of no known kind."""
+    first = "1 answer has" if count == 1 else f"{count:,} answers have"
+    return (
+        f"{first} several rows, but the rows are no odd one out, most central one, ranking, best and worst, "
+        "or choice of some: such rows count as one answer together. If each row is an answer, give no answers"
+    )

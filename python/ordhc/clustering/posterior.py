@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.clustering.answering import Crowd, chances_of, simulated
+from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
@@ -27,7 +27,7 @@ from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import made_by
 
-__all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior", "posterior_linkage"]
+__all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior"]
 
 #: Trees that are kept, of all chains together.
 _KEPT = 200
@@ -46,9 +46,9 @@ class Posterior:
         `similarity`, over the pairs of leaves that it joins. Above 3,000 leaves it is average linkage of
         `similarity`.
     noise_by_group
-        Where people are known (or other groups): half of the share of answers that each of them gives by
-        chance, the mean, by name or number. 0.5 is a coin. Each is shrunken towards the others, the more the
-        fewer answers somebody gave: a coin among careful people may get .36. Empty if all share the noise.
+        Where people (or other groups) are known: the `noise` of each, by name or number. 0.5 is a coin.
+        Each is shrunken towards the others, the more the fewer answers somebody gave: a coin among careful
+        people may get .36. Empty if all share the noise.
     heldout
         Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
         there are none.
@@ -73,9 +73,7 @@ class Posterior:
         self._groups: Any = (None, None)
         self._how: dict[str, Any] = {}
         lengths = samples.lengths()
-        self._lengths = np.empty_like(lengths)
-        if lengths.size:
-            self._lengths[:, order] = lengths
+        self._lengths = lengths[:, np.argsort(order)] if lengths.size else lengths
         self._best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = np.ones(self._best.n_nodes - self._best.n_leaves)
         support = samples.support(self._best._tree) if len(samples) else support
@@ -156,6 +154,16 @@ class Posterior:
         """All clusters of more than half of the trees, with their support and their mean heights."""
         return consensus(self.trees) if len(self._samples) else self.dendrogram
 
+    @property
+    def n_trees(self) -> int:
+        """The number of trees that were drawn, of all chains together: 0 with fewer than three leaves."""
+        return len(self._samples)
+
+    @property
+    def noise(self) -> float:
+        """Half of the share of answers that are given by chance, the mean over all trees; NaN without any."""
+        return float(np.mean([chain[:, 1] for chain in self._states()])) if self.n_trees else float("nan")
+
     @cached_property
     def diagnostics(self) -> Mixing:
         """Split R-hat and effective sizes, and what chains went through."""
@@ -232,7 +240,7 @@ class Posterior:
         groups, names = self._groups
         if groups is None or len(groups) == len(data):
             data = data._changed(groups=groups, group_names=names)
-        crowd = Crowd.of(data, float(self.diagnostics.noise.mean()), self.noise_by_group)
+        crowd = Crowd.of(data, self.noise, self.noise_by_group)
         found = []
         for done, at in enumerate(np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist()):
             closeness = heights_of_pairs(self.trees[at])
@@ -277,10 +285,38 @@ class Posterior:
         """
         of = _checks.choice("of", of, ("answer", "tree"))
         data = self._fitting(comparisons)
-        if not len(data):
-            return np.zeros(0)
-        rank = np.argsort(self._order).astype(np.int32)
-        return self._samples.predict(np.ascontiguousarray(rank[data]), of == "tree")
+        return self._samples.predict(data, of == "tree") if len(data) else np.zeros(0)
+
+    def predict_answers(self, data: Triplets | Quadruplets) -> NDArray[np.float64]:
+        """How likely whole answers are.
+
+        Parameters
+        ----------
+        data
+            Answers. Rows with the same number in `answers` are one answer.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            For each row the probability of the answer that it is part of, noise included.
+
+        Raises
+        ------
+        InputError
+            No `Triplets` or `Quadruplets`; leaves that the trees don't have.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t = ordhc.Triplets.from_odd_one_out([("car", "cat", "dog")] * 9)
+        >>> bool(ordhc.posterior(t).predict_answers(t)[0] > 1 / 3)
+        True
+        """
+        if not isinstance(data, Triplets | Quadruplets):
+            raise InputError(f"predict_answers takes Triplets or Quadruplets, not {type(data).__name__}")
+        if (numbers := numbers_of_answers(data)) is None:
+            return self.predict(data)
+        return self._samples.predict_answers(self._fitting(data), numbers)
 
     def foretell(self, data: Triplets | Quadruplets) -> Foretold:
         """Predict whole answers, and say how well, for each kind of answer.
@@ -312,13 +348,17 @@ class Posterior:
         """
         if not isinstance(data, Triplets | Quadruplets):
             raise InputError(f"foretell takes Triplets or Quadruplets, not {type(data).__name__}")
-        return foretold(Choices.of(data), self._tables(data))
+        return foretold(Choices.of(data), self.answer_tables(data))
 
-    def _tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
-        """What gives the probabilities of all possible answers to questions of `data`."""
+    def answer_tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
+        """Return a function that gives the probabilities of all possible answers to the questions in `data`.
+
+        For a kind of answer in `ordhc.comparison.choices.Choices.of(data)` the function returns an (a, K)
+        array: for each of the a questions K possible answers, the given answer first.
+        """
         # The numbers of the chains for the leaves of `data`, whose names may stand in another order.
         place = np.zeros(max(data.n_leaves, self.dendrogram.n_leaves), dtype=np.int32)
-        place[data.rows] = np.argsort(self._order)[self._fitting(data)]
+        place[data.rows] = self._fitting(data)
         return tables_of_chains(self._samples, place)
 
     def accuracy(self, data: Triplets | Quadruplets) -> float:
@@ -329,8 +369,8 @@ class Posterior:
         """Return the mean of minus the logarithm of the probability of an answer; see `foretell`."""
         return self.foretell(data).log_loss
 
-    def _fitting(self, comparisons: Any) -> NDArray[np.int64]:
-        """Rows of ids of the tree's leaves."""
+    def _fitting(self, comparisons: Any) -> NDArray[np.int32]:
+        """Rows of the numbers that leaves have in the chains."""
         n = self.dendrogram.n_leaves
         if not isinstance(comparisons, Triplets | Quadruplets):
             table = _checks.whole_numbers("comparisons", comparisons)
@@ -347,13 +387,12 @@ class Posterior:
             rows = np.array([number[name] for name in theirs], dtype=np.int64)[rows]
         elif comparisons.n_leaves != n:
             raise InputError(f"the trees have {n} leaves, the comparisons have {comparisons.n_leaves}")
-        fitting: NDArray[np.int64] = rows
-        return fitting
+        return np.ascontiguousarray(np.argsort(self._order).astype(np.int32)[rows])
 
     def __repr__(self) -> str:
         sure = int((self.support[:-1] >= 0.5).sum())
         inner = max(0, self.dendrogram.n_leaves - 2)
-        return f"<Posterior: {len(self._samples)} trees, {sure} of {inner} clusters in at least half of them>"
+        return f"<Posterior: {self.n_trees} trees, {sure} of {inner} clusters in at least half of them>"
 
 
 @shows_progress("drawing trees")
@@ -545,56 +584,17 @@ def _sampled(
         found._groups = (data.groups, data.group_names)
         found.noise_by_group = dict(zip(known[2], samples.noise_by_person().tolist(), strict=True))
     if samples.n_unknown():
-        found.notes = (_unknown_text(samples.n_unknown()),)
+        found.notes = (unknown_text(samples.n_unknown()),)
     return found, np.sort(order[unanswered])
 
 
 def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> str | None:
     """Say that repeats count once, unless the noise explains that they are alike."""
-    if not len(found._samples):
+    if not found.n_trees:
         return None
-    rank = np.argsort(found._order).astype(np.int32)
-    rows = np.ascontiguousarray(rank[data.rows.astype(np.int64)])
     numbers = numbers_of_answers(data)
-    if numbers is None:
-        likely = found._samples.predict(rows[again.repeats], False)
-        chance = np.full(len(likely), 0.5)
-    else:
-        likely = found._samples.predict_answers(rows, numbers)[again.repeats]
-        chance = chances_of(data, numbers, again.repeats)
+    likely = found.predict_answers(data)[again.repeats]
+    chance = np.full(len(likely), 0.5) if numbers is None else chances_of(data, numbers, again.repeats)
     if data.groups is not None and found.noise_by_group:
-        # Predictions have the mean noise of all people, each repeat has that of its person.
-        mean = float(np.mean(list(found.noise_by_group.values())))
-        who = data.groups[again.repeats].tolist()
-        names = who if data.group_names is None else [data.group_names[number] for number in who]
-        own = np.array([found.noise_by_group.get(name, mean) for name in names])
-        clear = np.clip((likely - 2 * mean * chance) / max(1 - 2 * mean, 1e-9), 0, 1)
-        likely = 2 * own * chance + (1 - 2 * own) * clear
+        likely = with_own_noise(likely, chance, data, again.repeats, found.noise_by_group)
     return again.note(likely)
-
-
-def posterior_linkage(
-    data: Triplets | Quadruplets,
-    *,
-    initial_clusters: NDArray[np.int64] | None = None,
-    progress: Progress | None = None,
-    scale: str = "heights",
-    **how: Any,
-) -> Dendrogram:
-    """Return the tree of the posterior, with heights or with lengths of edges."""
-    scale = _checks.choice("scale", scale, ("heights", "lengths"))
-    if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
-        raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
-    found, _ = drawn_posterior(data, progress=progress, **how)
-    for note in found.notes:
-        warn(note)
-    return (found.tree if scale == "lengths" else found.dendrogram).with_support(None)
-
-
-def _unknown_text(count: int) -> str:
-    """Say that answers of several rows are of no known kind."""
-    first = "1 answer has" if count == 1 else f"{count:,} answers have"
-    return (
-        f"{first} several rows, but the rows are no odd one out, most central one, ranking, best and worst, "
-        "or choice of some: such rows count as one answer together. If each row is an answer, give no answers"
-    )

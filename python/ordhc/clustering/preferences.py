@@ -1,21 +1,23 @@
 """Linkages of comparisons alone."""
 
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.posterior import drawn_posterior
 from ordhc.clustering.refine import refined
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["build", "by_rank", "consistency", "preferences"]
+__all__ = ["build", "by_rank", "consistency", "posterior_linkage", "preferences"]
 
 Labels = NDArray[np.int64]
 
@@ -84,3 +86,21 @@ def consistency(
     tree, _ = fit(start, fitting, initial_clusters=initial, progress=part(progress, 0.1, 0.4))
     tree = refined(tree, fitting, "satisfied", initial=initial, progress=part(progress, 0.4, 1))
     return tree.relabel(order).with_names(data.names)
+
+
+def posterior_linkage(
+    data: Triplets | Quadruplets,
+    *,
+    initial_clusters: NDArray[np.int64] | None = None,
+    progress: Progress | None = None,
+    scale: str = "heights",
+    **how: Any,
+) -> Dendrogram:
+    """Return the tree of the posterior, with heights or with lengths of edges."""
+    scale = _checks.choice("scale", scale, ("heights", "lengths"))
+    if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
+        raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
+    found, _ = drawn_posterior(data, progress=progress, **how)
+    for note in found.notes:
+        warn(note)
+    return (found.tree if scale == "lengths" else found.dendrogram).with_support(None)

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from ordhc._progress import Progress
 from ordhc.clustering.posterior import Posterior, drawn_posterior
-from ordhc.clustering.sampling import numbers_of_answers
+from ordhc.clustering.sampling import CHAINS, seconds_of, sweeps_for
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 from ordhc.errors import OrdhcWarning
 
-__all__ = ["People", "Placed", "foretold_losses", "placed", "weighted"]
+__all__ = ["STARTS_OF_ALL", "People", "Placed", "foretold", "placed", "seconds_needed", "weighted"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -23,6 +23,8 @@ Numbers = NDArray[np.int64]
 _NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
 #: Random starts, rounds from each of them, and rounds from the best of these.
 _STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
+#: Random starts where all answers are there.
+STARTS_OF_ALL = 8
 #: Parts that people are split into, and the number of last rounds whose predictions are averaged.
 _PARTS, _AVERAGED = 4, 3
 #: Sweeps of the one chain of each tree, and the maximum number of answers that a tree is made from.
@@ -30,6 +32,8 @@ _SWEEPS, _MOST_ANSWERS = 20, 3_000
 #: Chains of all trees that predict together, and their sweeps. The mean over more chains predicts better, so
 #: the number of chains is the same for each number of trees.
 _CHAINS, _FINAL_SWEEPS = 6, 40
+#: Seconds that a tree takes besides its sweeps.
+_OF_TREE = 0.008
 #: A person who belongs to a group with less than this probability does not change its tree.
 _LEAST = 0.02
 
@@ -206,27 +210,44 @@ def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -
 
 def _clear(tree: Posterior | None, people: People) -> Floats:
     """(m,) the probability of each row's answer, had nobody answered by chance."""
-    if tree is None or not len(tree._samples) or not len(people.data):
+    if tree is None or not tree.n_trees or not len(people.data):
         return people.chance
-    rank = np.argsort(tree._order).astype(np.int32)
-    rows = np.ascontiguousarray(rank[people.data.rows.astype(np.int64)])
-    numbers = numbers_of_answers(people.data)
-    if numbers is None:
-        found = tree._samples.predict(rows, False)
-    else:
-        found = tree._samples.predict_answers(rows, numbers)
-    # The second number of a state is the noise.
-    noise = min(float(np.mean([chain[:, 1] for chain in tree._states()])), 0.49)
+    found, noise = tree.predict_answers(people.data), min(tree.noise, 0.49)
     return np.clip((found - 2 * noise * people.chance) / (1 - 2 * noise), 1e-4, 1.0)
 
 
-def foretold_losses(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
-    """Return the (m,) log loss of answers by k trees; people are placed by their other answers alone."""
+def foretold(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
+    """Return (m,) probabilities of answers by k trees; people are placed by their other answers alone."""
     found = placed(train, k, seed, progress)
     likely = np.zeros(len(test.data))
     for at in range(found.joint.shape[1]):
         tree = _tree(train, found.member[:, at], seed, max(1, _CHAINS // k), _FINAL_SWEEPS)
         each = np.exp(test.logarithms(_clear(tree, test)))
         likely += (found.joint[test.person, at] * each).sum(axis=1)
-    losses: Floats = -np.log(likely)
-    return losses
+    return likely
+
+
+def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int = 5) -> float:
+    """Return about how many seconds of processor time `people_groups` takes.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(2400, levels=2, leaves_per_cluster=8)
+    >>> 10 < seconds_needed(t) < 40
+    True
+    """
+    answers = len(np.unique(answers_of(data)))
+    sweep = seconds_of(data) / (CHAINS * sweeps_for(len(data)))
+    # The trees of a round have about as many answers together as one tree.
+    of_sweeps = _PARTS * _SWEEPS * sweep * (1 - 1 / _PARTS)
+
+    def learnt(k: int, starts: int, share: float) -> float:
+        rounds = _ROUNDS + (starts * _FIRST_ROUNDS if k > 1 else 0)
+        share = min(share, _MOST_ANSWERS / max(answers, 1))
+        return rounds * (of_sweeps * share + k * _PARTS * _OF_TREE)
+
+    share = 1 - 1 / folds
+    predicted = _CHAINS * _FINAL_SWEEPS * sweep * share
+    found = sum(folds * (learnt(k, _STARTS, share) + predicted / k) for k in (1, *range(1, max_trees + 1)))
+    return float(found + learnt(max_trees, STARTS_OF_ALL, 1.0) + seconds_of(data))

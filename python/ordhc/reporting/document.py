@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.reporting.groups import groups_section, has_groups
 from ordhc.reporting.items import items_section
 from ordhc.reporting.parts import (
     Markup,
@@ -64,6 +65,7 @@ def document(
         structure_section(numbers, tree),
         items_section(numbers, tree),
         people_section(numbers),
+        groups_section(numbers),
         unexplained_section(numbers),
         clusters_section(numbers, tree),
         sensitivity_section(numbers, tree, others),
@@ -106,6 +108,7 @@ def _head(numbers: Numbers, title: str) -> Markup:
         *([("structure", "Is it a tree?")] if has_structure(numbers) else []),
         *([("items", "Typical items")] if numbers["lengths"] else []),
         ("people", "People"),
+        *([("people-groups", "Do people agree?")] if has_groups(numbers) else []),
         ("unexplained", "What it can't explain"),
         ("clusters", "Clusters"),
         ("sensitivity", "Other methods"),

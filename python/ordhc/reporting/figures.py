@@ -115,19 +115,21 @@ def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
     return tree.keep(kept)
 
 
-def tanglegram_figure(a: Dendrogram, b: Dendrogram, titles: tuple[str, str], n_clusters: int) -> str | None:
-    """Two trees face to face, or None if they are too large."""
+def tanglegram_figure(
+    a: Dendrogram, b: Dendrogram, titles: tuple[str, str], n_clusters: int, key: str = "tanglegram"
+) -> str | None:
+    """Two trees face to face, or None if they are too large; ids in the picture begin with `key`."""
     n = a.n_leaves
     if not 3 <= n <= FACE_TO_FACE:
         return None
     size = (WIDTH / 25.4, min(max(0.15 * n, 2.4), 11.0) + 0.6)
     return _inline(
-        "tanglegram",
+        key,
         lambda: tanglegram(
             a, b, ax=axes_for(None, size, pyplot=False), n_clusters=min(n_clusters, n), titles=titles
         ),
         n_clusters,
-        f"Trees by {titles[0]} and by {titles[1]}, face to face",
+        f"Two trees face to face: {titles[0]} and {titles[1]}",
     )
 
 

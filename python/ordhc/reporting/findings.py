@@ -22,6 +22,7 @@ from ordhc.evaluate.ceiling import noise_ceiling, satisfied_share
 from ordhc.evaluate.held_out import Answers, HeldOut, held_out, scored
 from ordhc.evaluate.intervals import FEWEST_UNITS
 from ordhc.evaluate.people import Standing, standings
+from ordhc.evaluate.people_groups import PeopleGroups, people_groups
 from ordhc.evaluate.select import Selection, default_methods, select
 from ordhc.evaluate.structure import Structure, seconds_needed, structure
 from ordhc.metrics.trees import robinson_foulds, triplet_distance
@@ -58,6 +59,8 @@ class Asked:
     n_clusters: int | None
     #: Whether structures are compared; None: if that takes at most about a minute on two cores.
     structure: bool | None
+    #: Whether groups of people with trees of their own are looked for.
+    people_groups: bool
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ class Findings:
     others: dict[str, Dendrogram]
     #: Is it a tree at all; None if it wasn't asked for or takes too long.
     structure: Structure | None
+    #: Do people agree on one tree; None if it wasn't asked for or nobody is known.
+    people_groups: PeopleGroups | None
     unit: str
     folds: int
     n_clusters: int
@@ -165,7 +170,9 @@ def found_in(
     for name in [] if selection is None else [c.method for c in selection.candidates if c.method != method]:
         other = Plan.of(data, method=name)
         others[name], _ = fit(other, fitting(data, other.accepts, other.title))
-    compared = _structure(data, asked, unit, folds, tree, notes, part(progress, 0.8, 0.99))
+    between = 0.9 if asked.people_groups else 0.99
+    compared = _structure(data, asked, unit, folds, tree, notes, part(progress, 0.8, between))
+    grouped = _people_groups(data, asked, notes, part(progress, between, 0.99))
     on_random = None if heldout is None else scored(drawn or tree, heldout)
     n_clusters = asked.n_clusters or _natural(tree, len(unanswered))
     return Findings(
@@ -184,6 +191,7 @@ def found_in(
         lengths,
         others,
         compared,
+        grouped,
         unit,
         folds,
         n_clusters,
@@ -218,6 +226,19 @@ def _structure(
         return structure(data, folds=folds, seed=asked.seed, unit=unit, tree=tree, progress=progress)
     except InputError as error:
         notes["structure"] = f"Whether a tree is the right picture could not be tested: {error}."
+        return None
+
+
+def _people_groups(
+    data: Comparisons, asked: Asked, notes: dict[str, str], progress: Progress | None
+) -> PeopleGroups | None:
+    """Look for groups of people with trees of their own, if that was asked for."""
+    if not asked.people_groups:
+        return None
+    try:
+        return people_groups(data, folds=asked.folds, seed=asked.seed, progress=progress)
+    except InputError as error:
+        notes["people_groups"] = f"Whether people agree on one tree could not be tested: {error}."
         return None
 
 
@@ -326,6 +347,7 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
         "clusters": _clusters(found, tree),
         "lengths": found.lengths,
         "structure": None if found.structure is None else _without_tree(found.structure),
+        "people_groups": None if found.people_groups is None else _with_distances(found.people_groups),
         "sensitivity": _sensitivity(found),
         "notes": found.notes,
         "versions": versions(),
@@ -335,6 +357,15 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
 def _without_tree(found: Structure) -> dict[str, Any]:
     """The comparison of structures; its tree is the report's."""
     return {name: value for name, value in found.to_dict().items() if name != "tree"}
+
+
+def _with_distances(found: PeopleGroups) -> dict[str, Any]:
+    """The groups of people, and how far the tree of each group differs from that of the largest one."""
+    told = found.to_dict()
+    first = found.groups[0].dendrogram
+    for group, each in zip(found.groups, told["groups"], strict=True):
+        each["triplet_distance"] = _number(triplet_distance(group.dendrogram, first))
+    return told
 
 
 def _shares(data: Comparisons) -> Any:

@@ -138,7 +138,7 @@ def percent_range(share: float, low: float | None, high: float | None) -> str:
 
 def three_digits(value: float, low: float | None, high: float | None) -> str:
     """A score, with its interval where that is known."""
-    return f"{value:.3f}" if low is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+    return f"{value:z.3f}" if low is None else f"{value:z.3f} ({low:z.3f} to {high:z.3f})"
 
 
 def in_numbers(count: int, one: str, several: str) -> str:
@@ -298,6 +298,8 @@ def summary(numbers: Numbers) -> list[str]:
         told.append(f"{text} {verb} in at least 95% of the {of}.")
     if numbers["people"] is not None and len(numbers["people"]) > 1:
         told.append(told_people(numbers["people"]))
+    if numbers["people_groups"] is not None:
+        told.append(numbers["people_groups"]["verdict"]["headline"])
     return told
 
 

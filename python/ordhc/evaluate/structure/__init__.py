@@ -2,5 +2,6 @@
 
 from ordhc.evaluate.structure.compare import Structure, StructureScore, structure
 from ordhc.evaluate.structure.trial import seconds_needed
+from ordhc.evaluate.structure.words import Verdict
 
-__all__ = ["Structure", "StructureScore", "seconds_needed", "structure"]
+__all__ = ["Structure", "StructureScore", "Verdict", "seconds_needed", "structure"]

@@ -18,6 +18,7 @@ from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
+from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.structure.coins import CoinFlips
 from ordhc.evaluate.structure.misfits import FALSE, Looked, Misfit, looked_at
 from ordhc.evaluate.structure.scored import BOTH, CHANCE, WEIGHTED, Scored, scored
@@ -33,9 +34,8 @@ from ordhc.evaluate.structure.trial import (
     fitted,
     named,
 )
-from ordhc.evaluate.structure.words import ADAPTIVE, Estimate, Evidence, Verdict, verdict_of
+from ordhc.evaluate.structure.words import Estimate, Evidence, Verdict, verdict_of
 from ordhc.evaluate.trials import split
-from ordhc.io.scan import Scan
 from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
@@ -43,8 +43,8 @@ from ordhc.tree.matching import prepared
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ordhc.asking.knowledge import Knowledge
     from ordhc.asking.session import Session
+    from ordhc.io.scan import Scan
 
 __all__ = ["Structure", "StructureScore", "structure"]
 
@@ -315,7 +315,7 @@ def structure(
     """
     progress = _checks.callback("progress", progress)
     workers = as_executor(executor)
-    answers: Triplets | Quadruplets = _compared_data(data)
+    answers: Triplets | Quadruplets = comparisons_of(data, "structure")
     if tree is not None:
         tree, answers = prepared(tree, answers, ("triplets", "quadruplets"), "structure")
     if not _FEWEST_LEAVES <= answers.n_leaves <= _MOST_LEAVES:
@@ -346,22 +346,6 @@ def structure(
     if progress is not None:
         progress(1.0)
     return compared
-
-
-def _compared_data(data: "Triplets | Quadruplets | Scan | Knowledge") -> Triplets | Quadruplets:
-    """The comparisons of what was given."""
-    # Sessions bring SQLite with them.
-    from ordhc.asking.knowledge import Knowledge
-
-    if isinstance(data, Knowledge):
-        return data.analysed().comparisons
-    if isinstance(data, Scan):
-        return data.read()
-    if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(
-            f"structure takes Triplets, Quadruplets, a scan or a Session, not {type(data).__name__}"
-        )
-    return data
 
 
 def _dimensions(answers: Scored, means: dict[str, float]) -> int:

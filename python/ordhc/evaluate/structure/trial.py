@@ -97,7 +97,7 @@ class Trial:
             if what == POINTS:
                 return self._spaces(train, kinds)
             found = _trees(train, what == ADDITIVE, self.seed + fold)
-        return {what: list(map(found._tables(test), kinds))}
+        return {what: list(map(found.answer_tables(test), kinds))}
 
     def tree(self) -> Dendrogram:
         """Return the tree of all answers, by a model with lengths."""

@@ -3,13 +3,7 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["ADAPTIVE", "Estimate", "Evidence", "Verdict", "verdict_of"]
-
-#: Said of answers to questions that a learner chose.
-ADAPTIVE = (
-    "A learner chose the questions by earlier answers. What is compared here is how well structures foretell "
-    "answers to such questions; answers to random questions may say something else."
-)
+__all__ = ["Estimate", "Evidence", "Verdict", "verdict_of"]
 
 #: A structure describes answers nearly as well as anything if it has this share of what can be foretold.
 NEARLY = 0.9
@@ -29,9 +23,9 @@ class Estimate:
 
     def __str__(self) -> str:
         return (
-            f"{self.value:.3f}"
+            f"{self.value:z.3f}"
             if math.isnan(self.low) or self.low == self.high
-            else f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+            else f"{self.value:z.3f} ({self.low:z.3f} to {self.high:z.3f})"
         )
 
 

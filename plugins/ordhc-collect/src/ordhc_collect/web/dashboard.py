@@ -160,7 +160,8 @@ class Dashboard:
             "line": line_svg(moment.history, chance)
             if moment.history
             else "<p class='empty'>Appears with the first held-out answers.</p>",
-            "structure": self._render("part_structure.html", compared=moment.compared),
+            "structure": self._render("part_compared.html", compared=moment.structure),
+            "groups": self._render("part_compared.html", compared=moment.groups),
             "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
             "items": self._render("part_items.html", items=summary.confusing),
             "lengths": self._lengths(summary),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ordhc import Session
-from ordhc_collect.analysis.structures import Compared, Comparing
+from ordhc_collect.analysis.comparing import GROUPS, STRUCTURE, Compared, Comparing
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
@@ -43,8 +43,9 @@ class Moment:
     history: tuple[Point, ...]
     #: How many questions each sampler has chosen.
     asked: dict[str, int]
-    #: Is it a tree at all.
-    compared: Compared
+    #: Is it a tree at all, and do people agree on one.
+    structure: Compared
+    groups: Compared
 
 
 class Live:
@@ -56,7 +57,7 @@ class Live:
         self._pool = ThreadPoolExecutor(1, "ordhc-collect dashboard")
         self._lock = asyncio.Lock()
         self._moment: Moment | None = None
-        self._comparing = Comparing()
+        self._comparing = Comparing(STRUCTURE, GROUPS)
         self._session: Session | None = None
         self._made = 0.0
         self._took = 0.0
@@ -132,7 +133,7 @@ class Live:
             outcomes.get("done", 0) * pay.per_person * (1 + pay.fee),
             tuple(history),
             asked,
-            self._comparing.look(summary.comparisons),
+            *self._comparing.look(summary.comparisons),
         )
 
     async def moments(self) -> AsyncIterator[Moment]:

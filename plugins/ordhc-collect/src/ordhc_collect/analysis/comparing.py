@@ -1,0 +1,185 @@
+"""Is it a tree, and do people agree on one: what the dashboard says, computed beside everything else."""
+
+import logging
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import ordhc
+from ordhc import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+from ordhc.errors import InputError, OrdhcWarning
+from ordhc.evaluate import mixture, structure
+from ordhc_collect.analysis.tree import unit_of
+
+__all__ = ["GROUPS", "STRUCTURE", "Compared", "Comparing", "Comparison", "Members"]
+
+log = logging.getLogger("ordhc_collect")
+#: Answers are compared from so many on, and again when there are so many times as many.
+_FEWEST, _GROWN = 100, 1.25
+#: Comparisons that would take more processor time, in seconds, are left to the command.
+_MOST_SECONDS = 60.0
+_FOLDS = 5
+#: People of a group who are named; the command names all.
+_NAMED = 8
+
+Data = Triplets | Quadruplets
+Told = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Some of the people of a group, by name, and the number of all."""
+
+    named: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The conclusion of a comparison, or the reason why there is none.
+
+    Attributes
+    ----------
+    n_answers
+        The number of answers that were compared; 0 if none were.
+    headline, text
+        The conclusion in a sentence, and what it rests on; or what is missing.
+    caution
+        What limits the conclusion; None if nothing does.
+    groups
+        Groups of people who have trees of their own.
+    """
+
+    n_answers: int
+    headline: str
+    text: str
+    caution: str | None = None
+    groups: tuple[Members, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: models of the same answers.
+
+    Attributes
+    ----------
+    compare
+        Makes the comparison, and reports its progress.
+    seconds
+        About how many seconds of processor time it takes.
+    command
+        The command that does so.
+    failed
+        What is said if it fails.
+    """
+
+    compare: Callable[[Data, Told], Compared]
+    seconds: Callable[[Data], float]
+    command: str
+    failed: str
+
+
+def _structure(data: Data, progress: Told) -> Compared:
+    found = ordhc.structure(data, folds=_FOLDS, unit=unit_of(data), progress=progress)
+    return _concluded(found.verdict, found.caution)
+
+
+def _groups(data: Data, progress: Told) -> Compared:
+    found = ordhc.people_groups(data, folds=_FOLDS, progress=progress)
+    groups = found.groups if found.n_trees > 1 else ()
+    members = [
+        Members(tuple(str(who) for who in group.people[:_NAMED]), len(group.people)) for group in groups
+    ]
+    return replace(_concluded(found.verdict, found.caution), groups=tuple(members))
+
+
+def _concluded(verdict: structure.Verdict, caution: str | None) -> Compared:
+    more = verdict.text.removeprefix(verdict.headline).strip()
+    return Compared(0, verdict.headline, more, caution)
+
+
+STRUCTURE = Comparison(
+    _structure,
+    lambda data: structure.seconds_needed(data, _FOLDS),
+    "ordhc structure",
+    "Structures could not be compared",
+)
+GROUPS = Comparison(
+    _groups,
+    lambda data: mixture.seconds_needed(data, folds=_FOLDS),
+    "ordhc people-groups",
+    "Groups of people could not be looked for",
+)
+
+
+class _StoppedError(Exception):
+    """The server ends."""
+
+
+class Comparing:
+    """Makes comparisons one after the other on a thread of its own, so that nobody waits for them."""
+
+    def __init__(self, *comparisons: Comparison) -> None:
+        self._pool = ThreadPoolExecutor(1, "ordhc-collect comparing")
+        self._comparisons = comparisons
+        self._running: dict[Comparison, Future[Compared]] = {}
+        self._last = dict.fromkeys(comparisons, _missing(0))
+        self._is_closed = False
+
+    def look(self, data: Data) -> tuple[Compared, ...]:
+        """Return the last result of each comparison, and begin another if answers have grown by a quarter."""
+        n = len(np.unique(answers_of(data)))
+        return tuple(self._looked(comparison, data, n) for comparison in self._comparisons)
+
+    def _looked(self, comparison: Comparison, data: Data, n: int) -> Compared:
+        running = self._running.get(comparison)
+        if running is not None and running.done():
+            del self._running[comparison]
+            with suppress(_StoppedError):
+                self._last[comparison] = running.result()
+        last, is_running = self._last[comparison], comparison in self._running
+        if n < _FEWEST:
+            last = self._last[comparison] = _missing(n)
+        elif not is_running and n >= _GROWN * last.n_answers and not self._is_closed:
+            if comparison.seconds(data) > _MOST_SECONDS:
+                return Compared(
+                    0,
+                    "",
+                    "This takes too long beside a running study: download study.ordhc, and run "
+                    f"{comparison.command} study.ordhc.",
+                )
+            self._running[comparison] = self._pool.submit(_compared, comparison, data, n, self._check)
+            is_running = True
+        return Compared(0, "", "Being compared …") if is_running and not last.n_answers else last
+
+    def _check(self, _: float) -> None:
+        if self._is_closed:
+            raise _StoppedError
+
+    def close(self) -> None:
+        """Stop at the next step."""
+        self._is_closed = True
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _missing(n: int) -> Compared:
+    return Compared(0, "", f"Appears after {_FEWEST} answers; there are {n}.")
+
+
+def _compared(comparison: Comparison, data: Data, n: int, progress: Told) -> Compared:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OrdhcWarning)
+        try:
+            return replace(comparison.compare(data, progress), n_answers=n)
+        except InputError as error:
+            return Compared(n, "", f"{comparison.failed}: {error}.")
+        except _StoppedError:
+            raise
+        except Exception:
+            log.exception(comparison.failed)
+            return Compared(n, "", f"{comparison.failed}.")

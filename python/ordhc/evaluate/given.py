@@ -1,0 +1,48 @@
+"""What verbs that compare models take: comparisons, scans of files, sessions."""
+
+from typing import TYPE_CHECKING
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.io.scan import Scan
+
+if TYPE_CHECKING:
+    from ordhc.asking.knowledge import Knowledge
+
+__all__ = ["ADAPTIVE", "comparisons_of"]
+
+#: Said of answers to questions that a learner chose.
+ADAPTIVE = (
+    "A learner chose the questions by earlier answers. What is compared here is how well models foretell "
+    "answers to such questions; answers to random questions may say something else."
+)
+
+
+def comparisons_of(data: "Triplets | Quadruplets | Scan | Knowledge", verb: str) -> Triplets | Quadruplets:
+    """Return the comparisons that were given.
+
+    Parameters
+    ----------
+    data
+        Comparisons; a scan, which is read into memory; or a session, whose rules leave people out and weigh
+        answers.
+    verb
+        The name of the function that was called, for messages.
+
+    Raises
+    ------
+    InputError
+        Anything else.
+    """
+    # Sessions bring SQLite with them.
+    from ordhc.asking.knowledge import Knowledge
+
+    if isinstance(data, Knowledge):
+        return data.analysed().comparisons
+    if isinstance(data, Scan):
+        return data.read()
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(
+            f"{verb} takes Triplets, Quadruplets, a scan or a Session, not {type(data).__name__}"
+        )
+    return data
