@@ -21,6 +21,7 @@ from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.learner import width_of
 from ordhc.asking.schema import (
+    EARLIER,
     FORMAT,
     KEYS,
     PLACES,
@@ -31,9 +32,9 @@ from ordhc.asking.schema import (
     insertion,
     schema,
     sum_of,
+    upgrade,
 )
 from ordhc.asking.trouble import Errors, Watch
-from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
@@ -264,15 +265,14 @@ class Store:
 
     def _format(self) -> int:
         """The file's format; a newer one is refused."""
-        columns = [row[1] for row in self._db.execute("PRAGMA table_info(settings)")]
-        found = self._db.execute("SELECT * FROM settings WHERE key = 'format'").fetchone()
+        found = self._db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
         if found is None:
             raise ValueError("it has no format")
-        number = json.loads(found[1])
-        if not isinstance(number, int) or number < 1 or (number == 1) != ("sum" not in columns):
+        number = json.loads(found[0])
+        if not isinstance(number, int) or (number < FORMAT and number not in EARLIER):
             raise ValueError(f"its format is {number!r}")
         if number > FORMAT:
-            if found[2:] != (sum_of("format", found[1]),):
+            if found[1] != sum_of("format", found[0]):
                 raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
             text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
             raise InputError(f"{text}; take a newer version of ordhc", path=brief(self.path, 200))
