@@ -113,10 +113,10 @@ def test_convert(answers, capsys):
     assert run(capsys, "convert", "t.nwk", "z.npy")[0] == 0
     assert np.load("z.npy").shape == (3, 4)
     (answers / "odd.csv").write_text("odd,a,b\ncar,cat,dog\n")
-    assert run(capsys, "convert", "--header", "--expand", "odd-one-out", "odd.csv", "o.csv")[0] == 0
+    assert run(capsys, "convert", "--header", "--kind", "odd-one-out", "odd.csv", "o.csv")[0] == 0
     assert (answers / "o.csv").read_text() == "anchor,near,far,answer\ncat,dog,car,0\ndog,cat,car,0\n"
     (answers / "rank.csv").write_text("0,1,2,3,4,5,6,7\n")
-    run(capsys, "convert", "--expand", "ranking", "rank.csv", "r.csv")
+    run(capsys, "convert", "--kind", "ranking", "rank.csv", "r.csv")
     assert len(ordhc.read_triplets("r.csv")) == 11
     code, _, err = run(capsys, "convert", "a.csv", "a.doc")
     assert (code, err.count("\n")) == (2, 1)

@@ -129,8 +129,8 @@ def cluster(
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
       ordhc cluster answers.csv --html tree.html
       ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
-      ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
-      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
+      ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --person participant -o tree.nwk
+      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --missing skip
       ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """

@@ -70,7 +70,7 @@ def cluster(
         similarity is a sum over answers, AddS3 or AddS4. A frame's index names the leaves (as text, unless it
         only numbers the rows), or else a first column of text.
     method
-        A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
+        A paper's name: "adds3-al", "mulk3-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
         "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
         quadruplets; "cosine-al", "dot-al" for vectors that have been centred or have hundreds of noisy
         coordinates. By default, of comparisons: "posterior-al" (see `ordhc.posterior`), whose trees have the
