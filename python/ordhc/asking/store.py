@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ordhc._ordhc import Records
-from ordhc.asking.columns import Columns, from_bytes
 from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.learner import width_of
@@ -53,8 +51,6 @@ _OUTSIDE = (
 _PAGES = 4000
 #: Rows that are read at a time.
 _CHUNK = 1 << 15
-#: So many are read from the bytes of the file.
-_MANY = 1 << 15
 
 
 def create(
@@ -332,23 +328,6 @@ class Store:
                 yield rows
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
-
-    def quickly(self, after: int) -> Iterator[Columns]:
-        """Events as columns, some at a time, where there are many and all is as SQLite writes it."""
-        if after or self.n_events() < _MANY or not hasattr(self._db, "serialize"):
-            return
-        with self._errors:
-            query = "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
-            (root,) = self._db.execute(query).fetchone()
-            # What this connection sees of the file, the write-ahead log included.
-            data = self._db.serialize()
-        found = Records.open(data, root, "www" + "w" * self.width + "wtrrrw")
-        while found is not None and (columns := found.take(_CHUNK)) is not None and len(columns[0]):
-            taken = from_bytes(columns, found.texts, after + 1)
-            if taken is None:
-                return
-            after += len(taken.kinds)
-            yield taken
 
     def n_events(self) -> int:
         """How many events the file has."""
