@@ -26,7 +26,6 @@ mod direction;
 mod doubts;
 mod engine;
 mod equal;
-mod few_clusters;
 mod few_square;
 mod groups;
 mod job;
