@@ -203,9 +203,10 @@ def test_demo(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_stops_long_work():
     code = (
-        "import sys, numpy as np, ordhc, ordhc.cli\nfrom ordhc.agglomerate.linkage import linkage\n"
+        "import sys, numpy as np, ordhc, ordhc.cli\nfrom ordhc import _ordhc\n"
+        "how = (_ordhc.Linkage.native('average'), False, 'naive', None, None)\n"
         "y = np.random.default_rng(0).random(3500 * 3499 // 2)\n"
-        "ordhc.linkage = lambda: (print('ready', flush=True), linkage(y, 'average', engine='naive'))\n"
+        "ordhc.linkage = lambda: (print('ready', flush=True), _ordhc.agglomerate(y, *how))\n"
         "import click\n"
         "ordhc.cli.group.add_command(click.command('long')(lambda: ordhc.linkage()))\n"
         "ordhc.cli.main(['long'])\n"

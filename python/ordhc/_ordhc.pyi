@@ -161,7 +161,7 @@ class Linkage:
 
 def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
-    _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None, precision: str = "double"
+    _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None
 ) -> Tree: ...
 def agglomerate_few(
     values: _Any, linkage: Linkage, dissimilarity: bool | None
