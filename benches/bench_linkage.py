@@ -222,19 +222,17 @@ def compare(options):
                 continue
             rows += [compared(kind, name, n, y, options.memory and n >= 5000) for name in options.linkages]
     print("\nFrom a condensed float64 matrix, medians of 5\n")
-    head = ("linkage", "n", "input", "ordhc s", "single precision s", "peer s", "ratio", "bar", "one read s")
+    head = ("linkage", "n", "input", "ordhc s", "peer s", "ratio", "bar", "one read s")
     table((*head, "peak / input, the input counted: ordhc / overwrite / fastcluster"), rows)
 
 
 def compared(kind, name, n, y, memory):
-    """One linkage of one input: our time, in single precision, the peer's."""
+    """One linkage of one input: our time and the peer's."""
     works = {
         "ordhc": lambda: ordhc.linkage(y, name, dissimilarity=True),
         "fastcluster": lambda: fastcluster.linkage(y, name),
         "read": y.max,
     }
-    if name not in ("single", "centroid", "median"):
-        works["single"] = lambda: ordhc.linkage(y, name, dissimilarity=True, precision="single")
     seconds = alternating(works, 5)
     ours = ordhc.linkage(y, name, dissimilarity=True).heights
     if kind not in TIED:
@@ -242,8 +240,7 @@ def compared(kind, name, n, y, memory):
         peer = scipy.cluster.hierarchy if n <= 1000 else fastcluster
         assert np.allclose(ours, peer.linkage(y, name)[:, 2])
     used = " / ".join(f"{peak:.2f}" for peak in peaks(kind, name, n).values()) if memory else "-"
-    cells = (seconds["ordhc"], seconds.get("single"), seconds["fastcluster"])
-    cells = ("-" if value is None else f"{value:.4f}" for value in cells)
+    cells = (f"{seconds[who]:.4f}" for who in ("ordhc", "fastcluster"))
     ratio, least = seconds["fastcluster"] / seconds["ordhc"], bar(kind, name, n)
     return (name, f"{n:,}", kind, *cells, f"{ratio:.2f}", f"{least:.2f}", f"{seconds['read']:.4f}", used)
 

@@ -22,6 +22,7 @@ from select import select as readable
 import numpy as np
 
 import ordhc
+from support.engines import merged
 from support.random_data import random_comparisons, random_tree
 
 CASES = {}
@@ -74,7 +75,7 @@ def linkage_in_place(small, folder):
 def linkage_naive(small, folder):
     n = 1000 if small else 2000
     matrix = pairs_of(n)
-    return lambda: ordhc.linkage(matrix, "average", engine="naive")
+    return lambda: merged(matrix, "average")
 
 
 @case

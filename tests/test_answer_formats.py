@@ -100,7 +100,7 @@ def test_commands_take_the_same_options(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.csv").write_text(STUDY)
     asked = ["--kind", "odd-one-out", "--items", "left,middle,right", "--chosen", "odd"]
-    asked += ["--na", "skip", "--exclude", "check=failed"]
+    asked += ["--missing", "skip", "--exclude", "check=failed"]
     gone = {
         "with check = failed": 1,
         "with `NA` for an item": 1,

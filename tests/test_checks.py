@@ -112,7 +112,6 @@ ACTS = {
     "linkage name": lambda x: ordhc.linkage([1.0, 2.0, 3.0], x),
     "linkage labels": lambda x: ordhc.linkage(np.ones(6), initial_clusters=x),
     "tie_seed": lambda x: ordhc.linkage(np.ones(6), tie_seed=x),
-    "engine": lambda x: ordhc.linkage(np.ones(6), engine=x),
     "dissimilarity": lambda x: ordhc.linkage(np.ones(6), dissimilarity=x),
     "overwrite": lambda x: ordhc.linkage(np.ones(6), overwrite=x),
     "S overwritten": lambda x: ordhc.linkage(x, overwrite=True),

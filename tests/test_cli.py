@@ -113,10 +113,10 @@ def test_convert(answers, capsys):
     assert run(capsys, "convert", "t.nwk", "z.npy")[0] == 0
     assert np.load("z.npy").shape == (3, 4)
     (answers / "odd.csv").write_text("odd,a,b\ncar,cat,dog\n")
-    assert run(capsys, "convert", "--header", "--expand", "odd-one-out", "odd.csv", "o.csv")[0] == 0
+    assert run(capsys, "convert", "--header", "--kind", "odd-one-out", "odd.csv", "o.csv")[0] == 0
     assert (answers / "o.csv").read_text() == "anchor,near,far,answer\ncat,dog,car,0\ndog,cat,car,0\n"
     (answers / "rank.csv").write_text("0,1,2,3,4,5,6,7\n")
-    run(capsys, "convert", "--expand", "ranking", "rank.csv", "r.csv")
+    run(capsys, "convert", "--kind", "ranking", "rank.csv", "r.csv")
     assert len(ordhc.read_triplets("r.csv")) == 11
     code, _, err = run(capsys, "convert", "a.csv", "a.doc")
     assert (code, err.count("\n")) == (2, 1)
@@ -203,9 +203,10 @@ def test_demo(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_stops_long_work():
     code = (
-        "import sys, numpy as np, ordhc, ordhc.cli\nfrom ordhc.agglomerate.linkage import linkage\n"
+        "import sys, numpy as np, ordhc, ordhc.cli\nfrom ordhc import _ordhc\n"
+        "how = (_ordhc.Linkage.native('average'), False, 'naive', None, None)\n"
         "y = np.random.default_rng(0).random(3500 * 3499 // 2)\n"
-        "ordhc.linkage = lambda: (print('ready', flush=True), linkage(y, 'average', engine='naive'))\n"
+        "ordhc.linkage = lambda: (print('ready', flush=True), _ordhc.agglomerate(y, *how))\n"
         "import click\n"
         "ordhc.cli.group.add_command(click.command('long')(lambda: ordhc.linkage()))\n"
         "ordhc.cli.main(['long'])\n"

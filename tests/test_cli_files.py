@@ -72,7 +72,7 @@ def test_what_compare_says_next_works(answers, capsys):
     rows = ["w h o,c,b,a,x"] + [f"p{i % 4},{i % 5},{(i + 1) % 5},{(i + 2 + i // 5) % 5},1" for i in range(40)]
     rows = [row for row in rows if len(set(row.split(",")[1:4])) == 3]
     (answers / "my answers.csv").write_text("\n".join(rows) + "\n")
-    options = ["--columns", "a,b,c", "--group", "w h o", "--weights", "x", "--header", "--n-leaves", "5"]
+    options = ["--columns", "a,b,c", "--person", "w h o", "--weights", "x", "--header", "--n-leaves", "5"]
     found = run(capsys, "compare", "my answers.csv", *options, "--folds", "2", "--method", "adds3-al")
     assert found[0] == 0, found[2]
     command = shlex.split(found[1].splitlines()[-1].removeprefix("next: "))
@@ -106,7 +106,7 @@ def test_convert_carries_answers_and_people(answers, capsys):
         "Participant,b,a,odd\nann,dog,cat,car\nbob,bus,car,dog\nann,cat,dog,bus\n"
     )
     steps = ["t.csv", "u.tsv", "v.parquet", "w.npz", "x.csv"]
-    assert run(capsys, "convert", "--expand", "odd-one-out", "odd.csv", steps[0])[0] == 0
+    assert run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", steps[0])[0] == 0
     for source, target in itertools.pairwise(steps):
         assert run(capsys, "convert", source, target)[0] == 0
     assert Path("x.csv").read_text() == Path("t.csv").read_text()
@@ -115,11 +115,11 @@ def test_convert_carries_answers_and_people(answers, capsys):
         "cat,dog,car,0,ann",
     ]
     by_place = ["--columns", "3,2,1", "--header"]
-    assert run(capsys, "convert", "--expand", "odd-one-out", "odd.csv", "y.csv", *by_place)[0] == 0
+    assert run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", "y.csv", *by_place)[0] == 0
     assert Path("y.csv").read_text() == Path("t.csv").read_text()
-    code, _, err = run(capsys, "convert", "--expand", "odd-one-out", "odd.csv", "z.csv", "--columns", "1,2,3")
+    code, _, err = run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", "z.csv", "--columns", "1,2,3")
     assert (code, "is named `b`, and taken as `odd`" in err) == (2, True)
-    code, out, _ = run(capsys, "cluster", "x.csv", "--group", "person", "--bootstrap", "3", "--json")
+    code, out, _ = run(capsys, "cluster", "x.csv", "--person", "person", "--bootstrap", "3", "--json")
     assert (code, json.loads(out)["bootstrap"]["n_resamples"]) == (0, 3)
 
 
@@ -185,7 +185,7 @@ def test_ctrl_c_while_importing(answers):
 
 
 def test_every_command_that_reads_comparisons_takes_the_same_options():
-    options = {"--columns", "--group", "--answer", "--missing", "--skip-bad", "--delimiter", "--comment"}
+    options = {"--columns", "--person", "--answer", "--missing", "--skip-bad", "--delimiter", "--comment"}
     for name in ("cluster", "compare", "score", "convert"):
         there = {option for parameter in group.commands[name].params for option in parameter.opts}
         assert options <= there

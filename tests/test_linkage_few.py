@@ -6,6 +6,7 @@ from scipy.spatial.distance import squareform
 
 import ordhc
 from ordhc import InputError, OrdhcWarning, _ordhc
+from support.engines import merged
 
 LINKAGES = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]
 
@@ -25,10 +26,12 @@ def test_few_leaves_merge_as_the_naive_engine_says(name, kind):
             for dissimilarity in (True, False, None):
                 told = {} if dissimilarity is None else {"dissimilarity": dissimilarity}
                 tree = ordhc.linkage(values, name, **told)
-                slow = ordhc.linkage(values, name, engine="naive", **told)
+                slow = merged(values, name, dissimilarity)
                 assert np.array_equal(tree.merges, slow.merges)
                 np.testing.assert_allclose(tree.heights, slow.heights, rtol=1e-9, atol=1e-12)
-                assert (tree.kind, tree.settings, tree.names) == (slow.kind, slow.settings, None)
+                long = ordhc.linkage(values, name, progress=lambda _: None, **told)
+                assert tree == long
+                assert (tree.kind, tree.settings, tree.names) == (long.kind, long.settings, None)
 
 
 def test_the_short_way_takes_plain_arrays_only():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import OrdhcWarning, _ordhc
+from support import engines as engines_of
 from support import linkage_twin as twin
 
 NEAR = [1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1.0 + 0.5e-13, 1.0 + 2**-44, 1.0 + 3 * 2**-44, 1.0 + 2e-13]
@@ -40,8 +41,7 @@ def engines(name):
 
 def merged(values, name, dissimilarity, engine, overwrite=False, labels=None):
     if name not in twin.FORMULAS:
-        how = {"engine": engine, "overwrite": overwrite, "initial_clusters": labels}
-        return ordhc.linkage(values, name, dissimilarity=dissimilarity, **how)
+        return engines_of.merged(values, name, dissimilarity, engine, overwrite, labels)
     alpha, beta, gamma, reducible, squared = twin.FORMULAS[name]
     rule = _ordhc.Linkage.coefficients(alpha, beta, gamma, {}, reducible=reducible, squared=squared)
     initial = None if labels is None else np.array(labels, dtype=np.int64)
@@ -154,16 +154,21 @@ def test_an_outlier_leaves_the_other_values_what_they_are():
         assert tree.merges[0].tolist() == [1, 2], how
 
 
-def test_what_cancels_too_far_is_a_warning():
+def cancelling():
+    """Pairs of seven leaves whose sums lose all digits, with twice as many digits, too."""
     # What remains of 1e300 + 1 + 1e-20 - 1e300 - 1 is less than two floats can tell.
     S = np.full((7, 7), 9e300)
     S[5, :5] = S[:5, 5] = [1e300, 1, 1e-20, -1e300, -1]
     S[6] = S[:, 6] = 2e-21
     S[5, 6] = S[6, 5] = -5
-    values = S[np.triu_indices(7, 1)]
+    return S[np.triu_indices(7, 1)]
+
+
+def test_what_cancels_too_far_is_a_warning():
+    values = cancelling()
     for engine in engines("average"):
         with pytest.warns(ordhc.OrdhcWarning, match="not to be trusted"):
-            ordhc.linkage(values, "average", engine=engine)
+            merged(values, "average", False, engine)
 
 
 def test_engines_agree_on_more_leaves_than_fractions_can():
@@ -239,10 +244,8 @@ def test_reading_what_is_being_overwritten_is_an_error():
 
 
 def test_who_has_called_is_warned_of_values_that_cancel_out():
-    tiny, large = 1e-30, 1e30
-    S = [-tiny, large, -large, large, large, tiny, tiny, -large, large, tiny]
     with pytest.warns(OrdhcWarning, match="cancel out") as caught:
-        ordhc.linkage(S, "ward", dissimilarity=False, engine="nearest-pair")
+        ordhc.linkage(cancelling(), dissimilarity=False)
     assert caught[0].filename == __file__
 
 
@@ -270,10 +273,10 @@ def test_many_leaves_that_are_all_as_near(dissimilarity, x):
     for name in ("single", "complete", "average", "weighted", "ward"):
         if name == "ward" and dissimilarity and x < 0:
             continue
-        for how in ({}, {"overwrite": True}, {"precision": "single"}, {"engine": "chain"}):
-            tree = ordhc.linkage(values.copy(), name, dissimilarity=dissimilarity, **how)
-            assert tree.merges.tolist() == ONE_BY_ONE, (name, how)
-            np.testing.assert_allclose(tree.heights, x, rtol=1e-6 if "precision" in how else 1e-13)
+        for engine, overwrite in (("auto", False), ("auto", True), ("chain", False)):
+            tree = merged(values.copy(), name, dissimilarity, engine, overwrite)
+            assert tree.merges.tolist() == ONE_BY_ONE, (name, engine, overwrite)
+            np.testing.assert_allclose(tree.heights, x, rtol=1e-13)
         first = ordhc.linkage(values, name, dissimilarity=dissimilarity, initial_clusters=labels)
         assert first.merges[:2].tolist() == [[N_EQUAL - 3, N_EQUAL - 2], [N_EQUAL - 1, N_EQUAL]]
         np.testing.assert_allclose(first.heights, x, rtol=1e-13)

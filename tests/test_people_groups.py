@@ -255,7 +255,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     code, out, _ = run(capsys, *how)
     assert code == 0
     assert "People do not agree on one tree: 2 trees" in out
-    assert "next: ordhc structure answers.csv --group who" in out
+    assert "next: ordhc structure answers.csv --person who" in out
     document = json.loads(run(capsys, *how, "--json")[1])
     assert document["verdict"]["kind"] == "several"
     assert {each["person"] for each in document["memberships"]} == {f"s{number}" for number in range(PEOPLE)}

@@ -35,7 +35,6 @@ def test_adds3_average_linkage(source, size, leaves, published):
 def test_kernels_with_average_linkage(source, mulk3, kernel4):
     t = source().triplets
     assert ordhc.score(ordhc.cluster(t, method="mulk3-al"), t) == mulk3
-    assert ordhc.cluster(t, method="3k-al") == ordhc.cluster(t, similarity="mulk3", linkage="average")
     assert ordhc.score(ordhc.cluster(t, method="4k-al"), t) == kernel4
 
 

@@ -302,7 +302,7 @@ def test_cluster_with_bootstrap(answers, tmp_path, capsys):
     assert "share of held-out answers foretold: 0." in out
     assert tree.read_text().endswith(")100;\n")
     assert consensus.read_text().count("(") < tree.read_text().count("(")
-    code, out, _ = run(capsys, "cluster", answers, "--bootstrap", 20, "--group", "who", "--json")
+    code, out, _ = run(capsys, "cluster", answers, "--bootstrap", 20, "--person", "who", "--json")
     found = json.loads(out)
     assert len(found["tree"]["support"]) == 15
     assert found["bootstrap"]["n_resamples"] == 20
@@ -327,7 +327,7 @@ def test_cluster_from_initial_clusters(answers, tmp_path, capsys):
     [
         (["--unit", "group"], "need --bootstrap"),
         (["--bootstrap", "0"], "below 1"),
-        (["--bootstrap", "5", "--group", "whom"], "no column 'whom'; there are anchor, near, far, who"),
+        (["--bootstrap", "5", "--person", "whom"], "no column 'whom'; there are anchor, near, far, who"),
         (["--method", "4-sl"], "not complete"),
         (["--method", "build"], "no tree satisfies these"),
     ],

@@ -143,11 +143,11 @@ def test_compare_command(tmp_path, capsys):
     )
     arguments = ["compare", str(path), "--columns", "a,b,c", "--method", "adds3-al", "--method", "mulk3-al"]
     with pytest.raises(SystemExit) as stop:
-        cli.main([*arguments, "--group", "who", "--folds", "3"])
+        cli.main([*arguments, "--person", "who", "--folds", "3"])
     out = capsys.readouterr().out
     assert stop.value.code == 0
     assert "held-out revenue" in out
-    assert f"next: ordhc cluster {path} --columns a,b,c --group who --method " in out
+    assert f"next: ordhc cluster {path} --columns a,b,c --person who --method " in out
     with pytest.raises(SystemExit):
         cli.main([*arguments, "--json"])
     assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")

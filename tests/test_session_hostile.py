@@ -229,7 +229,3 @@ def test_sessions_are_read_where_nothing_can_be_written(tmp_path, read_only, has
         assert copy.is_dir()
     assert not copy.exists()
     assert sorted(folder.iterdir()) == files
-    # Earlier formats are brought up to date in the copy.
-    shutil.copyfile(Path(__file__).parent / "data" / "session-2.ordhc", folder / "b.ordhc")
-    with ordhc.Session(folder / "b.ordhc") as session:
-        assert session.n_answered

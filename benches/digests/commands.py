@@ -26,7 +26,7 @@ cluster answers.csv --json
 cluster answers.csv --method posterior-al --param sweeps=40 --json
 cluster answers.csv --method mulk3-al --bootstrap 20 --seed 2 --json
 cluster answers.csv --method 3-al --refine satisfied -o preferences.nwk
-cluster named.csv --method adds3-al --group person --bootstrap 10 --json
+cluster named.csv --method adds3-al --person person --bootstrap 10 --json
 cluster pairs.csv --quadruplets --method 4-al -o pairs.nwk
 cluster parts --method adds3-al --json
 cluster parts --method adds3-al --executor threads:2 -o parts.nwk

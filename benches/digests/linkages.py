@@ -10,6 +10,7 @@ import numpy as np
 import ordhc
 from digests.listing import Listing, on_one_thread, outcome
 from digests.matrices import KINDS, Floats, condensed, square
+from ordhc import _ordhc
 
 #: Every size at which an engine changes what it does, and the ones beside it.
 SMALL = [1, 2, 3, 63, 64, 65, 128, 129]
@@ -24,7 +25,6 @@ POINTS = ["plane", "blobs", "nested"]
 def run(listing: Listing) -> None:
     """Add all lines about linkages."""
     of_sizes_and_kinds(listing)
-    of_one_precision(listing)
     of_initial_clusters(listing)
     of_engines(listing)
     of_ties_and_guesses(listing)
@@ -96,21 +96,15 @@ def tree_of(values: Floats, linkage: str, dissimilarity: bool, **settings: Any) 
     return lambda: ordhc.linkage(values, linkage, dissimilarity=dissimilarity, **settings)
 
 
-def of_one_precision(listing: Listing) -> None:
-    """Similarities of clusters in 32 bits."""
-    for n in (1499, 1500, 3000):
-        for kind in ("uniform", "whole", "plane"):
-            values = condensed(kind, n)
-            columns = {}
-            for linkage in ("single", "complete", "average", "weighted", "ward"):
-                call = tree_of(values, linkage, True, precision="single")
-                columns[linkage] = outcome(call)
-                listing.expect_equal(
-                    f"precision {n} {kind} {linkage} on one thread",
-                    columns[linkage],
-                    outcome(on_one_thread(call)),
-                )
-            listing.add_columns(f"precision single {n} {kind}", columns)
+def by_engine(values: Floats, linkage: str, dissimilarity: bool, engine: str) -> Callable[[], Any]:
+    """The call that makes a tree by an engine that is named; `ordhc.linkage` lets the input choose."""
+    rule = _ordhc.Linkage.native(linkage)
+
+    def call() -> ordhc.Dendrogram:
+        tree = _ordhc.agglomerate(values, rule, dissimilarity, engine, None, None, False)
+        return ordhc.Dendrogram._of(tree, None)
+
+    return call
 
 
 def of_initial_clusters(listing: Listing) -> None:
@@ -143,7 +137,7 @@ def of_engines(listing: Listing) -> None:
             values = condensed(kind, n)
             for linkage in LINKAGES:
                 columns = {
-                    engine: outcome(tree_of(values, linkage, False, engine=engine))
+                    engine: outcome(by_engine(values, linkage, False, engine))
                     for engine in ("auto", "chain", "nearest-pair", "naive")
                     if engine != "chain" or linkage not in ("centroid", "median")
                 }
@@ -156,7 +150,7 @@ def of_engines(listing: Listing) -> None:
     for kind in ("uniform", "whole", "nested"):
         values = condensed(kind, 1501)
         columns = {
-            f"{linkage}-{engine}": outcome(tree_of(values, linkage, True, engine=engine))
+            f"{linkage}-{engine}": outcome(by_engine(values, linkage, True, engine))
             for linkage in ("average", "ward", "centroid")
             for engine in ("chain", "nearest-pair")
             if engine != "chain" or linkage != "centroid"

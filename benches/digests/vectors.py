@@ -92,8 +92,6 @@ def of_forms(listing: Listing) -> None:
     for name in ("pca-dot", "pca-cosine"):
         X = vectors(65, 9, "spread")
         listing.add(f"vectors {name}", lambda X=X, x=name: shape_of(tree(X, x, "average", n_components=3)()))
-    singly = tree(vectors(1501, 5, "spread"), "euclidean", "average", precision="single")
-    listing.same("vectors precision single", singly, on_one_thread(singly))
 
 
 def shapes(found: Any) -> Any:

@@ -12,7 +12,7 @@ from ordhc.plugins import registry
 COMPARISONS = {
     "AddS3-AL": "adds3-al",
     "MulK3-AL": "mulk3-al",
-    "3K-AL": "3k-al",
+    "3K-AL": "mulk3-al",
     "3-AL": "3-al",
     "AddS4-AL": "adds4-al",
     "4K-AL": "4k-al",

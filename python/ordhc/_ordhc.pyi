@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 # fmt: off
 __all__ = [
     "Tree", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
-    "OrdhcWarning", "Records", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
+    "OrdhcWarning", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
     "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_few",
     "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
@@ -162,7 +162,7 @@ class Linkage:
 
 def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
-    _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None, precision: str = "double"
+    _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None
 ) -> Tree: ...
 def agglomerate_few(
     values: _Any, linkage: Linkage, dissimilarity: bool | None
@@ -293,14 +293,6 @@ def aari(tree: Tree, levels: _Ints, progress: _Progress) -> tuple[float, list[fl
 def aari_of_trees(
     a: Tree, b: Tree, n_clusters: list[int], progress: _Progress
 ) -> tuple[float, list[float]]: ...
-
-@final
-class Records:
-    @staticmethod
-    def open(data: bytes, root: int, columns: str) -> Records | None: ...
-    def take(self, most: int) -> list[NDArray[Any]] | None: ...
-    @property
-    def texts(self) -> list[str]: ...
 
 @final
 class Desk:

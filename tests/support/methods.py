@@ -11,7 +11,7 @@ from support import twins
 from support.comparisons import comparisons
 from support.trees import clusters_of
 
-FROM_TRIPLETS = ["adds3-al", "mulk3-al", "3k-al", "3-al"]
+FROM_TRIPLETS = ["adds3-al", "mulk3-al", "3-al"]
 FROM_QUADRUPLETS = ["adds4-al", "mulk4-al", "4k-al", "4-al"]
 EXACT = ["adds3-al", "3-al", *FROM_QUADRUPLETS]
 FEW = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
@@ -38,7 +38,6 @@ def rule_of(method, data):
     return {
         "adds3-al": lambda: twins.average(twins.adds3(rows, weights, n)),
         "mulk3-al": lambda: twins.average(twins.mulk3(rows, weights, n, True)),
-        "3k-al": lambda: twins.average(twins.mulk3(rows, weights, n, True)),
         "mulk3-raw": lambda: twins.average(twins.mulk3(rows, weights, n, False)),
         "3-al": lambda: twins.three_al(rows, weights),
         "adds4-al": lambda: twins.average(twins.adds4(rows, weights, n)),

@@ -26,14 +26,10 @@ __all__ = ["linkage", "merged_by"]
 
 #: What to call with distances.
 INSTEAD = "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
-#: How the nearest pair is found.
-ENGINES = ("auto", "chain", "nearest-pair", "naive")
-#: What similarities of clusters are kept in.
-PRECISIONS = ("double", "single")
 #: What pairs are that a sparse matrix doesn't store.
 MISSING = ("zero", "ignore")
-#: The first ones are the defaults.
-AUTO, DOUBLE, ZERO = ENGINES[0], PRECISIONS[0], MISSING[0]
+#: The default.
+ZERO = MISSING[0]
 
 
 def linkage(
@@ -43,12 +39,10 @@ def linkage(
     dissimilarity: bool | None = None,
     names: Sequence[str] | None = None,
     n_leaves: int | None = None,
-    engine: str = AUTO,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     overwrite: bool = False,
     missing: str = ZERO,
-    precision: str = DOUBLE,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -78,8 +72,6 @@ def linkage(
         of text, or its columns, which must be the same in the same order where there are both.
     n_leaves
         The number of leaves, where S is a function.
-    engine
-        "auto", "chain" (reducible linkages), "nearest-pair" or "naive"; the tree is the same.
     initial_clusters
         (n,) labels: leaves of the same label are merged first, one cluster after the other, in each the
         nearest pair as long as there is one; at least as close as the closest merge after.
@@ -87,10 +79,10 @@ def linkage(
         Break ties in a random order of the leaves with this seed, instead of by number.
     overwrite
         S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
-        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, the naive
-        engine, and linkages that round, where values repeat, still make a copy). Without, a working copy of
-        up to S's pairs is made, for "centroid" and "median" of twice as much, for "single" none. It is
-        float64 whatever the type of S: for float32 up to twice the memory of its pairs; see `precision`.
+        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, and linkages
+        that round, where values repeat, still make a copy). Without, a working copy of up to S's pairs is
+        made, for "centroid" and "median" of twice as much, for "single" none. It is float64 whatever the type
+        of S: for float32 up to twice the memory of its pairs.
     missing
         What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
         ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,
@@ -98,12 +90,6 @@ def linkage(
         others are left, one by one in the order of their smallest leaves, at the height of the last merge (0
         if there is none). Initial clusters without a known pair inside are merged at the height of the
         closest merge after. Dissimilarities need "ignore".
-    precision
-        "double", or "single": similarities of clusters are kept in 32 bits, which is half the memory of the
-        working copy. Heights are within 1e-6 of themselves (those of "ward" of similarities, which subtracts,
-        of the largest number), and ties are those of rounded numbers. For "single", "complete", "average",
-        "weighted" and "ward" (and plugins' coefficients that are reducible), without initial clusters; S is
-        not worked in. Below 1,500 leaves nothing is rounded.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -134,7 +120,7 @@ def linkage(
     Notes
     -----
     Ties take the pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf
-    of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
+    of the other), whatever the number of threads. "average" sums whole numbers exactly, so
     that equal means of counts stay equal. "single" and "complete" compare values as they are. Where
     similarities are rounded ("average" of other numbers, all other linkages) those count as equal that are
     the same number when rounded to 36 significant bits, which is to about 2e-11 of themselves. With
@@ -155,8 +141,7 @@ def linkage(
         plain
         and not parameters
         and (names is None and n_leaves is None and initial_clusters is None and tie_seed is None)
-        and (progress is None and overwrite is False)
-        and (engine is AUTO and missing is ZERO and precision is DOUBLE)
+        and (progress is None and overwrite is False and missing is ZERO)
         and (dissimilarity is None or dissimilarity is True or dissimilarity is False)
     ):
         few = _of_few(S, name, dissimilarity)
@@ -169,12 +154,10 @@ def linkage(
         dissimilarity=dissimilarity,
         names=names,
         n_leaves=n_leaves,
-        engine=engine,
         initial_clusters=initial_clusters,
         tie_seed=tie_seed,
         overwrite=overwrite,
         missing=missing,
-        precision=precision,
         progress=progress,
     )
 
@@ -188,12 +171,10 @@ def _linked(
     dissimilarity: bool | None,
     names: Sequence[str] | None,
     n_leaves: int | None,
-    engine: str,
     initial_clusters: ArrayLike | None,
     tie_seed: int | None,
     overwrite: bool,
     missing: str,
-    precision: str,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """What `linkage` returns, whatever its arguments are."""
@@ -206,9 +187,7 @@ def _linked(
     is_told = dissimilarity is not None
     dissimilarity = is_told and _checks.flag("dissimilarity", dissimilarity)
     overwrite = _checks.flag("overwrite", overwrite)
-    engine = _checks.choice("engine", engine, ENGINES)
     missing = _checks.choice("missing", missing, MISSING)
-    precision = _checks.choice("precision", precision, PRECISIONS)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     made = made_by(linkage=spec.name, linkage_parameters=settings)
     if not plain:
@@ -220,9 +199,8 @@ def _linked(
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
-        given = (overwrite, engine != "auto", missing != "zero", precision != "double")
-        if any(given) or initial_clusters is not None:
-            raise InputError("a function takes no overwrite, engine, missing, precision and initial_clusters")
+        if overwrite or missing != "zero" or initial_clusters is not None:
+            raise InputError("a function takes no overwrite, missing and initial_clusters")
         if n_leaves is None:
             raise InputError("a function does not tell the number of leaves: give n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
@@ -232,11 +210,8 @@ def _linked(
     if n_leaves is not None:
         raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
     if not plain and sparse.is_sparse(S):
-        if overwrite or engine != "auto" or precision != "double":
-            raise InputError(
-                "a sparse matrix takes neither overwrite=True nor another engine than 'auto' "
-                "nor another precision than 'double'"
-            )
+        if overwrite:
+            raise InputError("a sparse matrix takes no overwrite=True: it stays as it is")
         pairs = sparse.as_pairs(S)
         initial = _checks.labels("initial_clusters", initial_clusters, pairs.shape[0])
         order = None
@@ -263,7 +238,6 @@ def _linked(
     elif not is_told:
         _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
-    how: dict[str, Any] = {"dissimilarity": dissimilarity, "engine": engine, "precision": precision}
     if tie_seed is None:
         return merged_by(
             spec,
@@ -271,7 +245,7 @@ def _linked(
             settings,
             initial,
             progress,
-            **how,
+            dissimilarity=dissimilarity,
             overwrite=overwrite,
             names=names,
             made=made,
@@ -281,7 +255,7 @@ def _linked(
     values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
     initial = None if initial is None else initial[order]
     own = bool(values.dtype == np.float64)
-    tree = merged_by(spec, values, settings, initial, progress, **how, overwrite=own)
+    tree = merged_by(spec, values, settings, initial, progress, dissimilarity=dissimilarity, overwrite=own)
     return tree.relabel(order)._with(names=names, settings=made)
 
 
@@ -332,9 +306,7 @@ def merged_by(
     progress: Progress | None,
     *,
     dissimilarity: bool = False,
-    engine: str = "auto",
     overwrite: bool = False,
-    precision: str = "double",
     names: Sequence[str] | None = None,
     made: Mapping[str, Any] | None = None,
     look: Callable[[bool], None] | None = None,
@@ -349,9 +321,7 @@ def merged_by(
         return -square if dissimilarity else square
 
     rule = engine_linkage(spec, settings, similarities)
-    tree = _ordhc.agglomerate(
-        values, rule, bool(dissimilarity), engine, initial, progress, overwrite, look, precision
-    )
+    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), "auto", initial, progress, overwrite, look)
     if names is None and made is not None and not settings:
         return Dendrogram._made(tree, _annotations(spec.name))
     return Dendrogram._of(tree, names, settings=made)

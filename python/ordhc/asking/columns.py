@@ -1,4 +1,4 @@
-"""Events as columns: from rows as SQLite gives them, and from the bytes of the file, which is much faster."""
+"""Events as columns, from rows as SQLite gives them."""
 
 from array import array
 from collections.abc import Sequence
@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.asking.events import LEAF, NO_ANSWER, NONE, REF
+from ordhc.asking.events import LEAF, NO_ANSWER, REF
 
-__all__ = ["Columns", "from_bytes", "from_rows"]
+__all__ = ["Columns", "from_rows"]
 
 Ints = NDArray[np.int64]
-#: What stands for null in a column of whole numbers.
-_NULL = np.iinfo(np.int64).min
 
 
 class Columns(NamedTuple):
@@ -59,13 +57,3 @@ def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
         p,
         np.frombuffer(array("q", sums), dtype=np.int64),
     )
-
-
-def from_bytes(columns: Sequence[NDArray[Any]], texts: Sequence[str], first: int) -> Columns | None:
-    """Columns as they stand in the file; None if their numbers don't go on from `first`."""
-    seqs, kinds, refs, *leaves, answers, who, at, seconds, p, sums = columns
-    if not np.array_equal(seqs, np.arange(first, first + len(seqs))):
-        return None
-    for column, nothing in ((refs, NONE), (answers, NO_ANSWER), *((leaf, NONE) for leaf in leaves)):
-        column[column == _NULL] = nothing
-    return Columns(kinds, refs, np.stack(leaves, axis=1), answers, (*texts, None), who, at, seconds, p, sums)

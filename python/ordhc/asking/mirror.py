@@ -94,10 +94,6 @@ class Mirror:
             known, total = self._log.n, self._store.n_events()
             if total > len(self._log.kinds) and total - known > _CHUNK:
                 self._log.reserve(total)
-            for found in self._store.quickly(self._log.n):
-                self._log.take(found)
-                if progress is not None:
-                    progress(min(1.0, _READ * (self._log.n - known) / max(total - known, 1)))
             for rows in self._store.events(self._log.n):
                 self._log.extend(rows)
                 if progress is not None:

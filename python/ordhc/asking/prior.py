@@ -47,9 +47,6 @@ def _read(prior: Any) -> Dendrogram:
         is_text = "(" in prior or prior.rstrip().endswith(";")
         return as_dendrogram(prior) if is_text else read_tree(prior)
     if isinstance(prior, Mapping):
-        # Sessions of format 4 held merges before they held what `to_dict` returns.
-        if {"merges", "heights", "kind"} <= prior.keys():
-            return Dendrogram(prior["merges"], prior["heights"], kind=prior["kind"])
         return Dendrogram.from_dict(dict(prior))
     return as_dendrogram(prior)
 

@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from ordhc.asking.rules import from_json
 from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of
 from ordhc.asking.store import Store, copied, create
 from ordhc.asking.trouble import Watch
-from ordhc.asking.upgrade import converted, is_fine
 from ordhc.errors import InputError
 
 __all__ = ["Salvaged", "salvage"]
@@ -91,7 +89,7 @@ def salvage(
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(path, folder)
         # First as SQLite has it, with commits that aren't in the main file yet; then byte by byte.
-        settings, events, old, beside = _by_sqlite(copy)
+        settings, events, beside = _by_sqlite(copy)
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(copy + end).unlink()
@@ -100,11 +98,7 @@ def salvage(
     found = _settings([*settings, *(row for _, row in raw)])
     numbered = [(seq, *row[1:]) if row[:1] == (None,) else row for seq, row in raw]
     rules, places = _beside([*numbered, *beside])
-    if found is not None and found["format"] == 1:
-        done = _of_format_1(new, found, old)
-        told(1.0)
-        return done
-    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and 10 <= len(row) <= 13)]
+    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (12, 13))]
     notes: list[str] = []
     if found is None:
         found = _guessed(rows)
@@ -115,7 +109,6 @@ def salvage(
             "and the learner is the default one."
         )
     width = width_of(found["learner"])
-    found = {**found, "format": FORMAT}
     kept, times, lost = _checked(rows, found["n_leaves"], width, part(told, 0.4, 0.85))
     n_kept = len(kept) - len(lost)
     if lost:
@@ -166,11 +159,10 @@ def _add_beside(new: str, rules: str | None, places: dict[int, int]) -> None:
         store.close()
 
 
-def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row], list[Row]]:
-    """Rows of settings, of events, of events of format 1, and of what stands beside the events."""
+def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
+    """Return the rows of settings, of events, and of the tables `state` and `places`."""
     settings: list[Row] = []
     events: list[tuple[int, Row]] = []
-    old: list[Row] = []
     beside: list[Row] = []
     with suppress(*_TROUBLE):
         db = sqlite3.connect(copy, isolation_level=None)
@@ -182,28 +174,19 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row], 
             db.execute("PRAGMA trusted_schema=OFF")
             if foreign_schema(db) is not None:
                 # The bytes of its pages are read without SQLite.
-                return settings, events, old, beside
+                return settings, events, beside
             with suppress(*_TROUBLE):
                 settings = list(_each(db, "SELECT * FROM settings"))
-            is_old = any(row[0] == "format" and row[1] == "1" for row in settings)
-            if is_old:
-                text = "SELECT seq, kind, question, answer, who, a, b, c, d FROM events"
-                old = list(
-                    {
-                        row[0]: row for row in (*_each(db, f"{text} ORDER BY seq DESC"), *_each(db, text))
-                    }.values()
-                )
-            else:
-                for order in ("", " ORDER BY seq DESC"):
-                    events.extend((row[0], row[1:]) for row in _each(db, f"SELECT * FROM events{order}"))
-                for table in ("state", "places"):
-                    beside.extend(_each(db, f"SELECT * FROM {table}"))
+            for order in ("", " ORDER BY seq DESC"):
+                events.extend((row[0], row[1:]) for row in _each(db, f"SELECT * FROM events{order}"))
+            for table in ("state", "places"):
+                beside.extend(_each(db, f"SELECT * FROM {table}"))
         finally:
             reason = watch.reason()
             db.close()
             if reason is not None and not isinstance(reason, ValueError):
                 raise reason
-    return settings, events, old, beside
+    return settings, events, beside
 
 
 def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
@@ -218,17 +201,14 @@ def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
 def _settings(rows: list[Row]) -> dict[str, Any] | None:
     """The settings, from rows of which some may be of another table, or damaged."""
     texts: dict[str, str] = {}
-    for key, value, *total in (row for row in rows if len(row) in (2, 3)):
-        if key in KEYS and isinstance(value, str) and total == [sum_of(key, value)]:
+    for key, value, total in (row for row in rows if len(row) == 3):
+        if key in KEYS and isinstance(value, str) and total == sum_of(key, value):
             texts[key] = value
     try:
         if "copy" in texts:
             texts = {**json.loads(texts["copy"]), **texts}
-        elif not texts:
-            # Format 1 has no checksums.
-            texts = {row[0]: row[1] for row in rows if len(row) == 2 and row[0] in KEYS}
         kept = {key: json.loads(texts[key]) for key in KEYS[:-1]}
-        return checked_settings(kept) if kept["format"] in range(1, FORMAT + 1) else None
+        return checked_settings(kept) if kept["format"] == FORMAT else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
@@ -264,15 +244,11 @@ def _events(
 
 
 def _event(row: Row, width: int) -> Event | None:
-    """The event of a row of kind, ref, leaves ..., answer, who, at, seconds, p, sum, if it can be one.
-
-    Format 2 has no seconds, format 3 no p.
-    """
-    if len(row) not in (width + 6, width + 7, width + 8):
+    """The event of a row of kind, ref, leaves ..., answer, who, at, seconds, p, sum, if it can be one."""
+    if len(row) != width + 8:
         return None
     kind, ref, *leaves = row[: 2 + width]
-    answer, who, at, *rest, total = row[2 + width :]
-    seconds, p = (*rest, None, None)[:2]
+    answer, who, at, seconds, p, total = row[2 + width :]
     for number, least in ((seconds, 0), (p, 0.5)):
         if number is not None and not (isinstance(number, int | float) and number >= least):
             return None
@@ -337,16 +313,3 @@ def _n_standing(events: list[Event], n_leaves: int, width: int) -> int:
     log = Log(n_leaves, width)
     log.extend(pack(events, 1, width))
     return len(log.standing())
-
-
-def _of_format_1(new: str, kept: dict[str, Any], old: list[Row]) -> Salvaged:
-    width = width_of(kept["learner"])
-    old = sorted((row for row in old if isinstance(row[0], int)), key=lambda row: row[0])
-    fine = is_fine(old, kept["n_leaves"], width)
-    rows = [row for row, is_kept in zip(old, fine, strict=True) if is_kept]
-    events = converted(rows, kept, width)
-    create(new, {**kept, "format": FORMAT}, width, events, at=time.time())
-    seqs = {row[0] for row in rows}
-    lost = tuple(seq for seq in range(1, max(seqs, default=0) + 1) if seq not in seqs)
-    notes = ("The session had no checksums: what is kept can be read, and may not be what was written.",)
-    return Salvaged(_n_standing(events, kept["n_leaves"], width), len(rows), lost, notes)

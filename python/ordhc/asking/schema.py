@@ -3,16 +3,18 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
 __all__ = [
+    "EARLIER",
     "FORMAT",
     "KEYS",
     "PLACES",
+    "Earlier",
     "checked_settings",
     "damaged",
     "fill",
@@ -21,10 +23,35 @@ __all__ = [
     "schema",
     "setting_rows",
     "sum_of",
+    "upgrade",
 ]
 
-FORMAT = 4
+FORMAT = 1
 _COLUMNS = ("a", "b", "c", "d")
+#: Settings by their key in `KEYS`.
+Kept = dict[str, Any]
+
+
+class Earlier(NamedTuple):
+    """An earlier format of session files.
+
+    Attributes
+    ----------
+    schema
+        Returns the statements that made its tables, for questions of `width` leaves.
+    upgrade
+        Rewrites the tables of an open file, except `settings`, as those of the next format. It is called
+        inside a transaction with the file and its settings, which it changes in place where the next format
+        has others.
+    """
+
+    schema: Callable[[int], dict[str, str]]
+    upgrade: Callable[[sqlite3.Connection, Kept], None]
+
+
+#: Every earlier format by its number: none yet. To raise `FORMAT`, add the format before it here, keep a file
+#: of it in `tests/data`, and see that `salvage`, which reads `FORMAT` only, reads its files.
+EARLIER: dict[int, Earlier] = {}
 #: Values of settings in this order; "copy" has them all once more, for salvaging.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
 
@@ -32,35 +59,19 @@ KEYS = ("format", "n_leaves", "names", "learner", "copy")
 PLACES = "CREATE TABLE places (seq INTEGER PRIMARY KEY, place INTEGER NOT NULL, sum INTEGER NOT NULL)"
 
 
-#: The tables of format 1, for questions of any number of leaves.
-_FORMAT_1 = {
-    "settings": "CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "events": (
-        "CREATE TABLE events (\n    seq INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind TEXT NOT NULL,\n"
-        "    question INTEGER,\n    a INTEGER, b INTEGER, c INTEGER, d INTEGER,\n    answer INTEGER,\n"
-        "    who TEXT,\n    at REAL NOT NULL\n)"
-    ),
-    "leases": "CREATE TABLE leases (question INTEGER PRIMARY KEY, who TEXT, until REAL NOT NULL)",
-}
-
-
-def schema(width: int, number: int = FORMAT) -> dict[str, str]:
-    """Return the statements that make the tables of a format, for questions of `width` leaves."""
-    if number == 1:
-        return _FORMAT_1
+def schema(width: int) -> dict[str, str]:
+    """Return the statements that make the tables of a session, for questions of `width` leaves."""
     leaves = " ".join(f"{x} INTEGER CHECK ({x} >= 0)," for x in _COLUMNS[:width])
-    last, answers = (6, "(2, 3)") if number == 2 else (14, "(2, 3, 12)")
-    seconds = "" if number == 2 else " seconds REAL CHECK (seconds >= 0),"
-    p = " p REAL CHECK (p BETWEEN 0.5 AND 1)," if number == 4 else ""
-    tables = {
+    return {
         "settings": "CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
         "events": (
             "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT,"
-            f" kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND {last}),"
+            " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 14),"
             f" ref INTEGER CHECK (ref > 0), {leaves}"
             f" answer INTEGER CHECK (answer BETWEEN -1 AND {2 if width == 3 else 1}),"
-            f" who TEXT, at REAL NOT NULL,{seconds}{p} sum INTEGER NOT NULL,"
-            f" CHECK (kind NOT IN {answers} OR (a NOT NULL AND answer NOT NULL)))"
+            " who TEXT, at REAL NOT NULL, seconds REAL CHECK (seconds >= 0),"
+            " p REAL CHECK (p BETWEEN 0.5 AND 1), sum INTEGER NOT NULL,"
+            " CHECK (kind NOT IN (2, 3, 12) OR (a NOT NULL AND answer NOT NULL)))"
         ),
         "leases": (
             "CREATE TABLE leases (question INTEGER PRIMARY KEY, who TEXT NOT NULL, until REAL NOT NULL,"
@@ -69,22 +80,19 @@ def schema(width: int, number: int = FORMAT) -> dict[str, str]:
         # What isn't history: how often somebody was forgotten, which start of the machine wrote last.
         "state": "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
     }
-    if number == 2:
-        del tables["state"]
-    return tables
 
 
 def foreign_schema(db: sqlite3.Connection) -> str | None:
     """Return why a file must not be read, or None: whatever it would make SQLite evaluate is named.
 
-    The session's tables must be those of one of the formats, to the letter. Tables of others may be beside
-    them, with plain columns only. Views, triggers and expressions of strangers may run for ever, so this
-    is asked before any table is read; SQLite evaluates nothing for the schema itself.
+    The session's tables must be those of this format or of an earlier one, to the letter. Tables of others
+    may be beside them, with plain columns only. Views, triggers and expressions of strangers may run for
+    ever, so this is asked before any table is read; SQLite evaluates nothing for the schema itself.
     """
     own: dict[str, set[str]] = {"sqlite_sequence": {"CREATE TABLE sqlite_sequence(name,seq)"}}
-    for number in range(1, FORMAT + 1):
+    for tables in (schema, *(earlier.schema for earlier in EARLIER.values())):
         for width in (3, 4):
-            for name, statement in schema(width, number).items():
+            for name, statement in tables(width).items():
                 own.setdefault(name, set()).add(statement)
     query = "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master"
     for kind, name, table, statement, root in db.execute(query).fetchall():
@@ -145,3 +153,30 @@ def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
     ):
         raise ValueError("the names of the leaves are none")
     return kept
+
+
+def upgrade(db: sqlite3.Connection) -> None:
+    """Rewrite a file of an earlier format as one of `FORMAT`, in one transaction.
+
+    Raises
+    ------
+    ValueError
+        The settings are damaged.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        rows = db.execute("SELECT key, value, sum FROM settings").fetchall()
+        if any(total != sum_of(key, value) for key, value, total in rows):
+            raise ValueError("the settings are not what was written")
+        kept = {key: json.loads(value) for key, value, _ in rows if key != "copy"}
+        # Another process may have upgraded the file since its number was read.
+        if (first := kept["format"]) < FORMAT:
+            for number in range(first, FORMAT):
+                EARLIER[number].upgrade(db, kept)
+            db.execute("DELETE FROM settings")
+            db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows({**kept, "format": FORMAT}))
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

@@ -15,12 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ordhc._ordhc import Records
-from ordhc.asking.columns import Columns, from_bytes
 from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.learner import width_of
 from ordhc.asking.schema import (
+    EARLIER,
     FORMAT,
     KEYS,
     PLACES,
@@ -31,9 +30,9 @@ from ordhc.asking.schema import (
     insertion,
     schema,
     sum_of,
+    upgrade,
 )
 from ordhc.asking.trouble import Errors, Watch
-from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
@@ -52,8 +51,6 @@ _OUTSIDE = (
 _PAGES = 4000
 #: Rows that are read at a time.
 _CHUNK = 1 << 15
-#: So many are read from the bytes of the file.
-_MANY = 1 << 15
 
 
 def create(
@@ -264,15 +261,14 @@ class Store:
 
     def _format(self) -> int:
         """The file's format; a newer one is refused."""
-        columns = [row[1] for row in self._db.execute("PRAGMA table_info(settings)")]
-        found = self._db.execute("SELECT * FROM settings WHERE key = 'format'").fetchone()
+        found = self._db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
         if found is None:
             raise ValueError("it has no format")
-        number = json.loads(found[1])
-        if not isinstance(number, int) or number < 1 or (number == 1) != ("sum" not in columns):
+        number = json.loads(found[0])
+        if not isinstance(number, int) or (number < FORMAT and number not in EARLIER):
             raise ValueError(f"its format is {number!r}")
         if number > FORMAT:
-            if found[2:] != (sum_of("format", found[1]),):
+            if found[1] != sum_of("format", found[0]):
                 raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
             text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
             raise InputError(f"{text}; take a newer version of ordhc", path=brief(self.path, 200))
@@ -332,23 +328,6 @@ class Store:
                 yield rows
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
-
-    def quickly(self, after: int) -> Iterator[Columns]:
-        """Events as columns, some at a time, where there are many and all is as SQLite writes it."""
-        if after or self.n_events() < _MANY or not hasattr(self._db, "serialize"):
-            return
-        with self._errors:
-            query = "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
-            (root,) = self._db.execute(query).fetchone()
-            # What this connection sees of the file, the write-ahead log included.
-            data = self._db.serialize()
-        found = Records.open(data, root, "www" + "w" * self.width + "wtrrrw")
-        while found is not None and (columns := found.take(_CHUNK)) is not None and len(columns[0]):
-            taken = from_bytes(columns, found.texts, after + 1)
-            if taken is None:
-                return
-            after += len(taken.kinds)
-            yield taken
 
     def n_events(self) -> int:
         """How many events the file has."""

@@ -11,7 +11,6 @@ _METHODS = [
     ("adds3-al", "adds3", "average", _REVENUE),
     ("adds4-al", "adds4", "average", _REVENUE),
     ("mulk3-al", "mulk3", "average", _FOUNDATIONS),
-    ("3k-al", "mulk3", "average", _FOUNDATIONS),
     ("mulk4-al", "mulk4", "average", _FOUNDATIONS),
     ("4k-al", "4k", "average", _FOUNDATIONS),
     ("adds3-al+spr", "adds3", "average", _REVENUE),

@@ -52,13 +52,6 @@ if TYPE_CHECKING:
     type=click.Choice(["dasgupta", "revenue", "satisfied"]),
     help="Move subtrees afterwards as long as that helps.",
 )
-@click.option(
-    "--precision",
-    type=click.Choice(["double", "single"]),
-    default="double",
-    show_default=True,
-    help="What similarities are kept in; single is faster for many leaves.",
-)
 @click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
 @section("Results")
 @click.option(
@@ -99,7 +92,6 @@ def cluster(
     linkage: str | None,
     params: tuple[str, ...],
     refine: str | None,
-    precision: str,
     similarity_param: tuple[str, ...],
     outputs: tuple[str, ...],
     plots: tuple[str, ...],
@@ -129,8 +121,8 @@ def cluster(
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
       ordhc cluster answers.csv --html tree.html
       ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
-      ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
-      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
+      ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --person participant -o tree.nwk
+      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --missing skip
       ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
@@ -159,7 +151,6 @@ def cluster(
         "similarity_parameters": parameters_of(similarity_param),
         "linkage_parameters": parameters_of(params),
         "refine": refine,
-        "precision": precision,
     }
     plan = Plan.of(data, **asked)
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:

@@ -28,9 +28,7 @@ __all__ = [
 
 #: What the answers in a file are.
 _ANSWERS = (
-    click.option(
-        "--kind", "--expand", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."
-    ),
+    click.option("--kind", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."),
     click.option(
         "--items",
         multiple=True,
@@ -49,8 +47,6 @@ _ANSWERS = (
     ),
     click.option(
         "--person",
-        "--group",
-        "group",
         metavar="COLUMN",
         help="Whose answer a row is; by default person, participant, subject...",
     ),
@@ -62,9 +58,7 @@ _ANSWERS = (
         "besides those whom its rules leave out; or nobody.",
     ),
     click.option(
-        "--na",
         "--missing",
-        "missing",
         metavar="A,B",
         help="Words for a missing item besides blanks, NA, NaN, null; '' takes these as items.",
     ),
@@ -126,7 +120,7 @@ _QUOTED_OPTIONS = (
     "delimiter",
     "weights",
     "answer",
-    "group",
+    "person",
     "missing",
     "comment",
 )
@@ -159,7 +153,7 @@ def read_comparisons(
     ranks: str | None,
     exclude: tuple[str, ...],
     kind: str | None,
-    group: str | None,
+    person: str | None,
     missing: str | None,
     quadruplets: bool,
     delimiter: str | None,
@@ -182,7 +176,7 @@ def read_comparisons(
             "chosen_as": chosen_as,
             "ranks": ranks,
             "kind": kind,
-            "group": group,
+            "person": person,
             "missing": missing,
             "quadruplets": quadruplets,
             "delimiter": delimiter,
@@ -228,7 +222,7 @@ def read_comparisons(
             kind,
             asked,
             columns=found_items,
-            group=group,
+            group=person,
             missing=_words_of(missing),
             delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
             **options,
@@ -250,7 +244,7 @@ def read_comparisons(
             chosen_as=_pairs_of(chosen_as) if chosen_as is not None and "=" in chosen_as else chosen_as,
             ranks=None if ranks is None else listed(ranks),
             exclude=_exclude_of(exclude),
-            person=group,
+            person=person,
             na=_words_of(missing),
             delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
             **options,
@@ -297,7 +291,7 @@ def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) 
     weights = given.pop("weights", None)
     for name, value in given.items():
         if value not in (None, False, ()):
-            option = _OPTIONS.get(name, name).replace("_", "-")
+            option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for tables of answers: {path} is a session, which says so")
     if weights not in (None, "reliability", "equal"):
         raise click.UsageError(f"--weights {weights}: a session has --weights reliability or equal")
@@ -326,10 +320,6 @@ def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> A
     options = session_options(path, exclude, given)
     with Session(path, progress=progress) as session:
         return analysed_session(session, **options).comparisons
-
-
-#: Names of options that are called otherwise in the code.
-_OPTIONS = {"group": "person", "missing": "na"}
 
 
 def listed(columns: str) -> list[Any]:

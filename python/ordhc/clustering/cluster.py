@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import as_executor
-from ordhc.agglomerate.linkage import DOUBLE
 from ordhc.clustering import routes
 from ordhc.clustering.neighbors import by_neighbors, check_neighbors
 from ordhc.clustering.plan import Plan, biased_text, fast_method
@@ -56,7 +55,6 @@ def cluster(
     executor: Executor | None = None,
     neighbors: int | None = None,
     refine: bool | str | None = None,
-    precision: str = DOUBLE,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -70,7 +68,7 @@ def cluster(
         similarity is a sum over answers, AddS3 or AddS4. A frame's index names the leaves (as text, unless it
         only numbers the rows), or else a first column of text.
     method
-        A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
+        A paper's name: "adds3-al", "mulk3-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
         "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
         quadruplets; "cosine-al", "dot-al" for vectors that have been centred or have hundreds of noisy
         coordinates. By default, of comparisons: "posterior-al" (see `ordhc.posterior`), whose trees have the
@@ -78,7 +76,7 @@ def cluster(
         if a learner chose the questions); else "adds3-al+spr" for triplets and "adds4-al+spr" for
         quadruplets, whose moves of subtrees are left out above 2,000 leaves ("adds3-al", "adds4-al"). Say
         ``method="adds3-al+spr"`` for a tree within milliseconds. These are also the default of scans, and if
-        `refine`, `precision`, initial clusters or a method's parameters are given. `Dendrogram.settings` says
+        `refine`, initial clusters or a method's parameters are given. `Dendrogram.settings` says
         which method it was.
     similarity, linkage
         The two parts by name, instead of a method. For vectors begin with ``similarity="euclidean",
@@ -119,11 +117,6 @@ def cluster(
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
         "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves; False is without.
-    precision
-        "double", or "single": similarities are in 32 bits, those of leaves and those of clusters, which is
-        up to 2.5 times as fast. As in `ordhc.linkage` heights are within 1e-6 of themselves, ties are those
-        of rounded numbers, and it is for some linkages.
-        Below 1,500 leaves, and where no matrix is made, nothing is rounded.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -183,7 +176,6 @@ def cluster(
         similarity_parameters=similarity_parameters,
         linkage_parameters=linkage_parameters,
         refine=refine,
-        precision=precision,
         **parameters,
     )
     tree, unanswered = fit(
@@ -219,8 +211,6 @@ def fit(
     """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
     if neighbors is not None and kind_of(data) is not None:
         raise InputError("neighbors are for vectors")
-    if neighbors is not None and plan.precision != DOUBLE:
-        raise InputError(f"precision={plan.precision!r} is for a matrix of all pairs: leave out neighbors")
     if isinstance(data, Scan):
         return fit_scan(
             plan,
@@ -320,8 +310,6 @@ def _check_memory(plan: Plan, memory: str, initial: NDArray[np.int64] | None) ->
         raise InputError(f"refine={plan.refine!r} needs comparisons; for vectors there is 'dasgupta'")
     if memory != "vectors":
         return
-    if plan.precision != DOUBLE:
-        raise InputError(f"precision={plan.precision!r} needs a matrix: leave out memory='vectors'")
     if plan.refine:
         raise InputError("refining needs a matrix: leave out memory='vectors'")
     if plan.measure is None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc.agglomerate.linkage import DOUBLE, PRECISIONS
 from ordhc.clustering.refine import refining
 from ordhc.clustering.sampling import seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -39,8 +38,6 @@ class Plan:
     linkage_settings: Mapping[str, Any]
     #: The objective by which subtrees are moved afterwards.
     refine: str | None = None
-    #: What similarities of clusters are kept in.
-    precision: str = DOUBLE
     #: The name of the method that they are, if they were taken by it or by default.
     method: str | None = None
 
@@ -55,20 +52,18 @@ class Plan:
         similarity_parameters: Mapping[str, Any] | None = None,
         linkage_parameters: Mapping[str, Any] | None = None,
         refine: bool | str | None = None,
-        precision: str = DOUBLE,
         **parameters: Any,
     ) -> "Plan":
         """What `cluster` does with these arguments."""
         defaults: Mapping[str, Any] = {}
         own = None
         if method is None and similarity is None and linkage is None:
-            # Settings of AddS, moves of subtrees and rounding are not for trees of a posterior.
+            # Settings of AddS and moves of subtrees are not for trees of a posterior.
             of_linkage, of_similarity = (
                 given if isinstance(given, Mapping) else {}
                 for given in (linkage_parameters, similarity_parameters)
             )
             is_plain = refine is None and not of_similarity
-            is_plain = is_plain and isinstance(precision, str) and precision == DOUBLE
             is_plain = is_plain and {*parameters, *of_linkage} <= {
                 *registry.get("linkage", _POSTERIOR).parameters
             }
@@ -118,13 +113,8 @@ class Plan:
             raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
         if objective == "dasgupta" and build is None:
             raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
-        precision = _checks.choice("precision", precision, PRECISIONS)
-        if precision != DOUBLE and build is None:
-            raise InputError(
-                f"precision={precision!r} is what similarities are kept in; linkage {merge.name!r} has none"
-            )
         whole = method if method is not None and objective == own else None
-        return cls(build, merge, settings[0], settings[1], objective, precision, whole)
+        return cls(build, merge, settings[0], settings[1], objective, whole)
 
     def with_lengths(self, lengths: bool) -> "Plan":
         """The plan with the choice whether leaves have lengths, if its similarity has that choice."""

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc.agglomerate import sparse
-from ordhc.agglomerate.linkage import DOUBLE, merged_by
+from ordhc.agglomerate.linkage import merged_by
 from ordhc.clustering.matrix_free import matrix_free_linkage, prefers_no_matrix
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.refine import refined
-from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
+from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import built, factored, is_adds
@@ -29,9 +29,6 @@ Initial = NDArray[np.int64] | None
 
 #: The share of progress that is told before subtrees move.
 _REFINING = 0.2
-
-#: From so many leaves on the engine rounds where it is to work in single precision.
-_ROUNDED = 1500
 
 #: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
 _MANY, _FEW = 2000, 20
@@ -103,10 +100,8 @@ def by_matrix(
     building, merging = part(before, 0, 0.5), part(before, 0.5, 1)
     settings = dict(plan.similarity_settings)
     own = None
-    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
-    dtype = "float32" if plan.precision != DOUBLE and n >= _ROUNDED else "float64"
     if build.factor is None:
-        pairs = built(build, data, "condensed", dtype, building, settings)
+        pairs = built(build, data, "condensed", "float64", building, settings)
     else:
         rows, scale = factored(build, data, part(building, 0, 0.5), settings)
         own = scale * squared_norms(rows)
@@ -114,7 +109,7 @@ def by_matrix(
             return by_vectors(plan, rows, scale, own, initial, merging)
         # The engine works in these pairs, so that there is only one matrix.
         multiplying = part(building, 0.5, 1)
-        pairs = products(rows, scale, "condensed", dtype, multiplying, what=build.name)
+        pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)
     # The engine may work in what ordhc has made, but a plugin may hold on to its matrix.
     fresh = own is not None or registry.is_builtin(build)
     tree = of_pairs(plan, pairs, initial, merging, fresh=fresh)
@@ -137,11 +132,7 @@ def of_pairs(
         initial,
         progress,
         dissimilarity=less_is_closer,
-        overwrite=fresh
-        and pairs.dtype == np.float64
-        and plan.refine != "dasgupta"
-        and plan.precision == DOUBLE,
-        precision=plan.precision,
+        overwrite=fresh and pairs.dtype == np.float64 and plan.refine != "dasgupta",
     )
 
 

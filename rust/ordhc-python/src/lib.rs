@@ -16,7 +16,6 @@ mod linkage;
 mod metric;
 mod posterior;
 mod preference;
-mod records;
 mod refine;
 mod similarity;
 mod sparse;
@@ -56,8 +55,6 @@ mod _ordhc {
     use crate::posterior::{Samples, mixing, sample};
     #[pymodule_export]
     use crate::preference::{build, pairs_beaten, preference_linkage};
-    #[pymodule_export]
-    use crate::records::Records;
     #[pymodule_export]
     use crate::refine::{canonical_order, optimal_leaf_order, refine_satisfied, refine_similarity};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use numpy::{IxDyn, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Precision, RowMerge, Values};
+use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, RowMerge, Values};
 use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::tree::Partition;
 use ordhc::{Error, Monitor};
@@ -122,7 +122,7 @@ const LONG: usize = 1 << 26;
 
 /// `look` is called first where dissimilarities are below zero, or have a diagonal that may tell what they are.
 #[pyfunction]
-#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None, precision = "double"))]
+#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn agglomerate(
     py: Python<'_>,
@@ -134,13 +134,11 @@ pub(crate) fn agglomerate(
     progress: Option<Bound<'_, PyAny>>,
     overwrite: bool,
     look: Option<Bound<'_, PyAny>>,
-    precision: &str,
 ) -> PyResult<Tree> {
     let engine = engine.parse::<Engine>().map_err(to_py)?;
-    let precision = precision.parse::<Precision>().map_err(to_py)?;
     let initial = partition(initial)?;
     let initial = initial.as_ref();
-    let by = |rule: &Rule| Agglomeration::new(rule.clone()).engine(engine).precision(precision).initial(initial);
+    let by = |rule: &Rule| Agglomeration::new(rule.clone()).engine(engine).initial(initial);
     if let (Form::Rule(rule), true) = (&linkage.get().0, overwrite) {
         let mut array = Overwritten::of(values)?;
         let layout = array.layout()?;
@@ -164,9 +162,6 @@ pub(crate) fn agglomerate(
     let tree = match &linkage.get().0 {
         Form::Rule(rule) => {
             callbacks::run(py, long, progress.as_ref(), |monitor| by(rule).monitor(monitor).run(&matrix))?
-        }
-        Form::RowUpdate(_) if precision == Precision::Single => {
-            return Err(to_py(Error::Argument("precision `single` is not for row updates; use `double`".into())));
         }
         Form::RowUpdate(callback) => {
             let steps = matrix.n_leaves().saturating_sub(1).max(1);

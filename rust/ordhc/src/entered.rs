@@ -41,9 +41,9 @@ mod recorded {
         // agglomerate: a matrix.
         direction equal small square square_packed square_rounds small_after_square chain
         triangle_of_input triangle_round_of_input triangle_rounds triangle_packed triangle_chain triangle_to_square
-        columns ties groups first_pairs in_place in_place_kept initial_clusters single_precision
+        columns ties groups first_pairs in_place in_place_kept initial_clusters
         naive nearest_pair row_update doubts precise_matrix centers centers_keys
-        all_largest passes few_clusters grown_in_square grown_in_place tied_clusters tied_in_space
+        all_largest passes grown_in_square grown_in_place tied_clusters tied_in_space
         // agglomerate: sparse similarities.
         sparse_single sparse_rounds sparse_lists sparse_hub sparse_rows sparse_table sparse_zeros sparse_some_zeros
         sparse_in_full

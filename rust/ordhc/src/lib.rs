@@ -4,7 +4,7 @@
 //! answers into a dendrogram and says how good it is.
 //!
 //! ```
-//! use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+//! use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
 //! use ordhc::{Kind, Triplets, linkage::Rule, similarity};
 //!
 //! // anchor, near, far: "0 is more like 1 than 2".
@@ -83,8 +83,6 @@ pub mod metric;
 pub mod posterior;
 mod precise;
 pub mod preference;
-#[doc(hidden)]
-pub mod records;
 pub mod refine;
 pub mod similarity;
 pub mod tree;

@@ -1,8 +1,5 @@
 //! Numbers of the types that matrices and counts are made of.
 
-use fearless_simd::prelude::*;
-use fearless_simd::{f32x8, f64x8, mask32x8, mask64x8};
-
 /// A number that is read as a float.
 pub(crate) trait Number: Copy + Sync + PartialEq {
     fn float(self) -> f64;
@@ -38,14 +35,11 @@ impl Number for i16 {
     }
 }
 
-/// A float that similarities are kept in; they are computed in double precision.
+/// A float that costs of moves are kept in.
 pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     const ZERO: Self;
 
     fn of(x: f64) -> Self;
-
-    /// The values whose bits are set, one after the other, and others.
-    fn packed<S: Simd>(simd: S, values: &[Self; 8], bits: u8) -> [Self; 8];
 }
 
 impl Held for f64 {
@@ -55,12 +49,6 @@ impl Held for f64 {
     fn of(x: f64) -> Self {
         x
     }
-
-    #[inline(always)]
-    fn packed<S: Simd>(simd: S, values: &[Self; 8], bits: u8) -> [Self; 8] {
-        let kept = mask64x8::from_bitmask(simd, bits.into());
-        f64x8::load_array_ref(simd, values).compress(kept).into()
-    }
 }
 
 impl Held for f32 {
@@ -69,12 +57,6 @@ impl Held for f32 {
     #[inline(always)]
     fn of(x: f64) -> Self {
         x as f32
-    }
-
-    #[inline(always)]
-    fn packed<S: Simd>(simd: S, values: &[Self; 8], bits: u8) -> [Self; 8] {
-        let kept = mask32x8::from_bitmask(simd, bits.into());
-        f32x8::load_array_ref(simd, values).compress(kept).into()
     }
 }
 

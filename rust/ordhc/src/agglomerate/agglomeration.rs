@@ -3,7 +3,6 @@
 use super::engine::staged;
 use super::job::{Input, Job};
 use super::matrix::{Layout, Matrix, Values};
-use super::precision::Precision;
 use super::row_update::{RowMerge, RowUpdate};
 use super::sparse::{Missing, SparsePairs, agglomerate_sparse};
 use super::{Engine, naive, nearest_pair};
@@ -24,7 +23,7 @@ use crate::tree::{Dendrogram, Partition, with_initial};
 /// for ward; for centroid and median it matters.
 ///
 /// ```
-/// use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+/// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
 /// use ordhc::{Kind, linkage::Rule, tree::Partition};
 ///
 /// let pairs = [9.0, 1.0, 2.0]; // (0,1), (0,2), (1,2)
@@ -33,7 +32,7 @@ use crate::tree::{Dendrogram, Partition, with_initial};
 /// assert_eq!(tree.heights(), [9.0, 1.5]);
 ///
 /// let initial = Partition::new(&[0, 1, 1])?;
-/// let tree = Agglomeration::new(Rule::Average).engine(Engine::NearestPair).initial(&initial).run(&matrix)?;
+/// let tree = Agglomeration::new(Rule::Average).initial(&initial).run(&matrix)?;
 /// assert_eq!(tree.newick().to_string(), "(0,(1,2));");
 /// assert_eq!(tree.heights(), [5.0, 5.0]);
 /// # Ok::<(), ordhc::Error>(())
@@ -42,7 +41,6 @@ use crate::tree::{Dendrogram, Partition, with_initial};
 pub struct Agglomeration<'a, L = Rule> {
     linkage: L,
     engine: Engine,
-    precision: Precision,
     initial: Option<&'a Partition>,
     monitor: Option<&'a Monitor>,
 }
@@ -53,10 +51,11 @@ pub struct ByRows<F>(F);
 
 impl<'a, L> Agglomeration<'a, L> {
     fn of(linkage: L) -> Self {
-        Self { linkage, engine: Engine::Auto, precision: Precision::Double, initial: None, monitor: None }
+        Self { linkage, engine: Engine::Auto, initial: None, monitor: None }
     }
 
-    /// Which engine; the tree does not depend on it.
+    /// Which engine, for tests: the tree does not depend on it.
+    #[doc(hidden)]
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
@@ -88,22 +87,14 @@ impl Agglomeration<'_> {
         Self::of(rule)
     }
 
-    /// What similarities of clusters are kept in; by default 64 bits. From 1,500 leaves on, single precision takes
-    /// half the memory, for linkages that need any.
-    #[must_use]
-    pub fn precision(mut self, precision: Precision) -> Self {
-        self.precision = precision;
-        self
-    }
-
     /// The dendrogram of a matrix.
     ///
     /// # Errors
-    /// A linkage, an engine or values that single precision is not for; a chain for a linkage that isn't reducible; dissimilarities that cannot be squared; initial clusters of
-    /// another number of leaves; not enough memory; [`Error::Interrupted`].
+    /// Dissimilarities that cannot be squared; initial clusters of another number of leaves; not enough memory;
+    /// [`Error::Interrupted`].
     pub fn run(&self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
-        let job = Job::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?.with(self.precision)?;
+        let job = Job::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?;
         job.dispatch(Input::Given(matrix))
     }
 
@@ -125,7 +116,7 @@ impl Agglomeration<'_> {
     pub fn run_in_place(&self, values: &mut [f64], layout: Layout, kind: Kind) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let matrix = Matrix::new(Values::F64(values), layout, kind)?;
-        let job = Job::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?.with(self.precision)?;
+        let job = Job::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?;
         job.dispatch(Input::Lent(values))
     }
 
@@ -185,8 +176,8 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
     /// The dendrogram of a matrix.
     ///
     /// # Errors
-    /// What `update` reports; a row that is not finite; a chain, which takes no row updates; initial clusters of
-    /// another number of leaves; not enough memory; [`Error::Interrupted`].
+    /// What `update` reports; a row that is not finite; initial clusters of another number of leaves; not enough
+    /// memory; [`Error::Interrupted`].
     pub fn run(self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let initial = self.initial;

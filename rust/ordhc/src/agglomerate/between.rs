@@ -1,6 +1,5 @@
 //! Similarities of clusters from those of all pairs of their leaves, in one pass.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -74,11 +73,11 @@ impl Clusters {
         squared: bool,
         between: Between,
         monitor: &Monitor,
-    ) -> Result<Option<Store<'static, f64>>> {
+    ) -> Result<Option<Store<'static>>> {
         let k = self.names.len();
         let mut values = Store::zeros(k * k)?;
         let queue = Mutex::new(values.chunks_exact_mut(k.max(1)).zip(&self.leaves).collect::<Vec<_>>().into_iter());
-        let triangle = Given { matrix, squared, held: PhantomData::<f64> };
+        let triangle = Given { matrix, squared };
         let n = self.slots.len();
         let done = parallel::map(threads(n), |_| {
             let (mut scratch, mut part) = (vec![0.0; n], vec![0.0; k]);

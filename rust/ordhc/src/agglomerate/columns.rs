@@ -7,7 +7,6 @@ use super::rounds::{next, parts, threads};
 use super::triangle_rows::TriangleRows;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::numbers::Held;
 use crate::parallel;
 
 /// Fewer slots are in a core's cache.
@@ -16,9 +15,9 @@ const MANY: usize = 1500;
 const SIDE: usize = 8;
 
 /// The values of later slots `j` with all slots between an earlier one `i` and `j`.
-pub(super) struct Columns<'r, V> {
+pub(super) struct Columns<'r> {
     /// One after the other for each part of the rows: what is in it of each column.
-    values: &'r [V],
+    values: &'r [f64],
     parts: Vec<(Range<usize>, Vec<usize>)>,
     /// By slot: the column, or that there is none.
     places: Vec<u32>,
@@ -34,12 +33,12 @@ struct Cursor {
     to: usize,
 }
 
-impl<'r, V: Held> Columns<'r, V> {
+impl<'r> Columns<'r> {
     /// For pairs of slots `i < j`, every `j` in one of them; nothing where that doesn't pay, or where there is no room.
-    pub(super) fn of<T: TriangleRows<Value = V>>(
+    pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
-        room: &'r mut [V],
+        room: &'r mut [f64],
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
         let k = triangle.len();
@@ -52,10 +51,10 @@ impl<'r, V: Held> Columns<'r, V> {
     }
 
     /// The same, of rows in parts.
-    fn gathered<T: TriangleRows<Value = V>>(
+    fn gathered<T: TriangleRows>(
         triangle: &T,
         mut pairs: Vec<(usize, usize)>,
-        values: &'r mut [V],
+        values: &'r mut [f64],
         parts: Vec<Range<usize>>,
         monitor: &Monitor,
     ) -> Result<Self> {
@@ -77,7 +76,7 @@ impl<'r, V: Held> Columns<'r, V> {
         let slices = parallel::split_at_ends(values, &ends);
         let queue = Mutex::new(starts.iter().zip(slices).collect::<Vec<_>>().into_iter());
         let done = parallel::map(threads(k), |_| {
-            let mut scratch = vec![V::ZERO; SIDE * k];
+            let mut scratch = vec![0.0; SIDE * k];
             while let Some(((rows, starts), out)) = next(&queue) {
                 let start = starts.first().copied().unwrap_or(0);
                 let cursors = pairs.iter().zip(starts).map(|(&(i, j), &at)| Cursor { i, j, to: at - start });
@@ -103,7 +102,7 @@ impl<'r, V: Held> Columns<'r, V> {
     }
 
     /// Writes the values of slot `j` with the slots `others` before it; whether they are there.
-    fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [V]) -> bool {
+    fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {
             return false;
@@ -123,7 +122,7 @@ impl<'r, V: Held> Columns<'r, V> {
 }
 
 /// Takes what is in some rows of each column.
-fn take<V: Held>(lines: &[&[V]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [V]) {
+fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [f64]) {
     for Cursor { i, j, to } in cursors {
         let inside = rows.start.max(*i + 1)..rows.end.min(*j);
         let values = &mut out[*to..*to + inside.len()];
@@ -144,21 +143,19 @@ fn take<V: Held>(lines: &[&[V]; SIDE], rows: Range<usize>, cursors: &mut [Cursor
 /// A triangle of which some columns are known.
 pub(super) struct WithColumns<'a, T: TriangleRows> {
     pub(super) triangle: &'a T,
-    pub(super) columns: Option<&'a Columns<'a, T::Value>>,
+    pub(super) columns: Option<&'a Columns<'a>>,
 }
 
 impl<T: TriangleRows> TriangleRows for WithColumns<'_, T> {
-    type Value = T::Value;
-
     fn len(&self) -> usize {
         self.triangle.len()
     }
 
-    fn row<'s>(&'s self, i: usize, scratch: &'s mut [T::Value]) -> &'s [T::Value] {
+    fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64] {
         self.triangle.row(i, scratch)
     }
 
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [T::Value]) {
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
         if !self.columns.is_some_and(|columns| columns.write(j, &others, out)) {
             self.triangle.column(j, others, out);
         }

@@ -9,7 +9,6 @@ use super::{Doubts, Linkage, Nearest, Tolerance, parallel_parts};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
-use crate::numbers::Held;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
@@ -17,9 +16,9 @@ use crate::tree::RawMerge;
 /// Half the memory of [`SquareRows`], for as long as a square of the clusters would not fit into it.
 ///
 /// Reciprocal nearest pairs are merged in rounds, each of them one pass from one triangle to the next.
-pub(crate) struct CondensedRows<'a, U: Update, V = f64> {
+pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
-    values: Store<'a, V>,
+    values: Store<'a>,
     /// By slot: the size and the cluster.
     sizes: Vec<f64>,
     clusters: Vec<usize>,
@@ -33,9 +32,9 @@ pub(crate) struct CondensedRows<'a, U: Update, V = f64> {
 /// Rounds go on while they merge at least one of this many clusters, and where a square fits, of that many.
 const WORTHWHILE: [usize; 2] = [24, 12];
 
-impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
+impl<'a, U: Update> CondensedRows<'a, U> {
     /// `values` begin with the condensed similarities of `n` leaves; there may be room after them.
-    pub(crate) fn from_similarities(update: &'a U, values: Store<'a, V>, n: usize, tolerance: Tolerance) -> Self {
+    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
         Self { update, values, sizes: vec![1.0; n], slots, clusters, nearest: Vec::new(), tolerance }
@@ -50,7 +49,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     /// then all the others.
     pub(crate) fn after_rounds(
         update: &'a U,
-        given: &Given<'_, V>,
+        given: &Given<'_>,
         first: (&[Nearest], &Pairs),
         merges: &mut Vec<RawMerge>,
         doubts: &mut Doubts<'_>,
@@ -153,17 +152,17 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         let values = &mut *self.values;
         let sizes = &self.sizes;
         let triangle = Triangle::new(k);
-        let x_ij = values[triangle.index(i, j)].float();
+        let x_ij = values[triangle.index(i, j)];
         let merge = self.update.merge(Merging { n_i: sizes[i], n_j: sizes[j], x_ij });
         for c in i + 1..j {
             let at = triangle.index(i, c);
-            let (x_i, x_j) = (values[at].float(), values[triangle.index(c, j)].float());
-            values[at] = V::of(self.update.fold(&merge, x_i, x_j, sizes[c]));
+            let (x_i, x_j) = (values[at], values[triangle.index(c, j)]);
+            values[at] = self.update.fold(&merge, x_i, x_j, sizes[c]);
         }
         let (head, tail) = values.split_at_mut(triangle.before(j));
         let row_i = &mut head[triangle.base(i).wrapping_add(j + 1)..][..k - j - 1];
         for ((x_i, &x_j), &n_c) in row_i.iter_mut().zip(&tail[..k - j - 1]).zip(&sizes[j + 1..]) {
-            *x_i = V::of(self.update.fold(&merge, x_i.float(), x_j.float(), n_c));
+            *x_i = self.update.fold(&merge, *x_i, x_j, n_c);
         }
         self.sizes[i] += self.sizes[j];
         merge
@@ -186,7 +185,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     }
 
     /// Turns into square rows over the active clusters, in the same memory.
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U, V>> {
+    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
@@ -206,7 +205,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     }
 }
 
-impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
+impl<U: Update> Linkage for CondensedRows<'_, U> {
     fn n_leaves(&self) -> usize {
         self.slots.len()
     }
@@ -223,7 +222,7 @@ impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
             let at = Triangle::new(k).index(other, i);
-            *value = similarity::<U>(values[at].float(), n_i, self.sizes[other]);
+            *value = similarity::<U>(values[at], n_i, self.sizes[other]);
         }
         Ok(())
     }
@@ -237,7 +236,7 @@ impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
         for c in 0..i {
             let start = Triangle::new(k).base(c);
             let (at, from) = (start.wrapping_add(i), start.wrapping_add(j));
-            values[at] = V::of(self.update.fold(&merge, values[at].float(), values[from].float(), self.sizes[c]));
+            values[at] = self.update.fold(&merge, values[at], values[from], self.sizes[c]);
         }
         if U::MAY_FAIL {
             for c in active.iter().map(|&cluster| self.slots[cluster]).filter(|&c| c != i && c != j) {
@@ -250,10 +249,10 @@ impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
 }
 
 /// Moves the rows of a triangle of `k` slots to where they are in a square.
-fn spread<V: Held>(values: &mut [V], k: usize) {
+fn spread(values: &mut [f64], k: usize) {
     let triangle = Triangle::new(k);
-    let put = |row: usize, from: &[V], to: &mut [V]| {
-        to[row] = V::of(f64::NEG_INFINITY);
+    let put = |row: usize, from: &[f64], to: &mut [f64]| {
+        to[row] = f64::NEG_INFINITY;
         to[row + 1..].copy_from_slice(from);
     };
     let mut end = k;
@@ -270,7 +269,7 @@ fn spread<V: Held>(values: &mut [V], k: usize) {
         });
         end = start;
     }
-    let mut row = vec![V::ZERO; k];
+    let mut row = vec![0.0; k];
     for at in (0..end).rev() {
         let from = &mut row[..k - at - 1];
         from.copy_from_slice(&values[triangle.row(at)]);

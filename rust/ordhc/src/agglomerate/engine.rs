@@ -5,11 +5,11 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Partition, RawMerge};
 
-/// How the nearest pair is found. The tree does not depend on it.
+/// How the nearest pair is found, which tests choose. The tree does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// The chain for reducible linkages, nearest pairs for the others.
+    /// What is fastest for the linkage and the input.
     #[default]
     Auto,
     /// The nearest-neighbour chain; reducible linkages only.

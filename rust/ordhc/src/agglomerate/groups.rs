@@ -4,7 +4,6 @@
 //! nothing closer. So two clusters that are each other's nearest in their group, and nearer than that, are each
 //! other's nearest of all.
 
-use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use super::between::Clusters;
@@ -34,7 +33,7 @@ impl Job<'_> {
         matrix: &Matrix<'_>,
         tolerance: Tolerance,
     ) -> Result<Option<Rest<'b, U>>> {
-        if U::BETWEEN.is_none() || self.is_single() {
+        if U::BETWEEN.is_none() {
             return Ok(None);
         }
         match apart::groups(matrix, small::MOST, self.monitor)? {
@@ -68,7 +67,7 @@ impl Job<'_> {
         tolerance: Tolerance,
         (nearest, pairs): (&[Nearest], &Pairs),
     ) -> Result<Option<Rest<'b, U>>> {
-        if U::BETWEEN.is_none() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
+        if U::BETWEEN.is_none() || LITTLE * pairs.n_left() > self.about.n {
             return Ok(None);
         }
         entered!(first_pairs);
@@ -156,7 +155,7 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     let n = of.len();
     // As floats, which are compared together with the values.
     let of: Vec<f64> = of.iter().map(|&group| f64::from(group)).collect();
-    let triangle = Given { matrix, squared, held: PhantomData::<f64> };
+    let triangle = Given { matrix, squared };
     let queue = Mutex::new(parts(n).into_iter());
     let larger = |a: f64, b: f64| if b > a { b } else { a };
     let found = parallel::map(threads(n), |_| {

@@ -1,7 +1,5 @@
 //! One agglomeration: which engine works on which rows.
 
-use std::marker::PhantomData;
-
 use super::centers::{self, Means};
 use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
@@ -9,7 +7,6 @@ use super::doubts::Form;
 use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
-use super::precision::Precision;
 use super::rounds::{Pairs, Slots, all_nearest, settle};
 use super::rows::SquareRows;
 use super::small::{self, FEW, SmallRows};
@@ -19,7 +16,6 @@ use super::{Doubts, Linkage, Tolerance, equal, naive, nearest_pair, rounding, si
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
-use crate::numbers::Held;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// From this number of leaves on, the chain starts on a condensed matrix to save memory.
@@ -34,10 +30,10 @@ const SMALLEST: i32 = -200;
 const SQUARED_TO: i32 = 400;
 
 /// What there is to agglomerate.
-pub(super) enum Input<'a, V = f64> {
+pub(super) enum Input<'a> {
     Given(&'a Matrix<'a>),
     /// Memory to work in, with the values.
-    Lent(&'a mut [V]),
+    Lent(&'a mut [f64]),
 }
 
 /// The working matrix.
@@ -51,7 +47,6 @@ pub(super) struct Job<'a> {
     pub(super) about: About,
     pub(super) rule: &'a Rule,
     pub(super) engine: Engine,
-    pub(super) precision: Precision,
     pub(super) initial: Option<&'a Partition>,
     pub(super) monitor: &'a Monitor,
     /// Up to so many leaves are few.
@@ -77,15 +72,7 @@ impl<'a> Job<'a> {
         }
         let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
         let (small, condensed_from, chain_below) = (FEW, CONDENSED_FROM, CHAIN_BELOW);
-        let precision = Precision::Double;
-        Ok(Self { about, rule, engine, precision, initial, monitor, small, condensed_from, chain_below })
-    }
-
-    /// The same job in another precision.
-    pub(super) fn with(mut self, precision: Precision) -> Result<Self> {
-        self.precision = precision;
-        self.check_precision()?;
-        Ok(self)
+        Ok(Self { about, rule, engine, initial, monitor, small, condensed_from, chain_below })
     }
 
     /// Runs the code that is compiled for the rule; no other place tells rules apart.
@@ -93,7 +80,7 @@ impl<'a> Job<'a> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
             Rule::Complete => self.run(&Complete, input),
-            Rule::Average if self.sums_are_exact() && !self.is_single() => self.run(&AverageOfWhole, input),
+            Rule::Average if self.sums_are_exact() => self.run(&AverageOfWhole, input),
             Rule::Average => self.run(&Average, input),
             Rule::Weighted => self.run(&Weighted, input),
             Rule::Ward => self.run(&Ward, input),
@@ -138,9 +125,6 @@ impl<'a> Job<'a> {
     fn kept<U: Update>(&self, input: &Input<'_>) -> bool {
         const SAMPLE: usize = 1000;
         let Input::Lent(values) = input else { return false };
-        if self.is_single() {
-            return true;
-        }
         if U::EXACT || self.about.n < self.condensed_from {
             return !U::EXACT;
         }
@@ -162,9 +146,6 @@ impl<'a> Job<'a> {
             && let Some(merges) = equal::merges(update, self.about.n, similarity, tolerance)
         {
             return Ok((merges, [self.about.unit, 1.0]));
-        }
-        if let (true, Some(matrix)) = (self.is_single(), given) {
-            return self.singly(update, &matrix);
         }
         let Some(tolerance) = tolerance else {
             return self.precisely(update, &self.matrix(&input));
@@ -349,12 +330,7 @@ impl<'a> Job<'a> {
     }
 
     /// The merges of reciprocal nearest pairs, in order.
-    pub(super) fn chain<U: Update, V: Held>(
-        &self,
-        update: &U,
-        input: Input<'_, V>,
-        tolerance: Tolerance,
-    ) -> Result<Vec<RawMerge>> {
+    pub(super) fn chain<U: Update>(&self, update: &U, input: Input<'_>, tolerance: Tolerance) -> Result<Vec<RawMerge>> {
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
         let given = match &input {
@@ -367,12 +343,7 @@ impl<'a> Job<'a> {
     }
 
     /// The merges of reciprocal nearest pairs, parts before wholes.
-    fn reciprocal<U: Update, V: Held>(
-        &self,
-        update: &U,
-        input: Input<'_, V>,
-        doubts: &mut Doubts<'_>,
-    ) -> Result<Vec<RawMerge>> {
+    fn reciprocal<U: Update>(&self, update: &U, input: Input<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         let mut merges = Vec::new();
         let mut rows = match input {
@@ -381,14 +352,14 @@ impl<'a> Job<'a> {
                 return small::merges(update, matrix, squared, doubts);
             }
             Input::Given(matrix) if n < self.condensed_from => {
-                let rows = SquareRows::<U, V>::new(update, matrix, squared, tolerance, self.monitor)?;
+                let rows = SquareRows::<U>::new(update, matrix, squared, tolerance, self.monitor)?;
                 return self.square_chain(rows, merges, doubts);
             }
             Input::Given(matrix) => {
                 if let Some((rows, merges)) = self.grouped(update, matrix, tolerance)? {
                     return self.square_chain(rows, merges, doubts);
                 }
-                let given = Given { matrix, squared, held: PhantomData::<V> };
+                let given = Given { matrix, squared };
                 let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
                 let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
                 // Of single leaves sums are means.
@@ -422,9 +393,9 @@ impl<'a> Job<'a> {
     }
 
     /// Goes on with rounds on square rows, and with a chain for few or where rounds don't pay.
-    pub(super) fn square_chain<U: Update, V: Held>(
+    pub(super) fn square_chain<U: Update>(
         &self,
-        mut rows: SquareRows<'_, U, V>,
+        mut rows: SquareRows<'_, U>,
         mut merges: Vec<RawMerge>,
         doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {

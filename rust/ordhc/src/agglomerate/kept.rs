@@ -1,8 +1,7 @@
 //! What is left of rows when slots go.
 
-use fearless_simd::Simd;
-
-use crate::numbers::Held;
+use fearless_simd::prelude::*;
+use fearless_simd::{f64x8, mask64x8};
 
 /// Values that are looked at together.
 const LANES: usize = 8;
@@ -32,7 +31,7 @@ impl Kept {
 
     /// Writes what is left of `row`, which begins with slot `first`, one after the other.
     #[inline(always)]
-    pub(super) fn copy<S: Simd, V: Held>(&self, simd: S, first: usize, row: &[V], out: &mut [V]) {
+    pub(super) fn copy<S: Simd>(&self, simd: S, first: usize, row: &[f64], out: &mut [f64]) {
         let (mut rest, mut slot) = (out, first);
         for values in row.chunks(BITS) {
             let mut bits = self.word(slot);
@@ -40,7 +39,7 @@ impl Kept {
             let (chunks, few) = values.as_chunks::<LANES>();
             for chunk in chunks {
                 let n = (bits as u8).count_ones() as usize;
-                let packed = V::packed(simd, chunk, bits as u8);
+                let packed = packed(simd, chunk, bits as u8);
                 match rest.first_chunk_mut::<LANES>() {
                     // What comes after is written next.
                     Some(to) => *to = packed,
@@ -60,12 +59,12 @@ impl Kept {
 
     /// Puts what is left of a row of all slots to its beginning.
     #[inline(always)]
-    pub(super) fn pack<S: Simd, V: Held>(&self, simd: S, row: &mut [V]) {
+    pub(super) fn pack<S: Simd>(&self, simd: S, row: &mut [f64]) {
         let (mut slot, mut to) = (0, 0);
         while let Some(&chunk) = row[slot..].first_chunk::<LANES>() {
             let bits = self.word(slot) as u8;
             // Nothing goes behind the values that have been read.
-            row[to..to + LANES].copy_from_slice(&V::packed(simd, &chunk, bits));
+            row[to..to + LANES].copy_from_slice(&packed(simd, &chunk, bits));
             to += bits.count_ones() as usize;
             slot += LANES;
         }
@@ -79,18 +78,25 @@ impl Kept {
     }
 }
 
+/// The values whose bits are set, one after the other; others follow.
+#[inline(always)]
+fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
+    let kept = mask64x8::from_bitmask(simd, bits.into());
+    f64x8::load_array_ref(simd, values).compress(kept).into()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn check<V: Held + std::fmt::Debug>(keep: &[bool], first: usize) {
-        let row: Vec<V> = (0..keep.len()).map(|slot| V::of(slot as f64)).collect();
+    fn check(keep: &[bool], first: usize) {
+        let row: Vec<f64> = (0..keep.len()).map(|slot| slot as f64).collect();
         let left = |from: usize| (from..keep.len()).filter(|&slot| keep[slot]);
         let kept = Kept::of(left(0), keep.len());
-        let values = |from: usize| left(from).map(|slot| row[slot]).collect::<Vec<V>>();
-        let mut found = vec![V::of(-1.0); left(first).count()];
+        let values = |from: usize| left(from).map(|slot| row[slot]).collect::<Vec<f64>>();
+        let mut found = vec![-1.0; left(first).count()];
         wide!(simd => kept.copy(simd, first, &row[first..], &mut found));
         assert_eq!(found, values(first));
         let mut packed = row.clone();
@@ -102,8 +108,7 @@ mod tests {
         #[test]
         fn what_is_left_comes_in_order(keep in proptest::collection::vec(any::<bool>(), 0..300), first in 0..300usize) {
             let first = first.min(keep.len());
-            check::<f64>(&keep, first);
-            check::<f32>(&keep, first);
+            check(&keep, first);
         }
     }
 }

@@ -4,7 +4,6 @@ use super::matrix::{About, Layout};
 use super::read::mirror;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::numbers::Held;
 use crate::similarity::condensed_len;
 
 impl About {
@@ -12,23 +11,23 @@ impl About {
         self.layout == Layout::Square
     }
 
-    fn turn<V: Held>(&self, squared: bool) -> impl Fn(f64) -> V + use<V> {
+    fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 {
         let (square, sign) = (self.dissimilarity && squared, if self.dissimilarity { -1.0 } else { 1.0 });
         let unit = self.unit;
-        move |x| V::of(if square { -(x * unit) * (x * unit) } else { sign * x })
+        move |x| if square { -(x * unit) * (x * unit) } else { sign * x }
     }
 
     /// The similarity of all leaves, if they are all as near.
     pub(super) fn only_similarity(&self, squared: bool) -> Option<f64> {
-        self.facts.all_equal().then(|| self.turn::<f64>(squared)(self.facts.largest))
+        self.facts.all_equal().then(|| self.turn(squared)(self.facts.largest))
     }
 
     /// Turns values into condensed similarities, which stand at the beginning.
-    pub(crate) fn condense<V: Held>(&self, values: &mut [V], squared: bool, monitor: &Monitor) -> Result<()> {
+    pub(crate) fn condense(&self, values: &mut [f64], squared: bool, monitor: &Monitor) -> Result<()> {
         let (n, turn) = (self.n, self.turn(squared));
         if !self.is_square() {
             if self.dissimilarity {
-                values.iter_mut().for_each(|x| *x = turn(x.float()));
+                values.iter_mut().for_each(|x| *x = turn(*x));
             }
             return Ok(());
         }
@@ -46,11 +45,11 @@ impl About {
     }
 
     /// Turns square values into square similarities, with minus infinity on the diagonal.
-    pub(crate) fn square<V: Held>(&self, values: &mut [V], squared: bool, monitor: &Monitor) -> Result<()> {
+    pub(crate) fn square(&self, values: &mut [f64], squared: bool, monitor: &Monitor) -> Result<()> {
         let (n, turn) = (self.n, self.turn(squared));
         for i in 0..n {
             monitor.advance(0)?;
-            values[i * n + i] = V::of(f64::NEG_INFINITY);
+            values[i * n + i] = f64::NEG_INFINITY;
             for j in i + 1..n {
                 values[i * n + j] = turn(self.pair(values, i, j));
             }
@@ -58,8 +57,8 @@ impl About {
         mirror(values, n, monitor)
     }
 
-    fn pair<V: Held>(&self, values: &[V], i: usize, j: usize) -> f64 {
-        let above = values[i * self.n + j].float();
-        if self.facts.symmetric { above } else { 0.5 * above + 0.5 * values[j * self.n + i].float() }
+    fn pair(&self, values: &[f64], i: usize, j: usize) -> f64 {
+        let above = values[i * self.n + j];
+        if self.facts.symmetric { above } else { 0.5 * above + 0.5 * values[j * self.n + i] }
     }
 }

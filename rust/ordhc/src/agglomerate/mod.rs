@@ -1,8 +1,8 @@
 //! Agglomeration: merge the most similar pair of clusters until one is left.
 //!
-//! The engines agree on every input, ties included: the pair of largest similarity is merged, among
-//! equals the one with the lexicographically smallest (smallest leaf of one, smallest leaf of the
-//! other).
+//! The input decides which engine works. They agree on every input, ties included: the pair of largest
+//! similarity is merged, among equals the one with the lexicographically smallest (smallest leaf of one,
+//! smallest leaf of the other).
 //!
 //! Where similarities of clusters are rounded, those of the same [`Tolerance::key`] count as equal. Where rounding
 //! might decide about that, the few similarities in doubt are computed in twice the precision (`doubts`), or where
@@ -26,7 +26,6 @@ mod direction;
 mod doubts;
 mod engine;
 mod equal;
-mod few_clusters;
 mod few_square;
 mod groups;
 mod job;
@@ -37,7 +36,6 @@ mod matrix;
 mod naive;
 mod nearest_pair;
 mod precise_matrix;
-mod precision;
 mod read;
 mod rounds;
 mod row_update;
@@ -58,12 +56,12 @@ pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
 pub use direction::looks_like_distances;
 pub(crate) use doubts::Doubts;
+#[doc(hidden)]
 pub use engine::Engine;
 pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
-pub use precision::Precision;
 pub use row_update::RowMerge;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;

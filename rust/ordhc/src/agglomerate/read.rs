@@ -5,13 +5,13 @@ use std::ops::Range;
 use super::matrix::{BLOCK, Layout, Matrix, Values, with_values};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::numbers::{Held, Number};
+use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
 impl Matrix<'_> {
     /// Writes all pairs in condensed order, as similarities (larger is closer).
-    pub(crate) fn write_condensed<V: Held>(&self, squared: bool, out: &mut [V], monitor: &Monitor) -> Result<()> {
+    pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         debug_assert_eq!(out.len(), condensed_len(n));
         let parts = Triangle::new(n).shares();
@@ -74,14 +74,14 @@ impl Matrix<'_> {
 
     /// From a value of the matrix to a similarity.
     #[inline(always)]
-    fn turn<V: Held>(&self, squared: bool) -> impl Fn(f64) -> V + use<V> {
+    fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 {
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
         let (squared, unit) = (squared && self.dissimilarity, self.unit);
-        move |x| V::of(if squared { -(x * unit) * (x * unit) } else { sign * x })
+        move |x| if squared { -(x * unit) * (x * unit) } else { sign * x }
     }
 
     /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
-    pub(crate) fn write_column_before<V: Held>(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [V]) {
+    pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);
         wide!(with_values!(self.values, slice => match self.layout {
@@ -105,14 +105,14 @@ impl Matrix<'_> {
 
     /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal, to a square of at least n
     /// rows.
-    pub(crate) fn write_square<V: Held>(&self, squared: bool, out: &mut [V], monitor: &Monitor) -> Result<()> {
+    pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let (n, stride) = (self.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
         let ends: Vec<usize> = parts.iter().map(|rows| rows.end * stride).collect();
         let slices = parallel::split_at_ends(out, &ends);
         let done = parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
             for (i, row) in rows.zip(out.chunks_exact_mut(stride)) {
-                row[i] = V::of(f64::NEG_INFINITY);
+                row[i] = f64::NEG_INFINITY;
                 self.write_row_after(i, squared, &mut row[i + 1..n]);
                 if i % BLOCK == 0 {
                     monitor.advance(0)?;
@@ -145,7 +145,7 @@ impl Matrix<'_> {
 
     /// Row `i` from column `i + 1` on, as similarities (larger is closer).
     #[inline(always)]
-    pub(crate) fn write_row_after<V: Held>(&self, i: usize, squared: bool, out: &mut [V]) {
+    pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);
         wide!(with_values!(self.values, slice => match self.layout {
@@ -171,7 +171,7 @@ impl Matrix<'_> {
 }
 
 /// Copies the upper triangle of a square matrix to the lower one.
-pub(crate) fn mirror<V: Held>(values: &mut [V], n: usize, monitor: &Monitor) -> Result<()> {
+pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
     // The lower left quarter from the upper right one, then the two triangles beside.
@@ -179,15 +179,15 @@ pub(crate) fn mirror<V: Held>(values: &mut [V], n: usize, monitor: &Monitor) -> 
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
     let top_rows = &*top;
-    let quarter = |(rows, out): (Range<usize>, &mut [V])| transposed(top_rows, half + rows.start, out, 0, n, monitor);
+    let quarter = |(rows, out): (Range<usize>, &mut [f64])| transposed(top_rows, half + rows.start, out, 0, n, monitor);
     parallel::map(parts.into_iter().zip(slices).collect(), quarter).into_iter().collect::<Result<()>>()?;
-    let triangle = |(rows, first): (&mut [V], usize)| mirror_triangle(rows, first, n, monitor);
+    let triangle = |(rows, first): (&mut [f64], usize)| mirror_triangle(rows, first, n, monitor);
     let triangles = [(top, 0), (bottom, half)].into_iter().filter(|(rows, _)| !rows.is_empty());
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
 /// Writes the lower half of the square of rows and columns that begins at column `first`.
-fn mirror_triangle<V: Held>(rows: &mut [V], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
+fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
     if height <= TILE {
         for i in 0..height {
@@ -208,12 +208,12 @@ fn mirror_triangle<V: Held>(rows: &mut [V], first: usize, n: usize, monitor: &Mo
 const TILE: usize = 8;
 
 /// Copies the columns of `from` that begin at `column` to the rows of `out`, from its column `to` on.
-fn transposed<V: Held>(from: &[V], column: usize, out: &mut [V], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
+fn transposed(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     wide!(transpose(from, column, out, to, n, monitor))
 }
 
 #[inline(always)]
-fn transpose<V: Held>(from: &[V], column: usize, out: &mut [V], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
+fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let (height, width) = (from.len() / n, out.len() / n);
     for (row, block) in (0..width).step_by(BLOCK).flat_map(|row| (0..height).step_by(BLOCK).map(move |at| (row, at))) {
         monitor.advance(0)?;
@@ -227,7 +227,7 @@ fn transpose<V: Held>(from: &[V], column: usize, out: &mut [V], to: usize, n: us
                     }
                     continue;
                 }
-                let mut tile = [[V::ZERO; TILE]; TILE];
+                let mut tile = [[0.0; TILE]; TILE];
                 for (at, line) in tile.iter_mut().enumerate() {
                     line.copy_from_slice(&from[source + at * n..][..TILE]);
                 }

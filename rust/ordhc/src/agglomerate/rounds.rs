@@ -15,7 +15,6 @@ use super::{Doubts, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
-use crate::numbers::{Held, Number};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
@@ -52,10 +51,10 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     let parts = Mutex::new(parts(k).into_iter());
     let found = parallel::map(threads(k), |_| {
         let mut search = RowSearch::new(k, tolerance);
-        let mut scratch = vec![T::Value::ZERO; k];
+        let mut scratch = vec![0.0; k];
         while let Some(rows) = next(&parts) {
             for i in rows {
-                search.add::<U, _>(i, triangle.row(i, &mut scratch), sizes);
+                search.add::<U>(i, triangle.row(i, &mut scratch), sizes);
             }
             monitor.advance(0)?;
         }
@@ -74,12 +73,12 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     let Slots { sizes, clusters, merges } = slots;
     let k = triangle.len();
     for (i, nearest) in nearest.iter_mut().enumerate().filter(|(_, nearest)| nearest.doubtful) {
-        let (mut values, mut scratch) = (vec![T::Value::ZERO; k - 1], vec![T::Value::ZERO; k]);
+        let (mut values, mut scratch) = (vec![0.0; k - 1], vec![0.0; k]);
         triangle.column(i, 0..i, &mut values[..i]);
         values[i..].copy_from_slice(triangle.row(i, &mut scratch));
         let others: Vec<usize> = (0..k).filter(|&slot| slot != i).collect();
         let pairs = values.iter().zip(&others);
-        let values: Vec<f64> = pairs.map(|(x, &slot)| similarity::<U>(x.float(), sizes[i], sizes[slot])).collect();
+        let values: Vec<f64> = pairs.map(|(&x, &slot)| similarity::<U>(x, sizes[i], sizes[slot])).collect();
         let names: Vec<usize> = others.iter().map(|&slot| clusters[slot]).collect();
         let found = doubts.nearest(
             Nearest { cluster: clusters[nearest.cluster], ..*nearest },
@@ -181,20 +180,15 @@ pub(super) struct Round<'a, U: Update> {
 }
 
 /// What a thread has found, and where it computes.
-struct Worker<V> {
+struct Worker {
     search: RowSearch,
-    scratch: Scratch<V>,
+    scratch: Scratch,
 }
 
 impl<U: Update> Round<'_, U> {
     /// Writes the triangle after the merges to the beginning of `out`, which may have room behind it, and returns
     /// the nearest of its slots, doubts and all.
-    pub(super) fn run<T: TriangleRows>(
-        &self,
-        from: &T,
-        out: &mut [T::Value],
-        monitor: &Monitor,
-    ) -> Result<Vec<Nearest>> {
+    pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
         let (out, room) = out.split_at_mut(Triangle::new(self.pairs.n_left()).n_pairs());
@@ -206,11 +200,11 @@ impl<U: Update> Round<'_, U> {
 
     /// The same within the memory that begins with the triangle of `k` slots. What stands before a row is not needed for it or those
     /// after it, so that rows go there, and through `spare` where there is little room yet.
-    pub(super) fn run_in_place<V: Held>(
+    pub(super) fn run_in_place(
         &self,
         k: usize,
-        values: &mut [V],
-        spare: &mut Vec<V>,
+        values: &mut [f64],
+        spare: &mut Vec<f64>,
         monitor: &Monitor,
     ) -> Result<Vec<Nearest>> {
         let (old, new) = (Triangle::new(k), Triangle::new(self.pairs.n_left()));
@@ -233,7 +227,7 @@ impl<U: Update> Round<'_, U> {
             if fits >= small {
                 self.write(&from, &merges, shared(&rows, k), &mut head[start..start + len], &mut workers, monitor)?;
             } else {
-                spare.resize(spare.len().max(len), V::ZERO);
+                spare.resize(spare.len().max(len), 0.0);
                 self.write(&from, &merges, shared(&rows, k), &mut spare[..len], &mut workers, monitor)?;
                 values[start..start + len].copy_from_slice(&spare[..len]);
             }
@@ -242,12 +236,12 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    fn workers<V: Held>(&self, k: usize) -> Vec<Worker<V>> {
+    fn workers(&self, k: usize) -> Vec<Worker> {
         let search = || RowSearch::new(self.pairs.n_left(), self.tolerance);
         threads(self.pairs.n_left()).iter().map(|_| Worker { search: search(), scratch: Scratch::new(k) }).collect()
     }
 
-    fn found<V>(workers: Vec<Worker<V>>) -> Vec<Nearest> {
+    fn found(workers: Vec<Worker>) -> Vec<Nearest> {
         RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
@@ -257,8 +251,8 @@ impl<U: Update> Round<'_, U> {
         from: &T,
         merges: &[U::Merge],
         rows: Vec<Range<usize>>,
-        out: &mut [T::Value],
-        workers: &mut [Worker<T::Value>],
+        out: &mut [f64],
+        workers: &mut [Worker],
         monitor: &Monitor,
     ) -> Result<()> {
         let k = self.pairs.n_left();
@@ -276,7 +270,7 @@ impl<U: Update> Round<'_, U> {
                         let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                         check_row(row, |at| name(slot + 1 + at), name(slot))?;
                     }
-                    search.add::<U, _>(slot, row, self.new_sizes);
+                    search.add::<U>(slot, row, self.new_sizes);
                     out = rest;
                     monitor.advance(0)?;
                 }
@@ -290,7 +284,7 @@ impl<U: Update> Round<'_, U> {
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
-        let mut scratch = vec![T::Value::ZERO; from.len()];
+        let mut scratch = vec![0.0; from.len()];
         for group in merged.chunk_by(|a, b| a.0 == b.0) {
             let i = left[group[0].0 as usize] as usize;
             let mut values: Vec<f64> = group.iter().map(|&(_, j)| from.value(i, j as usize)).collect();
@@ -303,8 +297,7 @@ impl<U: Update> Round<'_, U> {
                 if at + 1 < group.len() {
                     let row = from.row(j as usize, &mut scratch);
                     for (value, &(_, k)) in values[at + 1..].iter_mut().zip(&group[at + 1..]) {
-                        *value =
-                            self.update.fold(&merge, *value, row[(k - j - 1) as usize].float(), self.sizes[k as usize]);
+                        *value = self.update.fold(&merge, *value, row[(k - j - 1) as usize], self.sizes[k as usize]);
                     }
                 }
             }
@@ -320,8 +313,8 @@ impl<U: Update> Round<'_, U> {
         from: &T,
         (slot, kept): (usize, &Kept),
         merges: &[U::Merge],
-        scratch: &mut Scratch<T::Value>,
-        out: &mut [T::Value],
+        scratch: &mut Scratch,
+        out: &mut [f64],
     ) {
         if out.is_empty() {
             return;
@@ -331,7 +324,7 @@ impl<U: Update> Round<'_, U> {
         let earlier = merged.partition_point(|&(first, _)| (first as usize) < slot);
         let later = earlier + merged[earlier..].partition_point(|&(first, _)| first as usize == slot);
         let Scratch { row, own, column } = scratch;
-        let mut old: &[T::Value] = from.row(i, row);
+        let mut old: &[f64] = from.row(i, row);
         if later > earlier {
             let own = &mut own[..old.len()];
             own.copy_from_slice(old);
@@ -341,11 +334,11 @@ impl<U: Update> Round<'_, U> {
                 from.column(j, i + 1..j, between);
                 let (head, tail) = own.split_at_mut(j - i - 1);
                 for ((x_i, &x_j), &n_k) in head.iter_mut().zip(&*between).zip(&self.sizes[i + 1..]) {
-                    *x_i = T::Value::of(self.update.fold(merge, x_i.float(), x_j.float(), n_k));
+                    *x_i = self.update.fold(merge, *x_i, x_j, n_k);
                 }
                 let row_j = from.row(j, column);
                 for ((x_i, &x_j), &n_k) in tail[1..].iter_mut().zip(row_j).zip(&self.sizes[j + 1..]) {
-                    *x_i = T::Value::of(self.update.fold(merge, x_i.float(), x_j.float(), n_k));
+                    *x_i = self.update.fold(merge, *x_i, x_j, n_k);
                 }
             }
             old = own;
@@ -354,20 +347,20 @@ impl<U: Update> Round<'_, U> {
         let n_i = self.new_sizes[slot];
         for (&(first, j), merge) in merged[later..].iter().zip(&merges[later..]) {
             let value = &mut out[first as usize - slot - 1];
-            *value = T::Value::of(self.update.fold(merge, value.float(), old[j as usize - i - 1].float(), n_i));
+            *value = self.update.fold(merge, *value, old[j as usize - i - 1], n_i);
         }
     }
 }
 
-struct Scratch<V> {
-    row: Vec<V>,
-    own: Vec<V>,
-    column: Vec<V>,
+struct Scratch {
+    row: Vec<f64>,
+    own: Vec<f64>,
+    column: Vec<f64>,
 }
 
-impl<V: Held> Scratch<V> {
+impl Scratch {
     fn new(k: usize) -> Self {
-        let zeros = || vec![V::ZERO; k];
+        let zeros = || vec![0.0; k];
         Self { row: zeros(), own: zeros(), column: zeros() }
     }
 }

@@ -9,7 +9,6 @@ use super::{Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
-use crate::numbers::Held;
 use crate::parallel;
 
 /// A value kept for a pair, as a similarity.
@@ -23,9 +22,9 @@ pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
 /// All other rows learn of a merge when they are read next: merges are logged, and a row replays
 /// what it has missed, within its own (cached, contiguous) memory. Merged-away columns hold minus
 /// infinity. When a third of the clusters has gone the matrix is packed.
-pub(crate) struct SquareRows<'a, U: Update, V = f64> {
+pub(crate) struct SquareRows<'a, U: Update> {
     pub(super) update: &'a U,
-    pub(super) values: Store<'a, V>,
+    pub(super) values: Store<'a>,
     /// Rows are so far apart.
     pub(super) stride: usize,
     /// By position: which row of the memory is its own. Positions and rows are in the same order.
@@ -47,7 +46,7 @@ pub(crate) struct SquareRows<'a, U: Update, V = f64> {
 /// Matrices below this many rows are not packed.
 const PACK_FROM: usize = 64;
 
-impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
+impl<'a, U: Update> SquareRows<'a, U> {
     pub(crate) fn new(
         update: &'a U,
         matrix: &Matrix<'_>,
@@ -63,14 +62,14 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
     }
 
     /// `values` are the square similarities of `n` leaves.
-    pub(crate) fn from_similarities(update: &'a U, values: Store<'a, V>, n: usize, tolerance: Tolerance) -> Self {
+    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n, tolerance)
     }
 
     /// `values` is a square over `clusters`; `n` is the number of leaves.
     pub(super) fn from_parts(
         update: &'a U,
-        values: Store<'a, V>,
+        values: Store<'a>,
         sizes: Vec<f64>,
         clusters: Vec<usize>,
         n: usize,
@@ -153,12 +152,12 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
 }
 
 /// The rows of all positions.
-pub(super) fn rows_mut<'v, V>(
-    values: &'v mut [V],
+pub(super) fn rows_mut<'v>(
+    values: &'v mut [f64],
     stride: usize,
     lines: &'v [u32],
     width: usize,
-) -> impl Iterator<Item = &'v mut [V]> {
+) -> impl Iterator<Item = &'v mut [f64]> {
     let mut lines = lines.iter().peekable();
     let rows = values.chunks_exact_mut(stride.max(1)).zip(0u32..);
     rows.filter_map(move |(row, line)| lines.next_if_eq(&&line).map(|_| &mut row[..width]))
@@ -166,11 +165,11 @@ pub(super) fn rows_mut<'v, V>(
 
 /// The row of a merged cluster, from the rows of its parts, the second one at `j`.
 #[allow(clippy::too_many_arguments)]
-pub(super) fn fold_row<U: Update, V: Held>(
+pub(super) fn fold_row<U: Update>(
     update: &U,
     merge: &U::Merge,
-    row_i: &mut [V],
-    row_j: &[V],
+    row_i: &mut [f64],
+    row_j: &[f64],
     sizes: &[f64],
     j: usize,
     name: impl Fn(usize) -> usize,
@@ -178,19 +177,19 @@ pub(super) fn fold_row<U: Update, V: Held>(
 ) -> Result<()> {
     let mut wrong = None;
     wide!(for (at, ((x_i, &x_j), &n_k)) in row_i.iter_mut().zip(row_j).zip(sizes).enumerate() {
-        let (a, b) = (x_i.float(), x_j.float());
+        let (a, b) = (*x_i, x_j);
         let folded = update.fold(merge, a, b, n_k);
         let gone = a == f64::NEG_INFINITY || b == f64::NEG_INFINITY;
         if U::MAY_FAIL && !gone && !folded.is_finite() && wrong.is_none() {
             wrong = Some((at, folded));
         }
-        *x_i = V::of(if gone { f64::NEG_INFINITY } else { folded });
+        *x_i = if gone { f64::NEG_INFINITY } else { folded };
     });
-    row_i[j] = V::of(f64::NEG_INFINITY);
+    row_i[j] = f64::NEG_INFINITY;
     wrong.map_or(Ok(()), |(at, x)| Err(not_finite(x, i, name(at))))
 }
 
-impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
+impl<U: Update> Linkage for SquareRows<'_, U> {
     fn n_leaves(&self) -> usize {
         self.positions.len()
     }
@@ -206,7 +205,7 @@ impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
         let n_i = self.sizes[position];
         for (value, &k) in out.iter_mut().zip(others) {
             let k = self.positions[k];
-            *value = similarity::<U>(row[k].float(), n_i, self.sizes[k]);
+            *value = similarity::<U>(row[k], n_i, self.sizes[k]);
         }
         Ok(())
     }
@@ -218,8 +217,7 @@ impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
         let (range_i, range_j) = (self.row_range(at_i), self.row_range(at_j));
         let (head, tail) = self.values.split_at_mut(range_j.start);
         let (row_i, row_j) = (&mut head[range_i], &tail[..range_j.len()]);
-        let merge =
-            self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j].float() });
+        let merge = self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j] });
         let clusters = &self.clusters;
         fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, |k| clusters[k], i)?;
         self.sizes[at_i] += self.sizes[at_j];
@@ -238,42 +236,42 @@ impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
         self.bring_up_to_date(position);
         let row = &self.values[self.row_range(position)];
         let n_i = self.sizes[position];
-        let nearest = nearest::<U, V>(row, &self.sizes, n_i, self.tolerance, f64::NEG_INFINITY);
+        let nearest = nearest::<U>(row, &self.sizes, n_i, self.tolerance, f64::NEG_INFINITY);
         Ok(nearest.map_or(NOBODY, |nearest| Nearest { cluster: self.clusters[nearest.cluster], ..nearest }))
     }
 }
 
 /// The largest similarity of a row, in independent lanes.
 #[inline(always)]
-fn largest<U: Update, V: Held>(row: &[V], sizes: &[f64], n_i: f64) -> f64 {
+fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
     let (counts, rest_counts) = sizes.as_chunks::<LANES>();
     for (values, counts) in rows.iter().zip(counts) {
         for lane in 0..LANES {
-            let x = similarity::<U>(values[lane].float(), n_i, counts[lane]);
+            let x = similarity::<U>(values[lane], n_i, counts[lane]);
             best[lane] = if x > best[lane] { x } else { best[lane] };
         }
     }
-    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value.float(), n_i, n_k));
+    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value, n_i, n_k));
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
 /// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
-pub(super) fn nearest<U: Update, V: Held>(
-    row: &[V],
+pub(super) fn nearest<U: Update>(
+    row: &[f64],
     sizes: &[f64],
     n_i: f64,
     tolerance: Tolerance,
     bar: f64,
 ) -> Option<Nearest> {
-    wide!(nearest_in_row::<U, V>(row, sizes, n_i, tolerance, bar))
+    wide!(nearest_in_row::<U>(row, sizes, n_i, tolerance, bar))
 }
 
 #[inline(always)]
-pub(super) fn nearest_in_row<U: Update, V: Held>(
-    row: &[V],
+pub(super) fn nearest_in_row<U: Update>(
+    row: &[f64],
     sizes: &[f64],
     n_i: f64,
     tolerance: Tolerance,
@@ -285,24 +283,24 @@ pub(super) fn nearest_in_row<U: Update, V: Held>(
     let blocks = row.chunks(block).zip(sizes.chunks(block));
     let mut tops = [f64::NEG_INFINITY; BLOCKS];
     for (top, (values, counts)) in tops.iter_mut().zip(blocks.clone()) {
-        *top = largest::<U, V>(values, counts, n_i);
+        *top = largest::<U>(values, counts, n_i);
     }
     let top = tops.into_iter().fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
     if top <= bar {
         return None;
     }
     let floor = tolerance.floor(top);
-    let value = |(&x, &n_k): (&V, &f64)| similarity::<U>(x.float(), n_i, n_k);
+    let value = |(&x, &n_k): (&f64, &f64)| similarity::<U>(x, n_i, n_k);
     let mut blocks = blocks.enumerate().filter(|&(at, _)| tops[at] >= floor);
     let (at, (values, counts)) = blocks.next()?;
     let place = values.iter().zip(counts).position(|pair| value(pair) >= floor)?;
     let mut n_best = counts[place];
-    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place].float(), n_i, n_best));
+    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place], n_i, n_best));
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
     // Others that may be as near, and aren't just equal.
-    offer_all::<U, V>(
+    offer_all::<U>(
         (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
         n_i,
@@ -310,16 +308,16 @@ pub(super) fn nearest_in_row<U: Update, V: Held>(
         tolerance,
     );
     for (at, (values, counts)) in blocks {
-        offer_all::<U, V>((&mut best, &mut n_best, floor), (values, counts), n_i, block * at, tolerance);
+        offer_all::<U>((&mut best, &mut n_best, floor), (values, counts), n_i, block * at, tolerance);
     }
     Some(best)
 }
 
 /// Offers what is at least `floor`, of the slots from `first` on. The best so far is a cluster of `n_best` leaves.
 #[inline(always)]
-fn offer_all<U: Update, V: Held>(
+fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),
-    (values, sizes): (&[V], &[f64]),
+    (values, sizes): (&[f64], &[f64]),
     n_i: f64,
     first: usize,
     tolerance: Tolerance,
@@ -329,12 +327,12 @@ fn offer_all<U: Update, V: Held>(
     for (at, (values, counts)) in values.chunks(LANES).zip(sizes.chunks(LANES)).enumerate() {
         let mut any = false;
         for (&x, &n_k) in values.iter().zip(counts) {
-            let s = similarity::<U>(x.float(), n_i, n_k);
+            let s = similarity::<U>(x, n_i, n_k);
             any |= (s >= floor) & (s != equal);
         }
         if any {
             for (k, (&x, &n_k)) in (first + at * LANES..).zip(values.iter().zip(counts)) {
-                let s = similarity::<U>(x.float(), n_i, n_k);
+                let s = similarity::<U>(x, n_i, n_k);
                 let leaves = n_i * n_k * *n_best == 1.0;
                 if s >= floor && s != equal && best.offer(Nearest::new(k, s), tolerance.among(leaves)) {
                     (*n_best, equal) = (n_k, tolerance.certain(s));
@@ -345,10 +343,10 @@ fn offer_all<U: Update, V: Held>(
 }
 
 /// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
-pub(super) fn check_row<V: Held>(row: &[V], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
-    match row.iter().position(|x| !x.float().is_finite()) {
+pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
+    match row.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
-        Some(at) => Err(not_finite(row[at].float(), i, cluster(at))),
+        Some(at) => Err(not_finite(row[at], i, cluster(at))),
     }
 }
 
@@ -378,7 +376,7 @@ mod tests {
             let tolerance = if exact { Tolerance::EXACT } else { Tolerance::rounded(1e-15, 0.0) };
             let expected = nearest_of(&(0..row.len()).collect::<Vec<_>>(), &row, tolerance);
             let expected = Some(expected).filter(|nearest| nearest.similarity > bar);
-            prop_assert_eq!(nearest::<Average, f64>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
+            prop_assert_eq!(nearest::<Average>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
         }
     }
 }

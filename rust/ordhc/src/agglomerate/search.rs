@@ -3,7 +3,6 @@
 use super::rows::{nearest_in_row, similarity};
 use super::{NOBODY, Nearest, Tolerance};
 use crate::linkage::Update;
-use crate::numbers::Held;
 
 /// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
 pub(super) struct RowSearch {
@@ -23,12 +22,12 @@ impl RowSearch {
     }
 
     /// Looks at `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
-    pub(super) fn add<U: Update, V: Held>(&mut self, i: usize, row: &[V], sizes: &[f64]) {
-        wide!(self.add_row::<U, V>(i, row, sizes));
+    pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
+        wide!(self.add_row::<U>(i, row, sizes));
     }
 
     #[inline(always)]
-    fn add_row<U: Update, V: Held>(&mut self, i: usize, row: &[V], sizes: &[f64]) {
+    fn add_row<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         let n_i = sizes[i];
         let (all, sizes) = (sizes, &sizes[i + 1..]);
         let tolerance = self.tolerance;
@@ -53,29 +52,29 @@ impl RowSearch {
         for ((((values, counts), bars), equals), nears) in chunks {
             let mut higher = false;
             for lane in 0..LANES {
-                higher |= similarity::<U>(values[lane].float(), n_i, counts[lane]) > bars[lane];
+                higher |= similarity::<U>(values[lane], n_i, counts[lane]) > bars[lane];
             }
             if !higher {
                 continue;
             }
             let mut other = exact;
             for lane in 0..LANES {
-                let s = similarity::<U>(values[lane].float(), n_i, counts[lane]);
+                let s = similarity::<U>(values[lane], n_i, counts[lane]);
                 other |= (s > bars[lane]) & (s != equals[lane]);
             }
             if other {
                 for lane in 0..LANES {
-                    let s = similarity::<U>(values[lane].float(), n_i, counts[lane]);
+                    let s = similarity::<U>(values[lane], n_i, counts[lane]);
                     offer(&mut bars[lane], &mut equals[lane], &mut nears[lane], s, counts[lane]);
                 }
             }
         }
         let rest = row_rest.iter().zip(count_rest).zip(bar_rest).zip(equal_rest).zip(near_rest);
         for ((((&x, &n_k), bar), equal), near) in rest {
-            offer(bar, equal, near, similarity::<U>(x.float(), n_i, n_k), n_k);
+            offer(bar, equal, near, similarity::<U>(x, n_i, n_k), n_k);
         }
         // Slots before i have come first, so that they win ties.
-        if let Some(nearest) = nearest_in_row::<U, V>(row, sizes, n_i, tolerance, self.bar[i]) {
+        if let Some(nearest) = nearest_in_row::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
             let before = n_i == 1.0 && is_leaf(self.nearest[i].cluster);
             let leaves = before && sizes[nearest.cluster] == 1.0;
             self.nearest[i].offer(Nearest { cluster: i + 1 + nearest.cluster, ..nearest }, tolerance.among(leaves));

@@ -1,27 +1,22 @@
 //! Single linkage: what joins clusters in the input as it is, and the order in which it merges them.
 
 use super::Tolerance;
-use super::few_clusters::largest_between;
-use super::matrix::{Layout, Matrix, Values};
+use super::matrix::Matrix;
 use super::spanning_tree::{SQUARE, all_largest, grown, most_similar};
 use super::tied_clusters::{Clusters, Space};
 use crate::error::Result;
-use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
 /// Fewer leaves take a tree that grows.
 const PASS_FROM: usize = 1000;
 const PASSES: usize = 8;
-/// Up to so many clusters what is largest between them is a small matrix.
-const FEW: usize = 512;
 
 /// The merges of single linkage, in order, in O(n) memory beside the matrix.
 ///
 /// Large matrices are read in passes that keep the few largest similarities between different clusters (Kruskal 1956
-/// with a filter), and all that equal these, so that they tell the order of ties; when few clusters are left, one pass
-/// tells what is largest between them. Where values are too tied for that Prim's algorithm reads every pair once, many
-/// of them with strides.
+/// with a filter), and all that equal these, so that they tell the order of ties. Where values are too tied for that,
+/// Prim's algorithm reads every pair once, many of them with strides.
 pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     monitor.start((n * n) as u64);
@@ -30,7 +25,7 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
             return merges_along(n, edges, &|a, b| matrix.similarity(a, b), None, monitor);
         }
         if n > SQUARE
-            && let Some(merges) = in_passes(matrix, FEW, monitor)?
+            && let Some(merges) = in_passes(matrix, monitor)?
         {
             return Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor));
         }
@@ -58,36 +53,19 @@ pub(crate) fn merges_along<'a>(
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }
 
-/// The merges, parts before wholes, or nothing if too many pairs are tied. The last `few` clusters take one pass.
-fn in_passes(matrix: &Matrix<'_>, few: usize, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+/// The merges, parts before wholes, or nothing if too many pairs are tied or `PASSES` passes leave clusters apart.
+fn in_passes(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let mut clusters = Clusters::all_told(n);
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     for _ in 0..PASSES {
-        let names = clusters.names();
-        if n - merges.len() <= few {
-            merges.extend(between_few(matrix, &names, monitor)?);
+        let Some(pairs) = most_similar(matrix, &clusters.names(), monitor)? else { return Ok(None) };
+        clusters.join_all(pairs, &mut merges, monitor)?;
+        if merges.len() + 1 == n {
             return Ok(Some(merges));
         }
-        let Some(pairs) = most_similar(matrix, &names, monitor)? else { return Ok(None) };
-        clusters.join_all(pairs, &mut merges, monitor)?;
     }
     Ok(None)
-}
-
-/// The merges of few clusters, each named by its smallest leaf; `of` are the names by leaf.
-fn between_few(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let names: Vec<usize> = (0..of.len()).filter(|&leaf| of[leaf] as usize == leaf).collect();
-    if names.len() < 2 {
-        return Ok(Vec::new());
-    }
-    let mut slots = vec![0; of.len()];
-    names.iter().enumerate().for_each(|(slot, &name)| slots[name] = slot);
-    let slot_of: Vec<usize> = of.iter().map(|&name| slots[name as usize]).collect();
-    let largest = largest_between(matrix, &slot_of, names.len(), monitor)?;
-    let small = Matrix::new(Values::F64(&largest), Layout::Condensed, Kind::Similarity)?;
-    let merges = merges_along(names.len(), grown(&small, monitor)?, &|a, b| small.similarity(a, b), None, monitor)?;
-    Ok(merges.into_iter().map(|merge| RawMerge { i: names[merge.i], j: names[merge.j], ..merge }).collect())
 }
 
 #[cfg(test)]
@@ -96,7 +74,8 @@ mod tests {
 
     use super::*;
     use crate::agglomerate::spanning_tree::grown_in_place;
-    use crate::agglomerate::{Agglomeration, Engine};
+    use crate::agglomerate::{Agglomeration, Engine, Layout, Values};
+    use crate::kind::Kind;
     use crate::linkage::Rule;
     use crate::testkit::below;
     use crate::tree::Dendrogram;
@@ -104,7 +83,7 @@ mod tests {
     proptest! {
         #[test]
         fn passes_and_trees_merge_as_the_naive_engine(
-            n in 2..90usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool, few in 0..30usize
+            n in 2..90usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool
         ) {
             let mut random = below(seed);
             let mut pair = |i: usize, j: usize| {
@@ -126,7 +105,7 @@ mod tests {
             for edges in trees.into_iter().flatten() {
                 prop_assert_eq!(&tree(merges_along(n, edges, &similarity, None, &monitor).unwrap()), &naive);
             }
-            if let Some(merges) = in_passes(&matrix, few, &monitor).unwrap() {
+            if let Some(merges) = in_passes(&matrix, &monitor).unwrap() {
                 prop_assert_eq!(&tree(RawMerge::sort(n, merges, Tolerance::EXACT, &monitor)), &naive);
             }
         }

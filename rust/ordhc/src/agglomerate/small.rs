@@ -14,7 +14,6 @@ use super::{Doubts, Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
-use crate::numbers::Held;
 use crate::tree::RawMerge;
 
 /// Up to so many leaves.
@@ -93,21 +92,21 @@ impl<'a, U: Update> SmallRows<'a, U> {
         Ok(Self::over(update, values, names.clone(), names, |_| 1.0, tolerance))
     }
 
-    /// What is left of a larger square of the same precision, in its memory; nothing, if it isn't larger, or where what
+    /// What is left of a larger square, in its memory; nothing, if it isn't larger, or where what
     /// may fail is looked at when it is written.
-    pub(super) fn within<V: Held>(rows: &'a mut SquareRows<'_, U, V>) -> Option<Self>
+    pub(super) fn within(rows: &'a mut SquareRows<'_, U>) -> Option<Self>
     where
         U: 'a,
     {
         let (n, from) = (rows.n_alive, rows.stride);
         let to = stride(n);
-        if U::MAY_FAIL || to > from || size_of::<V>() != size_of::<f64>() {
+        if U::MAY_FAIL || to > from {
             return None;
         }
         entered!(small_after_square);
         rows.pack();
         let SquareRows { update, values, lines, sizes, clusters, positions, tolerance, .. } = rows;
-        let values: &mut [f64] = bytemuck::try_cast_slice_mut(values).ok()?;
+        let values: &mut [f64] = values;
         for (at, &line) in lines.iter().enumerate() {
             let start = line as usize * from;
             values.copy_within(start..start + n, at * to);

@@ -6,7 +6,6 @@ use super::rows::{SquareRows, fold_row, nearest, rows_mut};
 use super::{Doubts, Linkage, NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
-use crate::numbers::Held;
 use crate::parallel;
 use crate::tree::RawMerge;
 
@@ -25,7 +24,7 @@ enum Known {
     },
 }
 
-impl<U: Update, V: Held> SquareRows<'_, U, V> {
+impl<U: Update> SquareRows<'_, U> {
     /// Merges reciprocal nearest pairs, round by round, until so many clusters are left or it does not pay.
     pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, doubts: &mut Doubts<'_>) -> Result<()> {
         entered!(square_rounds);
@@ -95,10 +94,10 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
         let rows: Vec<_> = rows.filter(|(at, _)| places.next_if_eq(&at).is_some()).collect();
         let parts = parts(rows, wanted.len() * width);
         let found = parallel::map(parts, |rows| {
-            let look = |(at, (row, seen)): (usize, (&mut [V], &mut usize))| {
+            let look = |(at, (row, seen)): (usize, (&mut [f64], &mut usize))| {
                 replay(update, row, &log[*seen..], at, sizes[at]);
                 *seen = log.len();
-                nearest::<U, V>(row, sizes, sizes[at], tolerance, f64::NEG_INFINITY).unwrap_or(NOBODY)
+                nearest::<U>(row, sizes, sizes[at], tolerance, f64::NEG_INFINITY).unwrap_or(NOBODY)
             };
             rows.into_iter().map(look).collect::<Vec<Nearest>>()
         });
@@ -136,11 +135,11 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
         let parts = parts(work, pairs.len() * width);
         let (old_sizes, old_log) = (&*sizes, &*log);
         let merged = parallel::map(parts, |pairs| {
-            let merge_rows = |(i, j, (row_i, seen_i), (row_j, seen_j)): (usize, usize, Row<'_, V>, Row<'_, V>)| {
+            let merge_rows = |(i, j, (row_i, seen_i), (row_j, seen_j)): (usize, usize, Row<'_>, Row<'_>)| {
                 replay(update, row_i, &old_log[*seen_i..], i, old_sizes[i]);
                 replay(update, row_j, &old_log[*seen_j..], j, old_sizes[j]);
                 (*seen_i, *seen_j) = (before, before);
-                let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j].float() };
+                let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j] };
                 let merge = update.merge(merging);
                 fold_row(update, &merge, row_i, row_j, old_sizes, j, |at| clusters[at], clusters[i])?;
                 Ok(Logged { i, j, merge })
@@ -159,7 +158,7 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
     }
 }
 
-type Row<'r, V> = (&'r mut [V], &'r mut usize);
+type Row<'r> = (&'r mut [f64], &'r mut usize);
 
 /// The positions to look at: new ones, and those that are the nearest of others; else all.
 fn wanted(known: &[Known], alive: &[bool]) -> Vec<usize> {

@@ -4,15 +4,14 @@ use std::ops::{Deref, DerefMut};
 
 use crate::error::Result;
 use crate::memory::Buffer;
-use crate::numbers::Held;
 
 #[derive(Debug)]
-pub(crate) enum Store<'a, V = f64> {
-    Own(Buffer<V>),
-    Lent(&'a mut [V]),
+pub(crate) enum Store<'a> {
+    Own(Buffer<f64>),
+    Lent(&'a mut [f64]),
 }
 
-impl<V: Held> Store<'_, V> {
+impl Store<'_> {
     pub(crate) fn zeros(len: usize) -> Result<Self> {
         Ok(Self::Own(Buffer::zeros("the working matrix", len)?))
     }
@@ -30,16 +29,16 @@ impl<V: Held> Store<'_, V> {
     }
 }
 
-impl<V> Default for Store<'_, V> {
+impl Default for Store<'_> {
     fn default() -> Self {
         Self::Lent(&mut [])
     }
 }
 
-impl<V: Held> Deref for Store<'_, V> {
-    type Target = [V];
+impl Deref for Store<'_> {
+    type Target = [f64];
 
-    fn deref(&self) -> &[V] {
+    fn deref(&self) -> &[f64] {
         match self {
             Self::Own(buffer) => buffer,
             Self::Lent(values) => values,
@@ -47,8 +46,8 @@ impl<V: Held> Deref for Store<'_, V> {
     }
 }
 
-impl<V: Held> DerefMut for Store<'_, V> {
-    fn deref_mut(&mut self) -> &mut [V] {
+impl DerefMut for Store<'_> {
+    fn deref_mut(&mut self) -> &mut [f64] {
         match self {
             Self::Own(buffer) => buffer,
             Self::Lent(values) => values,

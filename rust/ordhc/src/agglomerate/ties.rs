@@ -12,7 +12,6 @@ use super::triangle_rows::TriangleRows;
 use super::{Doubts, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::Update;
-use crate::numbers::{Held, Number};
 use crate::parallel;
 
 /// Which slots are tied with the nearest of a slot: bits by row `i` and column `j > i`.
@@ -65,7 +64,7 @@ impl Ties {
             doubts.are_tied(merges, name(i), (name(k), s), (name(near.cluster), near.similarity))
         };
         let done = parallel::map(threads(k), |_| {
-            let mut scratch = vec![Held::ZERO; k];
+            let mut scratch = vec![0.0; k];
             while let Some((rows, (of_row, of_column))) = next(&queue) {
                 let bits = of_row.chunks_exact_mut(stride).zip(of_column.chunks_exact_mut(stride));
                 for (i, (of_row, of_column)) in rows.zip(bits) {
@@ -75,7 +74,7 @@ impl Ties {
                         for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
                             let mut any = false;
                             for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
-                                any |= similarity::<U>(x.float(), sizes[i], n_k) >= limit.min(floors[i]);
+                                any |= similarity::<U>(x, sizes[i], n_k) >= limit.min(floors[i]);
                             }
                             if !any {
                                 continue;
@@ -87,7 +86,7 @@ impl Ties {
                             let equals = &certain[first..];
                             let lanes = values.iter().zip(counts).zip(limits).zip(equals);
                             for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
-                                let s = similarity::<U>(x.float(), sizes[i], n_k);
+                                let s = similarity::<U>(x, sizes[i], n_k);
                                 by_row |= u64::from(s >= floors[i]) << lane;
                                 by_column |= u64::from(s >= limit) << lane;
                                 sure_by_row |= u64::from(s == certain[i]) << lane;
@@ -95,7 +94,7 @@ impl Ties {
                             }
                             let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> [usize; 2]| {
                                 set_bits(bits & !sure).try_fold(bits, |bits, lane| {
-                                    let s = similarity::<U>(values[lane].float(), sizes[i], counts[lane]);
+                                    let s = similarity::<U>(values[lane], sizes[i], counts[lane]);
                                     let [slot, other] = of(lane);
                                     Ok(if tied(s, slot, other)? { bits } else { bits & !(1 << lane) })
                                 })
