@@ -1,10 +1,13 @@
-"""Trees revised by two questions a leaf: python benches/bench_prior.py [--large] [n ...].
+"""Trees revised by two questions a leaf: python benches/bench_prior.py [--large | --additive] [n ...].
 
 Answers are right with probability .85, and the same question gets the same answer. A prior of triplet
 distance .1 comes from the right tree by moved leaves, moved subtrees (of any size, or large ones), many
 exchanges of neighbours; or it is average linkage of noisy vectors or noisy similarities; or AddS3-AL of a few
 answers. The table shows the triplet distance of the revised tree as a share of the prior's: the median of the
 seeds, and the worst.
+
+With --additive leaves have lengths of a standard deviation of 0, 1 or 2, answers go by the lengths of paths and
+there are three questions a leaf.
 """
 
 import sys
@@ -13,6 +16,8 @@ import time
 import numpy as np
 
 import ordhc
+from bench_lengths import yule
+from bench_uncertain import by_paths
 from measure import table
 from ordhc import _ordhc, oracles
 from ordhc.metrics import triplet_distance
@@ -24,22 +29,30 @@ SHAPES = ("yule", "uniform", "balanced", "caterpillar")
 DISTANCE, P = 0.1, 0.85
 
 
-def persistent(truth, seed):
-    """Right with probability P, the same answer to the same question."""
-    right, known, random = oracles.from_tree(truth), {}, np.random.default_rng(seed)
+def repeating(oracle):
+    """The same answer to the same question."""
+    known = {}
 
     def answer(rows):
         found = []
-        for row, place in zip(rows.tolist(), right(rows).tolist(), strict=True):
-            key = tuple(sorted(row))
-            if key not in known:
-                odd = row[place]
-                others = [leaf for leaf in row if leaf != odd]
-                known[key] = odd if random.random() < P else others[random.integers(2)]
-            found.append(row.index(known[key]))
+        for row, place in zip(rows.tolist(), oracle(rows).tolist(), strict=True):
+            odd = known.setdefault(tuple(sorted(row)), row[place])
+            found.append(row.index(odd))
         return np.array(found, dtype=np.int8)
 
     return answer
+
+
+def persistent(truth, seed):
+    """Right with probability P, the same answer to the same question."""
+    right, random = oracles.from_tree(truth), np.random.default_rng(seed)
+
+    def answer(rows):
+        places = right(rows)
+        wrong = random.random(len(places)) >= P
+        return np.where(wrong, (places + random.integers(1, 3, len(places))) % 3, places)
+
+    return repeating(answer)
 
 
 class Moving:
@@ -223,7 +236,32 @@ def useless(n):
     table(("tree", "without", "useless", "ratio"), rows)
 
 
+def additive(n):
+    """Random trees of leaves that have lengths."""
+    rows = []
+    for kind in ("moved leaves", "moved subtrees", "noisy similarities"):
+        for deviation in (0, 1, 2):
+            shares = []
+            for seed in range(5):
+                rng = np.random.default_rng(seed)
+                near = yule(n, rng)
+                truth = ordhc.linkage(near + np.diag(np.full(n, near.max() + 1)), "single")
+                near *= 2 / near.std()
+                prior = KINDS[kind](truth, np.random.default_rng(seed))
+                oracle = repeating(by_paths(near, deviation * rng.normal(size=n), "odd", seed))
+                tree = ordhc.learn(
+                    oracle, n, p=P, noise="persistent", prior=prior, budget=3 * n, seed=seed
+                )
+                shares.append(triplet_distance(tree, truth) / triplet_distance(prior, truth))
+            rows.append((kind, deviation, f"{np.median(shares):.2f}", f"{max(shares):.2f}"))
+    print(f"\n{n:,} leaves, {3 * n:,} questions: what is left of the prior's triplet distance\n")
+    table(("prior", "sd of lengths", "left", "worst"), rows)
+
+
 if __name__ == "__main__":
     for size in SIZES:
+        if "--additive" in sys.argv:
+            additive(size)
+            continue
         useless(size)
         revising(size)

@@ -184,9 +184,8 @@ class Learner:
         A tree to begin with, from embeddings or an earlier study, in any form that `as_dendrogram` takes, or
         the path of a file; the method then is "revise". It has the same leaves, which are found by name if
         both sides have names. Where it has nodes of many children it says nothing of what is closer. Its
-        heights and lengths are not used: "revise" goes by clusters, and takes answers for wrong that follow
-        from the lengths of untypical leaves. Where items differ much in how typical they are, ask with
-        "uncertain".
+        heights and lengths are not used. "revise" learns from the answers how typical each leaf is: an
+        untypical leaf is called the odd one out more often than its place explains.
     prior_strength
         How much likelier the place that a subtree has in the prior is than all others together in a cluster
         twice as large; by default 20.

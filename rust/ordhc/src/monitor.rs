@@ -26,8 +26,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct Monitor {
     stop: Arc<Stop>,
-    done: AtomicU64,
-    total: AtomicU64,
+    /// Steps of this part of the work; none of its own where it is the whole.
+    own: Option<Steps>,
     doubtful: AtomicBool,
     warning: Mutex<Option<String>>,
 }
@@ -43,9 +43,24 @@ macro_rules! watched {
     };
 }
 
+#[derive(Debug, Default)]
+struct Steps {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Steps {
+    fn fraction(&self) -> f64 {
+        let total = self.total.load(Ordering::Relaxed);
+        let done = self.done.load(Ordering::Relaxed);
+        if total == 0 { 0.0 } else { (done as f64 / total as f64).min(1.0) }
+    }
+}
+
 /// What a monitor and those of its parts share.
 #[derive(Debug, Default)]
 struct Stop {
+    whole: Steps,
     cancelled: AtomicBool,
     watcher: Option<Watcher>,
 }
@@ -99,13 +114,17 @@ impl Monitor {
     pub fn watched(period: Duration, look: impl Fn(f64) -> bool + Send + Sync + 'static) -> Self {
         let thread = std::thread::current().id();
         let watcher = Watcher { thread, period, last: Mutex::new(Instant::now()), look: Box::new(look) };
-        let stop = Stop { cancelled: AtomicBool::new(false), watcher: Some(watcher) };
+        let stop = Stop { watcher: Some(watcher), ..Stop::default() };
         Self { stop: Arc::new(stop), ..Self::default() }
     }
 
     /// A monitor for a part of the work: it counts on its own and stops with the whole.
     pub fn child(&self) -> Self {
-        Self { stop: Arc::clone(&self.stop), ..Self::default() }
+        Self { stop: Arc::clone(&self.stop), own: Some(Steps::default()), ..Self::default() }
+    }
+
+    fn steps(&self) -> &Steps {
+        self.own.as_ref().unwrap_or(&self.stop.whole)
     }
 
     /// Asks the work to stop; it then returns [`Error::Interrupted`].
@@ -115,15 +134,13 @@ impl Monitor {
 
     /// The share of the work that is done, from 0 to 1.
     pub fn fraction(&self) -> f64 {
-        let total = self.total.load(Ordering::Relaxed);
-        let done = self.done.load(Ordering::Relaxed);
-        if total == 0 { 0.0 } else { (done as f64 / total as f64).min(1.0) }
+        self.steps().fraction()
     }
 
     /// Declares how many steps the work has, and starts counting again.
     pub fn start(&self, total: u64) {
-        self.done.store(0, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
+        self.steps().done.store(0, Ordering::Relaxed);
+        self.steps().total.store(total, Ordering::Relaxed);
     }
 
     /// Counts steps as done.
@@ -131,7 +148,7 @@ impl Monitor {
     /// # Errors
     /// [`Error::Interrupted`] when the work was asked to stop.
     pub fn advance(&self, steps: u64) -> Result<()> {
-        self.done.fetch_add(steps, Ordering::Relaxed);
+        self.steps().done.fetch_add(steps, Ordering::Relaxed);
         self.check()
     }
 
@@ -166,7 +183,7 @@ impl Monitor {
     pub fn check(&self) -> Result<()> {
         if let Some(watcher) = &self.stop.watcher
             && watcher.is_due()
-            && !(watcher.look)(self.fraction())
+            && !(watcher.look)(self.stop.whole.fraction())
         {
             self.cancel();
         }
@@ -177,6 +194,23 @@ impl Monitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_looks_is_told_how_far_the_whole_is() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&told);
+        let monitor = Monitor::watched(Duration::ZERO, move |done| {
+            kept.lock().unwrap().push(done);
+            true
+        });
+        monitor.start(2);
+        let child = monitor.child();
+        child.start(1);
+        child.advance(1).unwrap();
+        assert_eq!(child.fraction(), 1.0);
+        monitor.advance(1).unwrap();
+        assert_eq!(*told.lock().unwrap(), [0.0, 0.5]);
+    }
 
     #[test]
     fn only_the_thread_that_made_it_looks() {

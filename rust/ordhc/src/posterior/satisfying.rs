@@ -30,6 +30,9 @@ pub(crate) fn satisfying<const K: usize>(
     monitor: Option<&Monitor>,
 ) -> Result<Option<Dendrogram>> {
     entered!(posterior_satisfying);
+    // Progress is that of the chains, which this is before.
+    let silent = monitor.map(Monitor::child);
+    let monitor = silent.as_ref();
     let n = comparisons.n_leaves();
     if K != 3 || n < 3 {
         return Ok(None);
@@ -80,6 +83,15 @@ mod tests {
     use crate::metric::satisfied;
 
     /// Four clusters of four; who is compared is far from random.
+    #[test]
+    fn progress_does_not_move() {
+        let monitor = Monitor::watched(std::time::Duration::ZERO, |done| done == 0.0);
+        monitor.start(1);
+        let rows: Vec<[i32; 3]> = (0..12).map(|k| [k % 3, (k + 1) % 3, 3 + k % 2]).collect();
+        let triplets = Triplets::new(rows, None).unwrap();
+        assert!(satisfying(&triplets, Some(&monitor)).unwrap().is_some());
+    }
+
     #[test]
     fn a_tree_satisfies_what_a_tree_can() {
         let level = |a: i32, b: i32| if a / 4 == b / 4 { 2 } else { i32::from(a / 8 == b / 8) };

@@ -1,5 +1,8 @@
 //! Answers, and what they say in a tree.
 
+use std::ops::RangeInclusive;
+
+use super::lengths::Lengths;
 use super::places::Tilt;
 use crate::refine::Shape;
 
@@ -9,9 +12,9 @@ pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
     /// By leaf: its answers, and its place in their questions.
     of_leaf: Vec<Vec<(u32, u8)>>,
-    /// By answer and leaf of its question: what the answer says of the place of this leaf beside the other two,
-    /// nodes of which it makes one side likelier (1) or the other (-1); nothing (0).
-    tilts: Vec<[(u32, u32, i8); 3]>,
+    /// By answer and leaf of its question: the two sides of the smallest cluster of the other two, as ranges of places,
+    /// and the log of how much likelier the answer is if this leaf belongs there than if it is the odd one out.
+    tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
 /// How many answers agree with a node, and how many don't.
@@ -66,22 +69,23 @@ impl Evidence {
     }
 
     /// Reads all answers in a tree.
-    pub(super) fn read(&mut self, shape: &Shape) {
+    pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
         tilts.clear();
         tilts.extend(answers.iter().map(|&(leaves, answer)| {
-            let Ok(odd) = usize::try_from(answer) else { return [(0, 0, 0); 3] };
+            let Ok(odd) = usize::try_from(answer) else { return [(); 3].map(|()| [(); 2].map(|()| (0..0, 0.0))) };
+            let logs = [0, 1, 2].map(|truth| model.log_probability(leaves, odd, truth));
             [0, 1, 2].map(|at| {
-                let [first, second] = [1, 2].map(|step| leaves[(at + step) % 3] as usize);
-                let pivot = shape.smallest_holding(&[first, second]);
-                if odd == at {
-                    let span = shape.span(pivot);
-                    return (*span.start() as u32, *span.end() as u32, -1);
-                }
-                let near = leaves[3 - at - odd] as usize;
-                let children = shape.children(pivot).map(|child| shape.span(child));
-                let side = usize::from(children[1].contains(&shape.place(near)));
-                (*children[side].start() as u32, *children[side].end() as u32 + 1, 1)
+                let [first, second] = [1, 2].map(|step| (at + step) % 3);
+                let pivot = shape.smallest_holding(&[first, second].map(|other| leaves[other] as usize));
+                let [one, other] = shape.children(pivot).map(|child| shape.span(child));
+                let is_first = one.contains(&shape.place(leaves[first] as usize));
+                // Beside one of the two others it is the other that is odd.
+                let odd_ones = if is_first { [second, first] } else { [first, second] };
+                let tilt = |span: RangeInclusive<usize>, truth: usize| {
+                    (*span.start()..*span.end() + 1, logs[truth] - logs[at])
+                };
+                [tilt(one, odd_ones[0]), tilt(other, odd_ones[1])]
             })
         }));
     }
@@ -98,19 +102,21 @@ impl Evidence {
     }
 
     /// What answers say of the place of a subtree: those with one of its leaves and two others.
-    pub(super) fn tilts(&self, shape: &Shape, subtree: usize, evidence: f64) -> impl Iterator<Item = Tilt> {
+    pub(super) fn tilts(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = Tilt> {
         let span = shape.span(subtree);
-        shape.leaves(subtree).flat_map(move |leaf| {
-            let span = span.clone();
-            self.of_leaf[leaf].iter().filter_map(move |&(answer, at)| {
-                let (answer, at) = (answer as usize, at as usize);
-                let leaves = self.answers[answer].0;
-                let outside = |step: usize| !span.contains(&shape.place(leaves[(at + step) % 3] as usize));
-                let (start, end, sign) = self.tilts[answer][at];
-                let bears = sign != 0 && outside(1) && outside(2);
-                bears.then_some((start as usize..end as usize, f64::from(sign) * evidence))
+        shape
+            .leaves(subtree)
+            .flat_map(move |leaf| {
+                let span = span.clone();
+                self.of_leaf[leaf].iter().filter_map(move |&(answer, at)| {
+                    let (answer, at) = (answer as usize, at as usize);
+                    let leaves = self.answers[answer].0;
+                    let outside = |step: usize| !span.contains(&shape.place(leaves[(at + step) % 3] as usize));
+                    (outside(1) && outside(2)).then(|| self.tilts[answer][at].clone())
+                })
             })
-        })
+            .flatten()
+            .filter(|(_, more)| *more != 0.0)
     }
 
     /// By node: the answers that bear on it. A node is what holds two leaves together against a third.
@@ -130,5 +136,67 @@ impl Evidence {
             }
         }
         votes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    #[test]
+    fn tilts_are_the_likelihoods_of_trees_with_the_subtree_elsewhere() {
+        for seed in 0..20 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let n = random.random_range(4..9u32);
+            let mut free: Vec<u32> = (0..n).collect();
+            let merges = (0..n - 1).map(|k| {
+                let pair = [(); 2].map(|()| free.swap_remove(random.random_range(0..free.len())));
+                free.push(n + k);
+                pair
+            });
+            let shape = Shape::of(merges.collect());
+            let lengths = Lengths::of((0..n).map(|_| random.random_range(-2.0..2.0)).collect(), 1.2);
+            let mut evidence = Evidence::new(n as usize);
+            for _ in 0..30 {
+                let leaves = [(); 3].map(|()| random.random_range(0..n));
+                if leaves[0] != leaves[1] && leaves[1] != leaves[2] && leaves[0] != leaves[2] {
+                    evidence.take(leaves, random.random_range(-1..3));
+                }
+            }
+            evidence.read(&shape, &lengths);
+            for subtree in (0..shape.n_nodes()).filter(|&node| node != shape.root()) {
+                let below: Vec<usize> = shape.leaves(subtree).collect();
+                let likelihood = |shape: &Shape| -> f64 {
+                    let about = evidence.answers().filter(|(leaves, answer)| {
+                        *answer >= 0 && leaves.iter().filter(|&&leaf| below.contains(&(leaf as usize))).count() == 1
+                    });
+                    about
+                        .map(|&(leaves, answer)| {
+                            let depth = |one: usize, other: usize| {
+                                shape.size(shape.smallest_holding(&[leaves[one] as usize, leaves[other] as usize]))
+                            };
+                            let sizes = [depth(1, 2), depth(0, 2), depth(0, 1)];
+                            let truth = (0..3).min_by_key(|&odd| sizes[odd]).unwrap();
+                            lengths.log_probability(leaves, answer as usize, truth)
+                        })
+                        .sum()
+                };
+                let tilts: Vec<Tilt> = evidence.tilts(&shape, subtree).collect();
+                let told = |node: usize| -> f64 {
+                    tilts.iter().filter(|(range, _)| range.contains(&shape.place(node))).map(|tilt| tilt.1).sum()
+                };
+                let here = shape.sibling(subtree).unwrap();
+                for target in (0..shape.n_nodes()).filter(|&node| !shape.span(subtree).contains(&shape.place(node))) {
+                    let mut moved = shape.clone();
+                    if Some(target) != shape.parent(subtree) && target != here && moved.regraft(subtree, target) {
+                        let (expected, found) = (likelihood(&moved) - likelihood(&shape), told(target) - told(here));
+                        assert!((expected - found).abs() < 1e-9, "{seed} {subtree} {target}: {expected} {found}");
+                    }
+                }
+            }
+        }
     }
 }

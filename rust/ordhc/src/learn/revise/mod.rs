@@ -1,6 +1,7 @@
 //! A tree that is there already, revised by asking.
 
 mod evidence;
+mod lengths;
 mod places;
 mod probe;
 mod revision;

@@ -4,6 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::evidence::{Evidence, Votes};
+use super::lengths::Lengths;
 use super::places::{Finding, Places, Trust};
 use crate::error::Result;
 use crate::parallel;
@@ -16,6 +17,7 @@ pub(super) struct Revision {
     pub(super) shape: Shape,
     pub(super) evidence: Evidence,
     trust: Trust,
+    lengths: Lengths,
     /// By inner node: it and its parent are one node of more than two children.
     loose: Vec<bool>,
 }
@@ -38,6 +40,7 @@ impl Revision {
             shape: Shape::of(prior.merges().into_owned()),
             evidence: Evidence::new(prior.n_leaves()),
             trust,
+            lengths: Lengths::new(prior.n_leaves(), trust.evidence()),
             loose: loose_nodes(prior),
         }
     }
@@ -47,7 +50,7 @@ impl Revision {
     }
 
     fn find(&self, places: &mut Places, subtree: usize) -> Finding {
-        let tilts = self.evidence.tilts(&self.shape, subtree, self.trust.evidence());
+        let tilts = self.evidence.tilts(&self.shape, subtree);
         places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
     }
 
@@ -72,7 +75,8 @@ impl Revision {
         // Of what no new answer is about all was found before.
         let mut nodes = self.evidence.touched(&self.shape);
         for _ in 0..PASSES {
-            self.evidence.read(&self.shape);
+            self.lengths.learn(&self.evidence, &self.shape);
+            self.evidence.read(&self.shape, &self.lengths);
             let found = self.each(&nodes, |_, node, finding| (node, finding));
             let mut moving: Vec<_> = found.into_iter().filter(|(_, finding)| finding.moves).collect();
             // What differs by rounding only is the same.
@@ -84,7 +88,7 @@ impl Revision {
             let mut moved = 0;
             for (node, before) in moving.into_iter().take(MOVES) {
                 if moved > 0 {
-                    self.evidence.read(&self.shape);
+                    self.evidence.read(&self.shape, &self.lengths);
                 }
                 let now = self.find(&mut places, node);
                 if !now.moves || now.evidence < before.evidence - 1.0 {
@@ -101,7 +105,7 @@ impl Revision {
             }
             nodes = (0..self.shape.n_nodes()).collect();
         }
-        self.evidence.read(&self.shape);
+        self.evidence.read(&self.shape, &self.lengths);
     }
 
     /// Subtrees about whose places a question is worth more than so many triplets, and this value, the largest first.
