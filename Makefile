@@ -138,9 +138,8 @@ man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
 # An environment of its own, with the oldest of all that is needed.
 OLDEST := $(VENV)/oldest
 OLDEST_EXTRAS := plot parquet sklearn vectors trees frames
-OLDEST_TESTS ?= $(addprefix tests/test_,cli comparisons dendrogram errors estimator io linkage learning metrics \
-	newick plan plotting posterior public_names registry score select session similarity sparse threads \
-	trees vectors)
+OLDEST_TESTS ?= cli comparisons dendrogram errors estimator io linkage learning metrics newick plan plotting posterior \
+	public_names registry select session similarity sparse threads trees vectors
 
 test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that pyproject.toml allows (three minutes)
 	$(call say,The oldest versions in $(OLDEST): a minute)
@@ -151,7 +150,7 @@ test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that p
 	$(OLDEST)/bin/python -m pip install --quiet --no-deps $(OLDEST)/ordhc-*.whl
 	$(OLDEST)/bin/python -m pip check
 	# What is old says of what is new that it is deprecated.
-	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning $(wildcard $(OLDEST_TESTS:%=%.py))
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning $(wildcard $(OLDEST_TESTS:%=tests/*/test_%.py))
 
 release-check: $(STAMPS)/release ## All that a release needs and one machine can check; what can't be is named (a quarter of an hour)
 	$(BIN)/python .ci/release_check.py
