@@ -199,8 +199,13 @@ def test_folds_of_people_and_files(tmp_path, unit):
     expected = ordhc.select(twin, methods, folds=3, **by)
     for a, b in zip(found.candidates, expected.candidates, strict=True):
         assert (a.method, a.revenue, a.satisfied, a.chance) == (b.method, b.revenue, b.satisfied, b.chance)
-    assert ordhc.select(scan, folds=3).unit == "group"
-    assert {c.method for c in ordhc.select(scan, folds=3).candidates} == {
+
+
+def test_which_methods_are_compared_of_a_scan(tmp_path):
+    scan, _, _ = people(tmp_path)
+    found = ordhc.select(scan, folds=2)
+    assert found.unit == "group"
+    assert {c.method for c in found.candidates} == {
         "adds3-al",
         "adds3-al+spr",
         "adds3-al+lengths+spr",
