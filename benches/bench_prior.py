@@ -6,8 +6,8 @@ exchanges of neighbours; or it is average linkage of noisy vectors or noisy simi
 answers. The table shows the triplet distance of the revised tree as a share of the prior's: the median of the
 seeds, and the worst.
 
-With --additive leaves have lengths of a standard deviation of 0, 1 or 2, answers go by the lengths of paths and
-there are three questions a leaf.
+With --additive leaves have lengths of a standard deviation of 0, 1 or 2. Answers go by the lengths of paths,
+and there are three questions a leaf.
 """
 
 import sys
@@ -249,9 +249,7 @@ def additive(n):
                 near *= 2 / near.std()
                 prior = KINDS[kind](truth, np.random.default_rng(seed))
                 oracle = repeating(by_paths(near, deviation * rng.normal(size=n), "odd", seed))
-                tree = ordhc.learn(
-                    oracle, n, p=P, noise="persistent", prior=prior, budget=3 * n, seed=seed
-                )
+                tree = ordhc.learn(oracle, n, p=P, noise="persistent", prior=prior, budget=3 * n, seed=seed)
                 shares.append(triplet_distance(tree, truth) / triplet_distance(prior, truth))
             rows.append((kind, deviation, f"{np.median(shares):.2f}", f"{max(shares):.2f}"))
     print(f"\n{n:,} leaves, {3 * n:,} questions: what is left of the prior's triplet distance\n")
