@@ -8,6 +8,23 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge pl
 # Those that have tests marked slow.
 SLOW_PLUGINS := plugins/ordhc-judge plugins/ordhc-collect
 
+# A room is a folder of tests, named as the room of the package that it tests.
+ROOMS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/*/test_*.py)))))
+UNKNOWN_ROOMS := $(filter-out $(ROOMS),$(ROOM))
+ifneq ($(UNKNOWN_ROOMS),)
+$(error there is no room $(UNKNOWN_ROOMS); ROOM must be one of: $(ROOMS))
+endif
+# Modules of the crate that do the work of a room, where they do not have the room's name.
+MODULES_agglomerate := agglomerate linkage
+MODULES_asking := learn search
+MODULES_clustering := posterior preference refine vectors
+MODULES_evaluate := bootstrap
+MODULES_metrics := metric
+MODULES_similarities := similarity
+MODULES := $(foreach room,$(ROOM),$(or $(MODULES_$(room)),$(notdir $(wildcard rust/ordhc/src/$(room)))))
+# Tests of the rooms, and the modules whose docstrings have examples.
+IN_ROOMS := $(foreach room,$(ROOM),tests/$(room) $(wildcard $(addprefix python/ordhc/,$(room) $(room).py _$(room))))
+
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
@@ -19,15 +36,20 @@ say = @printf '\n== %s\n' "$(1)"
 help: ## List the targets
 	@echo "Times are those of two cores."
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@echo "Rooms: $(ROOMS)."
 
 demo: $(STAMPS)/package ## Set everything up (a minute and a half, once) and cluster 100 dishes from 190,376 answers
 	$(call say,Clustering 100 dishes: a few seconds)
 	$(BIN)/ordhc demo --output-dir demo
 
 # The engine's unit tests are compiled for themselves, beside the engine that the package uses.
-test: ## Set everything up and run the tests (a quarter of an hour; twelve minutes the next time)
+test: ## Set everything up and run the tests (a quarter of an hour; twelve minutes the next time); ROOM=io: one room's
+ifeq ($(strip $(ROOM)),)
 	$(MAKE) --jobs=2 unit-test $(STAMPS)/tests
 	$(MAKE) engine-test python-test
+else
+	$(MAKE) python-test $(if $(MODULES),unit-test)
+endif
 
 # With TESTED=1 what `make test` has just run is not run again.
 check: lint $(if $(TESTED),,test) slow-test digests docs reproduce ## Everything: formats, lints, types, tests, results, the site, the papers' numbers in little (half an hour)
@@ -36,8 +58,8 @@ rust-test: unit-test engine-test
 
 # Unit tests check what debugging builds check.
 unit-test:
-	$(call say,Compiling and running the engine's unit tests: two minutes)
-	cargo test --quiet --locked --package ordhc --lib
+	$(call say,Compiling and running the engine's unit tests$(if $(MODULES), of $(MODULES)): two minutes)
+	cargo test --quiet --locked --package ordhc --lib $(if $(MODULES),-- $(MODULES:%=%::))
 
 # These use the engine as `make demo` has compiled it: with the bindings named, features of dependencies are the same.
 engine-test: $(STAMPS)/package
@@ -49,9 +71,13 @@ engine-test: $(STAMPS)/package
 WORKERS ?= auto
 
 python-test: $(STAMPS)/tests
+ifeq ($(strip $(ROOM)),)
 	$(call say,Running the Python tests: about a minute and a half)
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m 'not slow'
-	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS) -m 'not slow') || exit 1; done
+else
+	$(call say,Running the Python tests of $(ROOM))
+endif
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m 'not slow' $(IN_ROOMS)
+	for plugin in $(if $(strip $(ROOM)),,$(PLUGINS)); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS) -m 'not slow') || exit 1; done
 
 slow-test: $(STAMPS)/tests ## Run the tests that take long: kills, simulations, other processes (three minutes)
 	$(call say,Running the slow Python tests: about three minutes)
@@ -138,9 +164,8 @@ man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
 # An environment of its own, with the oldest of all that is needed.
 OLDEST := $(VENV)/oldest
 OLDEST_EXTRAS := plot parquet sklearn vectors trees frames
-OLDEST_TESTS ?= $(addprefix tests/test_,cli comparisons dendrogram errors estimator io linkage learning metrics \
-	newick plan plotting posterior public_names registry score select session similarity sparse threads \
-	trees vectors)
+OLDEST_TESTS ?= cli comparisons dendrogram errors estimator io linkage learning metrics newick plan plotting posterior \
+	public_names registry select session similarity sparse threads trees vectors
 
 test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that pyproject.toml allows (three minutes)
 	$(call say,The oldest versions in $(OLDEST): a minute)
@@ -151,7 +176,7 @@ test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that p
 	$(OLDEST)/bin/python -m pip install --quiet --no-deps $(OLDEST)/ordhc-*.whl
 	$(OLDEST)/bin/python -m pip check
 	# What is old says of what is new that it is deprecated.
-	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning $(wildcard $(OLDEST_TESTS:%=%.py))
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning $(wildcard $(OLDEST_TESTS:%=tests/*/test_%.py))
 
 release-check: $(STAMPS)/release ## All that a release needs and one machine can check; what can't be is named (a quarter of an hour)
 	$(BIN)/python .ci/release_check.py

@@ -49,3 +49,39 @@ def of_people(n_people=8, m=60, n=8, careless=1, seed=0):
             rows.append((odd, *(leaf for leaf in (a, b, c) if leaf != odd)))
             who.append(f"person {person}")
     return Triplets.from_odd_one_out(rows, names=[f"item {i}" for i in range(n)], groups=who)
+
+
+def levels(n_levels=3, size=5, seed=0):
+    """(n, levels) labels of clusters within clusters, in any order."""
+    cluster = np.arange(size * 2**n_levels) // size
+    labels = np.stack([cluster >> (n_levels - level) for level in range(1, n_levels + 1)], 1)
+    return labels[np.random.default_rng(seed).permutation(len(labels))]
+
+
+def people(labels, spread=1.5, seed=0):
+    """Whoever compares pairs by their level and a normal deviate, new for each answer."""
+    level = (labels[:, None] == labels[None]).cumprod(axis=2).sum(axis=2)
+    rng = np.random.default_rng(seed)
+
+    def oracle(rows):
+        a, b, c = np.asarray(rows).T
+        close = np.stack([level[b, c], level[a, c], level[a, b]], 1) * spread
+        return (close + rng.normal(size=close.shape)).argmax(axis=1).astype(np.int8)
+
+    return oracle
+
+
+def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
+    """Answers about a random tree, some of them wrong, with names; and the tree."""
+    rng = np.random.default_rng(seed)
+    names = [f"leaf {i}" for i in range(n)]
+    truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("yule", n, seed), names)
+    width = 4 if quadruplets else 3
+    rows = np.array([rng.permutation(n)[:width] for _ in range(3 * m)])
+    near, far = (rows[:, :2], rows[:, 2:]) if quadruplets else (rows[:, [0, 1]], rows[:, [0, 2]])
+    sizes = [np.asarray(truth.lca_size(*pair.T)) for pair in (near, far)]
+    clear = sizes[0] != sizes[1]
+    swap = (sizes[0] > sizes[1]) ^ (rng.random(len(rows)) < wrong)
+    rows[swap] = rows[swap][:, [2, 3, 0, 1] if quadruplets else [0, 2, 1]]
+    kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
+    return kind(rows[clear][:m], n_leaves=n, names=names), truth

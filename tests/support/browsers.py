@@ -24,3 +24,12 @@ def launched(playwright):
     return playwright.chromium.launch(
         executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
     )
+
+
+#: Names that would break a page that doesn't escape them.
+ODD = [
+    "</script><script>window.hacked=1</script>",
+    '"><img src=x onerror=window.hacked=1>',
+    "a & b",
+    "日本 \u2028 @DATA@",
+]

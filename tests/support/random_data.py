@@ -27,3 +27,15 @@ def planted(times, seed=0, **model):
     settings = {"levels": 2, "leaves_per_cluster": 8, "delta": 0.15, "seed": seed, **model}
     n = 2 ** settings["levels"] * settings["leaves_per_cluster"]
     return ordhc.simulate_planted(int(times * n**2), **settings)
+
+
+def comparisons_of(n, width, rng):
+    """Twenty answers by chance, with weights: triplets or quadruplets, as wide as their rows."""
+    kind = ordhc.Triplets if width == 3 else ordhc.Quadruplets
+    rows = []
+    while len(rows) < 20:
+        row = rng.permutation(n)[:width] if n >= width else rng.integers(0, n, width)
+        pairs = [{*row[:2]}, {row[0], row[2]}] if width == 3 else [{*row[:2]}, {*row[2:]}]
+        if len(pairs[0]) == len(pairs[1]) == 2 and pairs[0] != pairs[1]:
+            rows.append(row)
+    return kind(rows, n_leaves=n, weights=rng.integers(1, 4, len(rows)))

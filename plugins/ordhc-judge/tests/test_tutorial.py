@@ -28,7 +28,7 @@ def test_the_code_runs(tmp_path, monkeypatch, capsys):
     assert "give a learner" in out
     truth = ordhc.Dendrogram.from_newick(taxonomy())
     assert ordhc.metrics.triplet_distance(known["start"], truth) > 0.4
-    assert ordhc.metrics.triplet_distance(known["revised"], truth) < 0.06
+    assert ordhc.metrics.triplet_distance(known["revised"], truth) < 0.1
     assert ordhc.metrics.triplet_distance(known["tree"], truth) < 0.01
     names = {node.name for node in known["named"].root.children}
     assert names <= {node.name for node in truth.nodes()}

@@ -1,0 +1,158 @@
+"""Files of an earlier format are upgraded when they are opened; a file of today's is kept as it is."""
+
+import json
+import re
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc.asking import schema
+from ordhc.asking.salvage import salvage
+from support.sessions import NAMES, ORACLE, answer, finish, state
+
+DATA = Path(__file__).parents[1] / "data"
+#: What the file of format 1 holds, as it was told to the version that has written it.
+ROWS = [[4, 6, 1], [4, 6, 0], [6, 4, 0], [2, 6, 0], [6, 2, 0], [6, 4, 0], [6, 4, 1], [0, 3, 5]]
+ANSWERS = [2, 2, 2, 1, 0, 2, 2, 0]
+WHO = ["ann", "ann", "zoë", "zoë", "ann", "bob", "bob", "old"]
+SAMPLERS = ["learner", "learner", "learner", "random", "repeat", "learner", "learner", "import"]
+
+
+def format_of(path):
+    with sqlite3.connect(path) as db:
+        return int(db.execute("SELECT value FROM settings WHERE key = 'format'").fetchone()[0])
+
+
+def rewritten(db, number, **changed):
+    """Write the settings of a file anew, with the number of a format."""
+    kept = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM settings")}
+    del kept["copy"]
+    db.execute("DELETE FROM settings")
+    rows = schema.setting_rows({**kept, "format": number, **changed})
+    db.executemany("INSERT INTO settings VALUES (?, ?, ?)", rows)
+
+
+@pytest.fixture
+def old(tmp_path, monkeypatch):
+    """A session in format 0, which this test invents: it has no table `state`, and calls `seed` `start`."""
+
+    def tables(width):
+        return {name: text for name, text in schema.schema(width).items() if name != "state"}
+
+    def step(db, kept):
+        db.execute(schema.schema(3)["state"])
+        kept["learner"] = {"seed": kept["learner"]["start"]}
+
+    monkeypatch.setitem(schema.EARLIER, 0, schema.Earlier(tables, step))
+    path = tmp_path / "old.ordhc"
+    with ordhc.Session(path, NAMES, seed=4) as session:
+        for who in ("ann", "bob", "ann"):
+            answer(session, 2, who=who)
+        expected = state(session)
+    with sqlite3.connect(path) as db:
+        rewritten(db, 0, learner={"start": 4})
+        db.execute("DROP TABLE state")
+    db.close()
+    return path, expected
+
+
+def test_an_earlier_format_is_upgraded_as_it_is_opened(old):
+    path, expected = old
+    assert format_of(path) == 0
+    for _ in range(2):
+        with ordhc.Session(path) as session:
+            assert state(session) == expected
+            assert session.settings == {"seed": 4}
+        assert format_of(path) == schema.FORMAT
+    with ordhc.Session(path) as session:
+        finish(session)
+
+
+def test_nothing_changes_where_an_upgrade_fails(old, monkeypatch):
+    path, _ = old
+    before = list(sqlite3.connect(path).iterdump())
+    step = schema.EARLIER[0].upgrade
+
+    def broken(db, kept):
+        step(db, kept)
+        raise OSError("no room")
+
+    monkeypatch.setitem(schema.EARLIER, 0, schema.EARLIER[0]._replace(upgrade=broken))
+    with pytest.raises(OSError, match="no room"):
+        ordhc.Session(path)
+    assert list(sqlite3.connect(path).iterdump()) == before
+    # Damaged settings are noticed before anything is rewritten.
+    monkeypatch.setitem(schema.EARLIER, 0, schema.EARLIER[0]._replace(upgrade=step))
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE settings SET value = '8' WHERE key = 'n_leaves'")
+    with pytest.raises(ordhc.InputError, match="the settings are not what was written"):
+        ordhc.Session(path)
+    assert format_of(path) == 0
+
+
+def test_a_format_that_another_process_has_upgraded_meanwhile_is_left(old):
+    path, expected = old
+    with sqlite3.connect(path, isolation_level=None) as db:
+        schema.upgrade(db)
+        before = list(db.iterdump())
+        schema.upgrade(db)
+        assert list(db.iterdump()) == before
+    with ordhc.Session(path) as session:
+        assert state(session) == expected
+
+
+def test_an_earlier_format_is_read_where_nothing_can_be_written(old, monkeypatch):
+    path, expected = old
+    before = path.read_bytes()
+    connect = sqlite3.connect
+
+    def refuse(file, *arguments, **options):
+        if str(file).startswith(path.as_uri()):
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+            raise error
+        return connect(file, *arguments, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with ordhc.Session(path) as session:
+        assert state(session) == expected
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_every_format_is_kept():
+    """Who raises FORMAT first makes a file by the version before, and keeps it here."""
+    for number in range(1, schema.FORMAT + 1):
+        assert format_of(DATA / f"session-{number}.ordhc") == number
+
+
+def test_what_the_first_format_holds(tmp_path):
+    path = tmp_path / "a.ordhc"
+    shutil.copyfile(DATA / "session-1.ordhc", path)
+    damaged = bytearray((DATA / "session-1.ordhc").read_bytes())
+    damaged[re.search(rb"(?<!g)old", damaged).start()] ^= 1
+    (tmp_path / "b.ordhc").write_bytes(damaged)
+    with pytest.raises(ordhc.InputError, match="ordhc session salvage"):
+        ordhc.Session(tmp_path / "b.ordhc")
+    (tmp_path / "b.ordhc").write_bytes(damaged)
+    assert salvage(tmp_path / "b.ordhc", tmp_path / "c.ordhc").n_answers == 7
+    for name, n in (("a", 8), ("c", 7)):
+        with ordhc.Session(tmp_path / f"{name}.ordhc") as session:
+            rows, answers, who = session.answers()
+            assert (rows.tolist(), answers.tolist(), who) == (ROWS[:n], ANSWERS[:n], WHO[:n])
+            table = session.table()
+            assert table["sampler"].tolist() == SAMPLERS[:n]
+            assert table["question"].tolist() == [4, 5, 8, 10, 14, 19, 20, 0][:n]
+            np.testing.assert_array_equal(table["seconds"], [*[1.25] * 7, np.nan][:n])
+            np.testing.assert_array_equal(table["p"], [np.nan, np.nan, 0.75, 0.75, *[np.nan] * 4][:n])
+            assert {key: session.settings[key] for key in ("p", "seed")} == {"p": 0.9, "seed": 4}
+            assert set(session.settings["fill"]) == {"random", "repeat", "gold"}
+    with ordhc.Session(path) as session:
+        # Two questions were open when the file was closed; who has them may still answer.
+        assert session.tell([27, 28], ORACLE([[2, 4, 6], [4, 6, 5]]), who="bob") == ["taken", "taken"]
+        assert session.n_answered == 10
+        assert session.undo("bob") is not None
