@@ -146,7 +146,9 @@ def test_names_fit_into_a_figure_that_was_there(side):
 
     names = ["a name that is rather long", *(f"item {at}" for at in range(11))]
     figure = plt.figure()
-    ax = ordhc.linkage(np.add.outer(np.arange(12.0), np.arange(12.0)), names=names).plot(orientation=side)
+    ax = ordhc.linkage(np.add.outer(np.arange(12.0), np.arange(12.0)), dissimilarity=False, names=names).plot(
+        orientation=side
+    )
     figure.canvas.draw()
     axis = ax.yaxis if side in ("right", "left") else ax.xaxis
     for text in axis.get_ticklabels():

@@ -81,7 +81,7 @@ def test_an_array_that_somebody_overwrites_is_not_one_of_a_wrong_type(dtype):
         except Exception as error:
             errors.append(error)
 
-    ordhc.linkage(square, overwrite=True, progress=meanwhile)
+    ordhc.linkage(square, dissimilarity=False, overwrite=True, progress=meanwhile)
     assert any(
         isinstance(error, ordhc.InputError) and "in use by another call" in str(error) for error in errors
     )
