@@ -6,8 +6,8 @@ exchanges of neighbours; or it is average linkage of noisy vectors or noisy simi
 answers. The table shows the triplet distance of the revised tree as a share of the prior's: the median of the
 seeds, and the worst.
 
-With --additive leaves have lengths of a standard deviation of 0, 1 or 2, answers go by the lengths of paths and
-there are three questions a leaf.
+With --additive leaves have lengths of a standard deviation of 0, 1 or 2. Answers go by the lengths of paths,
+and there are three questions a leaf.
 """
 
 import sys

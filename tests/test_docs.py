@@ -75,6 +75,20 @@ def test_the_rust_of_the_tutorial_is_that_of_the_crate():
     )
 
 
+def test_decisions_have_a_status():
+    index = (ROOT / "docs/explanation/decisions.md").read_text()
+    listed = re.findall(
+        r"^\| \[(.*)\]\(\.\./decisions/(.*)\) \| ((?:partly )?\w+).* \|$", index, re.MULTILINE
+    )
+    found = []
+    for page in sorted((ROOT / "docs/decisions").glob("*.md")):
+        title, _, line = page.read_text().splitlines()[:3]
+        status = re.match(r"Status: (holds|partly overruled|overruled)\b", line)
+        assert status, f"{page.name} has no status under its title"
+        found.append((title.removeprefix("# "), page.name, status[1]))
+    assert found == listed
+
+
 def commands_shown():
     """(document, words) of the commands that documents show."""
     for name in documents():

@@ -30,7 +30,7 @@ cluster named.csv --method adds3-al --person person --bootstrap 10 --json
 cluster pairs.csv --quadruplets --method 4-al -o pairs.nwk
 cluster parts --method adds3-al --json
 cluster parts --method adds3-al --executor threads:2 -o parts.nwk
-cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip --json
+cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --missing skip --json
 cluster answers.csv --similarity adds3 --linkage ward -q -o ward.nwk
 cluster missing.csv
 cluster answers.csv --method no-such-method

@@ -1,4 +1,12 @@
-"""What is in memory of a session: what its file says, and nothing else."""
+"""What is in memory of a session: what its file says, and nothing else.
+
+A session is an append-only log of events in SQLite (write-ahead log). The number of an event is the number
+of its question, for good. Opening a session replays the log. Taking an answer back replays the log without
+the answer, from a copy of the desk that is made every thousand events; copies share the bank of answers
+that wait. A call writes to the file and to memory in one transaction, and any exception marks memory as
+stale: then the file is read again. Leases are rows that expire, and no part of the log. Other programs may
+keep tables of their own in the file, and change them together with the session in one `transaction`.
+"""
 
 import sqlite3
 import threading

@@ -1,4 +1,7 @@
-"""Names, support and settings of a tree, which its nodes and heights do not include."""
+"""Names, support and settings of a tree, which its nodes and heights do not include.
+
+Operations on trees return which node each new node was before, so that annotations follow their nodes.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,5 @@
-//! The only file that calls Python while work is going on.
+//! Runs work without the interpreter, and calls Python meanwhile: signals, progress, row updates. (The progress of row
+//! updates, which hold the interpreter, is told in `linkage`.)
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,10 @@
 //! Threads for the few loops that want them. Scoped and made per call, so a forked process is safe;
-//! every caller gives the same result for any number of threads.
+//! every caller gives the same result for any number of threads. Where the system grants no thread, the caller's thread
+//! does the work.
+//!
+//! A process may fork between calls, and parent and child go on. POSIX leaves it undefined what a child may do that was
+//! forked while another thread was inside a call; even allocating memory may wait forever. Such programs start children
+//! with `spawn` or `forkserver`.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

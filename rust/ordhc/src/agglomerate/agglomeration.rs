@@ -98,8 +98,10 @@ impl Agglomeration<'_> {
         job.dispatch(Input::Given(matrix))
     }
 
-    /// The same within the memory of the matrix, whose values are undefined afterwards: beside it O(n) memory is
-    /// needed, but for the naive engine.
+    /// The same within the memory of the matrix, whose values are undefined afterwards.
+    ///
+    /// For large inputs and reducible linkages O(n) more memory is needed. A copy is made where ties may have to be
+    /// decided from the input once more: by linkages that round, below 1,500 leaves or where values repeat.
     ///
     /// # Errors
     /// As [`Matrix::new`] and [`run`](Self::run).

@@ -1,19 +1,53 @@
 //! Agglomeration: merge the most similar pair of clusters until one is left.
 //!
-//! The input decides which engine works. They agree on every input, ties included: the pair of largest
-//! similarity is merged, among equals the one with the lexicographically smallest (smallest leaf of one,
-//! smallest leaf of the other).
+//! `job` chooses the algorithm from the input. All algorithms give the same tree, ties included.
 //!
-//! Where similarities of clusters are rounded, those of the same [`Tolerance::key`] count as equal. Where rounding
-//! might decide about that, the few similarities in doubt are computed in twice the precision (`doubts`), or where
-//! that is not enough, all of them.
+//! **Input.** A linkage is a [`Rule`](crate::linkage::Rule) (the recurrence of Lance and Williams, native or with
+//! coefficients as formulas), a row update (a function that computes the merged cluster's row), or the [`Linkage`] trait,
+//! which needs no matrix. Everything is a similarity inside: dissimilarities are negated, or squared and negated. A cluster
+//! is named by its smallest leaf.
 //!
-//! * `chain`: reciprocal nearest pairs, for reducible linkages; O(n^2) time always. They are merged in
-//!   another order than by similarity and sorted in the end.
-//! * `nearest pair`: every cluster's nearest is cached; any linkage, O(n^2) time in ordinary cases.
-//! * `naive`: looks at all pairs before every merge; O(n^3), the twin that the others are tested
-//!   against.
-//! * `sparse`: similarities of few pairs, without a matrix.
+//! **Algorithms.** Two clusters are reciprocal if each is the nearest of the other.
+//!
+//! * `naive` compares all pairs before every merge, in twice the precision; O(n^3). Tests compare the others with it.
+//! * `nearest_pair` caches the nearest cluster of every cluster, and keeps outdated similarities as upper bounds. Any
+//!   linkage; O(n^2) time in ordinary cases.
+//! * `rounds` merge all reciprocal pairs at once, on all cores. Where a round would merge few pairs, `chain` continues: it
+//!   walks from cluster to nearest cluster until two are reciprocal. Both need a linkage for which the order of reciprocal
+//!   merges does not matter (`Update::commutes`): average, weighted, complete, ward, and reducible coefficients
+//!   without negative gamma. They take O(n^2) time always. They find merges in another order than by similarity, and
+//!   `RawMerge::sort` restores it.
+//! * `ties` merges whole groups in a round, where ties leave few reciprocal pairs. `groups` first merges groups of leaves
+//!   that are far apart, each by itself, as long as nothing outside of the group can matter.
+//! * `centers` serves centroid and median linkage. It keeps sums over pairs, which do not cancel.
+//! * `single` reads the input where it is: passes list the most similar pairs between clusters, and where ties leave too
+//!   many of them a maximum spanning tree grows.
+//! * `small` runs the chain on a square that fits into a core's cache: for up to 1,500 leaves, and for the last
+//!   1,500 clusters of more.
+//! * `sparse` has its own algorithms for similarities of which few are stored.
+//!
+//! **Storage.** `CondensedRows` is a triangle. A round reads a triangle and writes the next, smaller one in the same memory,
+//! and finds the nearest of each row while writing it. The first round reads the input, so the working copy
+//! begins with what that round leaves. `SquareRows` rewrites one row for each merge; other rows replay a `log` of merges
+//! when they are read, and columns are packed when a third of the clusters has gone. A triangle becomes a square
+//! in the same memory as soon as the square fits and rounds get small. A round needs the columns of merging clusters:
+//! `Columns` gathers them from eight rows at a time, because a column read by itself costs a cache line for each value.
+//! `Store` is memory of the engine's own, or the caller's.
+//!
+//! **Ties.** The pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf of the other)
+//! merges first. A merged cluster carries the smaller name of its parts, so that reciprocal pairs commute, ties included.
+//! Single, complete, and average linkage of whole numbers (kept as exact sums) compare values exactly. Where similarities
+//! are rounded, those with the same [`Tolerance::key`] (36 significant bits) are tied. This is transitive, so it does not
+//! matter which pairs an algorithm compares.
+//!
+//! **Doubts.** A comparison is in doubt if rounding errors could decide it, because a value may lie on either side of
+//! the boundary between two keys. `Doubts` settles a doubt where it arises: it computes the few similarities in question
+//! from the leaves of their clusters, in twice the precision. This works for average, weighted and Ward's linkage in
+//! rounds and chains; `centers` does the same. In three cases the merges are found once more from the input, in
+//! twice the precision (`PreciseMatrix`): cached nearest pairs; three or more similarities that are nearly but not quite
+//! equal, for which reciprocal pairs may not commute; and so many doubts that this takes less time. A doubt that remains
+//! is a warning: values of very different size have cancelled. Memory that is worked in does not keep the input, so it
+//! is left alone where doubts are likely (values that repeat and are not exact); otherwise a doubt is a warning.
 
 mod agglomeration;
 mod apart;

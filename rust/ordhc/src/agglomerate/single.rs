@@ -12,7 +12,8 @@ use crate::tree::RawMerge;
 const PASS_FROM: usize = 1000;
 const PASSES: usize = 8;
 
-/// The merges of single linkage, in order, in O(n) memory beside the matrix.
+/// The merges of single linkage, in order. Above 1,024 leaves this takes O(n) memory beside the matrix, below a copy as a
+/// square.
 ///
 /// Large matrices are read in passes that keep the few largest similarities between different clusters (Kruskal 1956
 /// with a filter), and all that equal these, so that they tell the order of ties. Where values are too tied for that,

@@ -1,4 +1,6 @@
 //! Delimited text, cell by cell: what separates columns, quotes, line numbers.
+//!
+//! This is the only tokenizer of delimited text, and the only place that finds out what separates columns.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,11 @@
 //! The loss of triplets at given points, and its gradient.
+//!
+//! A model gives each pair a score that falls with the squared distance; the loss of a triplet is a function of the
+//! difference of two scores. So all models share one loop. An anchor's kernel is a short row over the leaves that it is
+//! compared with, and a triplet is two lookups and a division. What is summed for each pair is multiplied by the coordinates
+//! only once. Logarithms are taken of products of many factors. Anchors whose kernels could under- or overflow go
+//! through scores. Blocks of anchors are fixed by the data and summed in order, so that the result does not depend on the
+//! number of threads.
 
 use std::ops::Range;
 

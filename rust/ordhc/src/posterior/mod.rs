@@ -4,8 +4,8 @@
 //! "the pair p is closer than the pair q" is given with probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is
 //! the height of a pair's lowest common ancestor: leaves that part far apart are told apart more surely, and a share of
 //! the answers is given by a coin. Answers among more than two pairs, such as odd ones out, most central ones and
-//! rankings, are choices by exp(h) (Luce 1959). Before there are answers all numbers of inner nodes are equally likely, and
-//! all trees with as many; heights rise by exponential steps, whose mean is learnt as the noise e is.
+//! rankings, are choices by exp(h) (Luce 1959). How many inner nodes there are and how balanced the tree is are learnt
+//! (see `prior`). Heights rise by gamma distributed steps, whose mean and shape are learnt, as the noise e is.
 //!
 //! A chain moves one subtree after the other (each leaf, and inner nodes): it is cut off and put back by its
 //! posterior probability at any place, as a child of any node or beside any node (Gibbs sampling over all places

@@ -1,4 +1,12 @@
 //! The dendrogram: what we believe the hierarchy to be.
+//!
+//! `Topology` is the nodes, [`Dendrogram`] a tree with heights, `AdditiveTree` a tree with lengths of edges, and `Tree` the
+//! enum of a tree with heights, with lengths, or with its shape alone. A function that needs heights or lengths calls
+//! `Tree::dendrogram` or `Tree::lengths`, whose error says what the tree lacks. Every function of a tree must give the same
+//! result under shuffled children and numbers.
+//!
+//! The length of the edge above a node is half the difference of the heights at its ends, where the tree has heights. So
+//! in a tree of dissimilarities the path between two leaves is as long as the height of their lowest common ancestor.
 
 mod additive;
 mod build;

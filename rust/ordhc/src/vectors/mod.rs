@@ -7,6 +7,12 @@
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: how high the leaves themselves stand.
 //!
+//! The average dot product of two clusters is the dot product of their means, so no matrix is needed. Reciprocal pairs
+//! merge in rounds. Bounds in single precision, of sixteen clusters at a time, leave few pairs, whose values are computed in
+//! double precision; so nearest clusters, ties and trees do not depend on how the search is divided. A round looks up new
+//! clusters and those that are the nearest of others. Should that take many queries, a single chain continues, which
+//! bounds time by O(n^2 p) for p coordinates. Points of few coordinates are in a k-d tree.
+//!
 //! J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure".
 
 mod boruvka;
