@@ -71,7 +71,7 @@ import ordhc
 S = sp.load_npz({file!r})
 before = os.times()
 start = time.perf_counter()
-tree = ordhc.linkage(S, {linkage!r}, missing={missing!r})
+tree = ordhc.linkage(S, {linkage!r}, dissimilarity=False, missing={missing!r})
 seconds = time.perf_counter() - start
 after = os.times()
 lines = open("/proc/self/status").read().splitlines()

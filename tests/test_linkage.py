@@ -191,7 +191,7 @@ m = n * (n - 1) // 2
 for values in (np.random.default_rng(1).random(m), np.random.default_rng(2).integers(0, 99, m) * 0.1):
     for name in ("average", "complete", "ward", "single"):
         digest.update(ordhc.linkage(values, name, dissimilarity=True).to_linkage_matrix().tobytes())
-    digest.update(ordhc.linkage(values, overwrite=True).to_linkage_matrix().tobytes())
+    digest.update(ordhc.linkage(values, dissimilarity=False, overwrite=True).to_linkage_matrix().tobytes())
 print(digest.hexdigest())
 """
 

@@ -162,7 +162,7 @@ def test_given_axes_need_no_pyplot():
     code = """
 import sys, ordhc
 from matplotlib.figure import Figure
-d = ordhc.linkage([3.0, 1.0, 2.0])
+d = ordhc.linkage([3.0, 1.0, 2.0], dissimilarity=True)
 d.plot(ax=Figure().add_subplot())
 d._repr_html_()
 assert "matplotlib.pyplot" not in sys.modules

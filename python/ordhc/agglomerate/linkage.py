@@ -58,10 +58,11 @@ def linkage(
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
     dissimilarity
-        Required: True if larger numbers mean farther apart, False if larger numbers mean more alike. "ward",
-        "centroid" and "median" work on squares of dissimilarities and heights are square roots, as in SciPy. On
-        similarities they take s as a negative squared dissimilarity, and heights stay similarities; a constant
-        added to all of them changes nothing for "ward", but matters for "centroid" and "median".
+        Required: True if larger numbers mean farther apart, False if larger numbers mean more alike.
+        "ward", "centroid" and "median" work on squares of dissimilarities, and heights are square roots, as
+        in SciPy. On similarities they take s as a negative squared dissimilarity, and heights stay
+        similarities. A constant added to all similarities changes nothing for "ward", but matters for
+        "centroid" and "median".
     names
         The names of the leaves; by default those of a data frame: its index (as text), or else a first column
         of text, or its columns, which must be the same in the same order where there are both.
@@ -98,16 +99,16 @@ def linkage(
     Warns
     -----
     OrdhcWarning
-        Dissimilarities below 0, or with a diagonal that is the largest of each row. With ``missing="ignore"``, known pairs that leave more than
-        one tree, with their number. Values that cancel out so far that the rounding of what they are sums of
-        decides which clusters are nearest.
+        Dissimilarities below 0, or with a diagonal that is the largest of each row. With
+        ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that cancel
+        out so far that the rounding of what they are sums of decides which clusters are nearest.
 
     Raises
     ------
     InputError
-        No `dissimilarity`; NaN or infinity (with their place), dissimilarities below 0 of linkages that square
-        them, an asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names (with the
-        nearest ones).
+        No `dissimilarity`; NaN or infinity (with their place), dissimilarities below 0 of linkages that
+        square them, an asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names
+        (with the nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 

@@ -109,7 +109,7 @@ REFUSED = {
     "labels of other leaves": (lambda: ordhc.linkage(S, dissimilarity=False, initial_clusters=[0, 1]), r"initial_clusters has shape \(2,\); a label for each of 4 leaves"),
     # Methods.
     "rows that are no comparisons": (lambda: ordhc.cluster(ROWS), r"list is neither Triplets nor Quadruplets: make ordhc\.Triplets\(rows\)"),
-    "similarities to cluster": (lambda: ordhc.cluster(S), r"\(n, n\) similarities are for ordhc\.linkage"),
+    "similarities to cluster": (lambda: ordhc.cluster(S), r"\(n, n\) similarities are for ordhc\.linkage\(S, dissimilarity=False\), distances for ordhc\.linkage\(D, dissimilarity=True\)"),
     "a file's name to cluster": (lambda: ordhc.cluster("ok.csv"), r"str is neither Triplets nor Quadruplets"),
     "a misspelt method": (lambda: ordhc.cluster(T, method="adds3al"), r"unknown method 'adds3al' \(did you mean adds3-al"),
     "a similarity for a method": (lambda: ordhc.cluster(T, method="adds3"), r"unknown method 'adds3' \(did you mean|\(there is a similarity of that name\)"),
@@ -133,7 +133,7 @@ REFUSED = {
     "a height in words": (lambda: TREE.cut(height="high"), r"height must be numbers, not text such as 'high'"),
     "a leaf that there is not": (lambda: TREE.lca_size(0, 7), r"7"),
     "comparisons for a tree": (lambda: ordhc.as_dendrogram(T), r"Triplets are no tree: ordhc\.cluster makes one of them"),
-    "a matrix for a tree": (lambda: ordhc.as_dendrogram(S), r"a symmetric matrix, \(4, 4\), is no tree; ordhc\.linkage makes one of it"),
+    "a matrix for a tree": (lambda: ordhc.as_dendrogram(S), r"a symmetric matrix, \(4, 4\), is no tree: ordhc\.linkage\(D, dissimilarity=True\) makes one of distances, ordhc\.linkage\(S, dissimilarity=False\) of similarities"),
     "a file's name for a tree": (lambda: ordhc.as_dendrogram("x.nwk"), r"'x\.nwk' is no Newick text; files are read by ordhc\.read_tree"),
     "a bracket too few": (lambda: Dendrogram.from_newick("((a,b),c;"), r"line 1|\)"),
     "merges of merges to come": (lambda: Dendrogram([(0, 5), (1, 2)], [1, 2]), r"merge 0"),
