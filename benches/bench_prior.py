@@ -21,6 +21,7 @@ from bench_uncertain import by_paths
 from measure import table
 from ordhc import _ordhc, oracles
 from ordhc.metrics import triplet_distance
+from ordhc.tree.parts import from_engine
 
 LARGE = "--large" in sys.argv
 SIZES = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1000]
@@ -197,7 +198,7 @@ KINDS = {
 
 
 def random_tree(shape, n, seed):
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def revising(n):

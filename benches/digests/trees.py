@@ -10,6 +10,7 @@ import ordhc
 from digests.answers import all_answers, plain_tree, points, quadruplets
 from digests.listing import Listing, on_one_thread, outcome
 from ordhc import _ordhc, metrics
+from ordhc.tree.parts import from_engine
 
 
 def run(listing: Listing) -> None:
@@ -110,7 +111,7 @@ def of_operations(listing: Listing) -> None:
 
 def parts(tree: Any) -> ordhc.Dendrogram:
     """A tree of the bindings as one of Python."""
-    return ordhc.Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def called(value: Any) -> Any:

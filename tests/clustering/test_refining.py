@@ -14,6 +14,7 @@ import ordhc
 from ordhc import cli
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.testing.strategies import triplets
+from ordhc.tree.parts import engine_tree
 from support.random_data import planted
 from support.trees import clusters
 
@@ -63,7 +64,7 @@ def test_no_single_move_is_better(t, objective, restarts):
     score = (
         (lambda tree: ordhc.score(tree, t))
         if objective == "revenue"
-        else lambda tree: float(ordhc._ordhc.satisfied(tree._tree, t.rows, t.weights)[0])
+        else lambda tree: float(ordhc._ordhc.satisfied(engine_tree(tree), t.rows, t.weights)[0])
     )
     better = ordhc.refine(start, t, objective, restarts=restarts)
     best = score(better)

@@ -19,6 +19,7 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine, replaced, with_annotations
 from ordhc.tree.settings import made_by, settings_of
 
 __all__ = ["linkage", "merged_by"]
@@ -200,7 +201,7 @@ def _linked(
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         tree = spanning.single_linkage(S, turn, dissimilarity=dissimilarity, progress=progress)
-        return tree.relabel(turn)._with(names=names, settings=made)
+        return replaced(tree.relabel(turn), names=names, settings=made)
     if n_leaves is not None:
         raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
     if not plain and sparse.is_sparse(S):
@@ -216,7 +217,7 @@ def _linked(
         tree = sparse.merged(
             pairs, name, spec.native, initial, progress, dissimilarity=dissimilarity, missing=missing
         )
-        return (tree if order is None else tree.relabel(order))._with(names=names, settings=made)
+        return replaced(tree if order is None else tree.relabel(order), names=names, settings=made)
     if missing != "zero":
         raise InputError(
             f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
@@ -248,7 +249,7 @@ def _linked(
     initial = None if initial is None else initial[order]
     own = bool(values.dtype == np.float64)
     tree = merged_by(spec, values, settings, initial, progress, dissimilarity=dissimilarity, overwrite=own)
-    return tree.relabel(order)._with(names=names, settings=made)
+    return replaced(tree.relabel(order), names=names, settings=made)
 
 
 def _of_few(S: Any, name: str, dissimilarity: bool) -> Dendrogram | None:
@@ -258,7 +259,7 @@ def _of_few(S: Any, name: str, dissimilarity: bool) -> Dendrogram | None:
         return None
     rule, annotations = _native(spec.name, spec.native)
     tree = _ordhc.agglomerate_few(S, rule, dissimilarity)
-    return None if tree is None else Dendrogram._made(tree, annotations)
+    return None if tree is None else with_annotations(tree, annotations)
 
 
 @lru_cache(maxsize=64)
@@ -315,8 +316,8 @@ def merged_by(
     rule = engine_linkage(spec, settings, similarities)
     tree = _ordhc.agglomerate(values, rule, dissimilarity, "auto", initial, progress, overwrite, look)
     if names is None and made is not None and not settings:
-        return Dendrogram._made(tree, _annotations(spec.name))
-    return Dendrogram._of(tree, names, settings=made)
+        return with_annotations(tree, _annotations(spec.name))
+    return from_engine(tree, names, settings=made)
 
 
 @lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import as_vectors, normalized
 from ordhc.tree.convert import as_dendrogram, index_names
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
 
@@ -44,11 +45,12 @@ def from_tree(tree: Any) -> Answering:
     array([ 1, -1,  0], dtype=int8)
     """
     found = as_dendrogram(tree)
-    knows = _ordhc.TreeOracle(found._tree)
+    engine = engine_tree(found)
+    knows = _ordhc.TreeOracle(engine)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         table = checked_questions(rows, found.n_leaves, (3, 4))
-        return knows.answer(table) if table.shape[1] == 3 else _ordhc.verdicts(found._tree, table, None)
+        return knows.answer(table) if table.shape[1] == 3 else _ordhc.verdicts(engine, table, None)
 
     return Answering(answer, found.n_leaves, found.names)
 

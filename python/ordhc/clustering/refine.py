@@ -19,6 +19,7 @@ from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
 from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 from ordhc.tree.settings import made_by
 
 __all__ = ["refine", "refined", "refining"]
@@ -203,7 +204,7 @@ def _searched(
         if not isinstance(data, Triplets):
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
         data, unit = in_units(data)
-        better, gain, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
+        better, gain, *_ = _ordhc.refine_satisfied(engine_tree(tree), data.rows, data.weights, how, progress)
         gain *= unit
     else:
         order, start, unit = None, tree, 1.0
@@ -221,12 +222,12 @@ def _searched(
         else:
             S = data
         better, gain, *_ = _ordhc.refine_similarity(
-            start._tree, S, dissimilarity, how_high == "average", how, progress
+            engine_tree(start), S, dissimilarity, how_high == "average", how, progress
         )
-        found, gain = Dendrogram._of(better, None), gain * unit
+        found, gain = from_engine(better), gain * unit
         if unit != 1 and how_high == "average":
             found = scaled(found, unit)
         if order is not None:
             found = found.relabel(order)
         return found.with_names(tree.names), gain
-    return Dendrogram._of(better, tree.names), gain
+    return from_engine(better, tree.names), gain

@@ -13,7 +13,7 @@ from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.presets import asked_of_frame
 from ordhc.comparison.replies import Replies
-from ordhc.comparison.rows import Rows, belonging, checked_weights
+from ordhc.comparison.rows import Rows, belonging, changed, checked_weights
 from ordhc.comparison.suspects import of_outside, warn_of_suspects
 from ordhc.errors import InputError, warn
 
@@ -407,7 +407,7 @@ def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
         kind = Quadruplets if asked.kind == "pairs" else Triplets
         made = kind(rows, **known, weights=weights, answers=replies.answers, groups=groups)
     if replies.adaptive:
-        made = made._changed(adaptive=True)
+        made = changed(made, adaptive=True)
     if replies.left_out is not None:
         warn(replies.left_out)
     return made

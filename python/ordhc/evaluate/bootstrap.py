@@ -32,6 +32,7 @@ from ordhc.similarities.similarity import fitting
 from ordhc.similarities.spilled import MEMORY, Spill
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -279,7 +280,7 @@ def bootstrap(
     else:
         with Spill(spill) as folder:
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
-    resampled = tuple(Dendrogram._of(other, fitted.names, settings=plan.settings) for other in trees)
+    resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
 
     # Every unit has its first row's number of draws.
     first_rows = np.unique(units, return_index=True)[1]
@@ -362,7 +363,7 @@ def _of_scan(
     sizes = rows_of_units(scan, unit, count)
     work = ScannedResampling(scan, asked, tree.with_names(None), unit, sizes, seed, initial, MEMORY, plan)
     trees, scores = work.all(n_resamples, executor, part(progress, first * _LAST, _LAST))
-    resampled = tuple(Dendrogram._of(other, scan.names, settings=plan.settings) for other in trees)
+    resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 
     def rows() -> Iterator[Rows]:
         for block in scan.blocks():
@@ -387,12 +388,12 @@ def _summed_up(
     estimate = _mean(found["held_out"])
 
     def agrees(at: int, rows: NDArray[np.int32], some: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray(_ordhc.verdicts(trees[at]._tree, rows[some]) == 1)
+        return np.asarray(_ordhc.verdicts(engine_tree(trees[at]), rows[some]) == 1)
 
     sums = sums_left_out(len(trees), *left, agrees)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
-        tree=tree.with_support(_ordhc.support(tree._tree, [other._tree for other in trees])),
+        tree=tree.with_support(_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),
         consensus=consensus(trees),
         trees=trees,
         scores=found,

@@ -12,6 +12,7 @@ from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparison.ids import check_ids_from
+from ordhc.comparison.rows import changed
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, from_arrays, rows_of
@@ -195,7 +196,7 @@ def read_in_order(
             made = Triplets.from_odd_one_out(rows, **known)
         else:
             made = Triplets.from_most_central(rows, **known)
-        return made._changed(adaptive=adaptive)
+        return changed(made, adaptive=adaptive)
 
     found: Triplets = _read(make, QUESTIONS[kind], False, path, columns, **options)
     return found

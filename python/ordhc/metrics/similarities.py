@@ -10,6 +10,7 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 
@@ -46,7 +47,7 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None =
     """
     progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_cost")
-    return _ordhc.dasgupta(tree._tree, values, False, progress)
+    return _ordhc.dasgupta(engine_tree(tree), values, False, progress)
 
 
 @shows_progress("scoring")
@@ -66,7 +67,7 @@ def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | bool | Non
     """
     progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_revenue")
-    return _ordhc.dasgupta(tree._tree, values, True, progress)
+    return _ordhc.dasgupta(engine_tree(tree), values, True, progress)
 
 
 @shows_progress("scoring")
@@ -113,14 +114,14 @@ def cophenetic_correlation(
     if _has_lengths(tree) or (isinstance(other, Dendrogram) and _has_lengths(other)):
         return _of_paths(tree, other, dissimilarity)
     if isinstance(other, Dendrogram):
-        value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
+        value = _ordhc.cophenetic_of_trees(engine_tree(tree), engine_tree(other), progress)
         return value if tree.kind == other.kind else -value
     turned = (
         tree.kind == "dissimilarity"
         if dissimilarity is None
         else _checks.flag("dissimilarity", dissimilarity)
     )
-    value = _ordhc.cophenetic(tree._tree, other, turned, progress)
+    value = _ordhc.cophenetic(engine_tree(tree), other, turned, progress)
     return value if turned == (tree.kind == "dissimilarity") else -value
 
 
