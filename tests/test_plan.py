@@ -134,6 +134,13 @@ def test_the_text_says_which_noise_was_taken():
         ordhc.plan(30, 0.8, noise="luce")
 
 
+def test_a_score_just_below_the_target_does_not_look_like_the_target():
+    way = ordhc.plan(100, 0.8, 0.9, noise="lengths")["adds3-al+spr"]
+    assert way.answers is None
+    assert 0.895 < way.best < 0.9
+    assert "AARI 0.89 with these" in str(ordhc.plan(100, 0.8, 0.9, noise="lengths"))
+
+
 def test_between_two_numbers_of_leaves_and_accuracies():
     """In between, nothing is beyond both ends by more than rounding."""
     for method in METHODS:
@@ -157,6 +164,10 @@ def test_every_number_has_an_upper_one():
     beyond = ordhc.plan(12, 0.8)["posterior-al"]
     assert not beyond.is_measured
     assert f"to about {beyond.high:.3g})" in str(ordhc.plan(12, 0.8))
+    # A curve that doesn't rise enough: only a lower bound is known.
+    never = ordhc.plan(12, 1.0)["adds3-al+spr"]
+    assert never.high == 4 * never.most
+    assert f"to more than {never.high:.3g})" in str(ordhc.plan(12, 1.0))
 
 
 def test_items_between_others_need_as_many_answers_or_a_little_more():

@@ -45,7 +45,7 @@ class Way:
         one in ten not with `high`. None as above.
     is_measured
         False if `high` is beyond the most answers that were tried. The curve is then continued as it ends, to
-        four times the most answers.
+        at most four times `most`; a `high` that is four times `most` is a lower bound.
     best
         The largest expected score, which the most answers have that were tried, `most` for each leaf.
     most
@@ -131,12 +131,18 @@ class StudyPlan:
         name = f"{way.questions} ({way.method})"
         if way.answers_per_leaf is None:
             most = f"more than {way.most * self.n_leaves:,}"
-            return name, f"more than {way.most}", most, f"{_WORDS[self.score]} {way.best:.2f} with these", ""
+            # Rounded down: a score just below the target must not look like the target.
+            best = math.floor(100 * way.best) / 100
+            return name, f"more than {way.most}", most, f"{_WORDS[self.score]} {best:.2f} with these", ""
+
+        how_sure = "" if way.is_measured else "about "
+        if way.high == FURTHEST * way.most:
+            how_sure = "more than "
 
         def told(what: Any) -> str:
             ends = (way.answers, way.answers_low, way.answers_high)
             middle, low, high = ("" if end is None else what(end) for end in ends)
-            return f"{middle} ({low} to {'' if way.is_measured else 'about '}{high})"
+            return f"{middle} ({low} to {how_sure}{high})"
 
         return (
             name,
