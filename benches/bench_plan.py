@@ -12,6 +12,9 @@ answer (not all three items are in one group). With the noise
 * "constant" every such answer is right with that probability, and wrong ones are the two others alike;
 * "close" each of the three pairs counts with its level and a normal deviate, new for each answer: the closer
   groups are, the more answers are wrong, as people's are. The size of a level is what gives `accuracy`.
+* "lengths" is as "close", and each item has a length by which it is farther from all others, drawn from a
+  normal distribution with a standard deviation of half a level. The right answer is the one by the lengths of
+  paths, which may differ from the one by the groups.
 
 Columns: `items`, `answers_per_item`, `accuracy`, `noise`, `method`; `aari` the mean adjusted Rand index of
 the cuts into 2, 4 and 8 groups; `aari_low`, `aari_high` between which 80% of studies are; `heldout` the share
@@ -33,7 +36,9 @@ import ordhc
 from measure import table
 
 TABLE = Path(__file__).parent.parent / "python" / "ordhc" / "plans" / "answers.csv"
-NOISES = ("close", "constant")
+NOISES = ("close", "constant", "lengths")
+#: The standard deviation of lengths of items, in levels.
+DEVIATION = 0.5
 ACCURACIES = (0.6, 0.7, 0.8, 0.9, 1.0)
 #: Numbers of items, and of studies of so many.
 ITEMS = {12: 8, 30: 6, 100: 4, 200: 2}
@@ -80,10 +85,17 @@ def levels_of_pairs(labels, rows):
     return np.stack([(x == y).sum(axis=1) for x, y in ((b, c), (a, c), (a, b))], 1)
 
 
-def step(n, accuracy):
+def lengths_of_pairs(lengths, rows):
+    """(m, 3) the sum of the lengths of the two others of each leaf."""
+    found = lengths[np.asarray(rows)]
+    return found.sum(axis=1, keepdims=True) - found
+
+
+def step(n, accuracy, lengths):
     """The size of a level, in deviations, with which so many answers to random questions are right."""
     rng = np.random.default_rng(0)
-    near = levels_of_pairs(groups(n), questions(n, 100_000, rng))
+    rows = questions(n, 100_000, rng)
+    near = levels_of_pairs(groups(n), rows) - lengths_of_pairs(lengths, rows)
     near = near[(near == near.max(axis=1, keepdims=True)).sum(axis=1) == 1]
     right, deviates = near.argmax(axis=1), rng.normal(size=near.shape)
     low, high = 0.0, 64.0
@@ -100,11 +112,14 @@ class People:
     def __init__(self, n, accuracy, noise, seed):
         self.labels = groups(n, seed)
         self.accuracy = accuracy
-        self.step = step(n, accuracy) if noise == "close" else None
+        self.lengths = np.zeros(n)
+        if noise == "lengths":
+            self.lengths = DEVIATION * np.random.default_rng([seed, 4]).normal(size=n)
+        self.step = None if noise == "constant" else step(n, accuracy, self.lengths)
         self.rng = np.random.default_rng([seed, 1])
 
     def __call__(self, rows):
-        near = levels_of_pairs(self.labels, rows)
+        near = levels_of_pairs(self.labels, rows) - lengths_of_pairs(self.lengths, rows)
         if self.step is not None:
             return (near * self.step + self.rng.normal(size=near.shape)).argmax(axis=1).astype(np.int8)
         # Where no pair is closer any answer will do.
@@ -159,7 +174,7 @@ def study(n, accuracy, noise, method, seed, checks):
     return np.array(found + found[-1:] * (len(checks) - len(found)))
 
 
-def measure(items, methods, accuracies, output, most):
+def measure(items, methods, accuracies, noises, output, most):
     """Studies, one after the other, those that are in the file already left out."""
     done = set()
     if Path(output).exists():
@@ -167,9 +182,9 @@ def measure(items, methods, accuracies, output, most):
     else:
         Path(output).write_text(",".join(RAW) + "\n", encoding="utf-8")
     began = time.process_time()
-    cases = itertools.product(range(min(most, max(ITEMS.values()))), items, methods, accuracies, NOISES)
+    cases = itertools.product(range(min(most, max(ITEMS.values()))), items, methods, accuracies, noises)
     for seed, n, method, accuracy, noise in cases:
-        # Where nobody errs there is no noise.
+        # Where nobody errs "close" is "constant".
         if seed >= ITEMS[n] or (accuracy == 1 and noise == "close"):
             continue
         case = (str(n), str(accuracy), noise, method, str(seed))
@@ -197,48 +212,50 @@ def ends(values, alike):
 
 
 def merge(parts):
+    """Write the studies of `parts` into the table; cells that `parts` have nothing of stay as they are."""
     cases = {}
     for line in itertools.chain(*map(read, parts)):
-        noises = NOISES if float(line["accuracy"]) == 1 else (line["noise"],)
+        # Where nobody errs "close" is "constant".
+        is_both = float(line["accuracy"]) == 1 and line["noise"] == "constant"
+        noises = ("close", "constant") if is_both else (line["noise"],)
         for noise in noises:
-            key = (
-                line["method"],
-                noise,
-                int(line["items"]),
-                float(line["accuracy"]),
-                int(line["answers_per_item"]),
+            # By seed, so that a study that is in two files counts once.
+            cases.setdefault(cell({**line, "noise": noise}), {})[line["seed"]] = (
+                float(line["aari"]),
+                float(line["heldout"]),
             )
-            cases.setdefault(key, []).append((float(line["aari"]), float(line["heldout"])))
+    cases = {key: np.array(list(found.values())).T for key, found in cases.items()}
+    rows = {cell(row): tuple(row.values()) for row in read(TABLE)}
+    for key, (aari, right) in cases.items():
+        method, noise, n, accuracy, check = key
+        alike = [found for other, found in cases.items() if (other[0], other[2]) == (method, n)]
+        scores = (*ends(aari, [x for x, _ in alike]), *ends(right, [x for _, x in alike]))
+        rows[key] = (n, check, accuracy, noise, method, *scores, len(aari))
     with TABLE.open("w", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow((*KEYS, *SCORES, "runs"))
-        for (method, noise, n, accuracy, check), found in sorted(cases.items()):
-            aari, right = np.array(found).T
-            alike = [np.array(other).T for key, other in cases.items() if (key[0], key[2]) == (method, n)]
-            writer.writerow(
-                (
-                    n,
-                    check,
-                    accuracy,
-                    noise,
-                    method,
-                    *ends(aari, [x for x, _ in alike]),
-                    *ends(right, [x for _, x in alike]),
-                    len(found),
-                )
-            )
+        writer.writerows(row for _, row in sorted(rows.items()))
 
 
-def verify(runs, cases):
+def cell(line):
+    """Which cell of the table a line belongs to, in the order of the table."""
+    n, check = int(line["items"]), int(line["answers_per_item"])
+    return line["method"], line["noise"], n, float(line["accuracy"]), check
+
+
+def verify(runs, cases, methods, noises):
     """Fresh studies with as many answers as the plan has, beside the target."""
     print(f"AARI of {runs} fresh studies, and how many reach the target, with so many answers an item\n")
     header = ("items", "accuracy", "noise", "method", "target", "low", "expected", "high")
-    table(header, (line for case in cases for noise in NOISES for line in verified(*case, noise, runs)))
+    table(
+        header,
+        (line for case in cases for noise in noises for line in verified(*case, methods, noise, runs)),
+    )
 
 
-def verified(n, accuracy, target, noise, runs):
+def verified(n, accuracy, target, methods, noise, runs):
     for way in ordhc.plan(n, accuracy, target, noise=noise).ways:
-        if way.answers is None:
+        if way.answers is None or way.method not in methods:
             continue
         checks = [answers / n for answers in (way.answers_low, way.answers, way.answers_high) if answers]
         scores = np.array(
@@ -259,6 +276,7 @@ if __name__ == "__main__":
     parser.add_argument("--items", default=",".join(map(str, sorted({*ITEMS, *(n for n, _, _ in CASES)}))))
     parser.add_argument("--methods", default=",".join(CHECKS))
     parser.add_argument("--accuracies", default=",".join(map(str, ACCURACIES)))
+    parser.add_argument("--noises", default=",".join(NOISES))
     parser.add_argument("--runs", type=int, default=8, help="of each study, at most")
     parser.add_argument("--output", default="studies.csv")
     given = parser.parse_args()
@@ -267,10 +285,12 @@ if __name__ == "__main__":
             [n for n in ITEMS if str(n) in given.items.split(",")],
             given.methods.split(","),
             [float(x) for x in given.accuracies.split(",")],
+            given.noises.split(","),
             given.output,
             given.runs,
         )
     elif given.what == "merge":
         merge(given.parts)
     else:
-        verify(given.runs, [case for case in CASES if str(case[0]) in given.items.split(",")])
+        cases = [case for case in CASES if str(case[0]) in given.items.split(",")]
+        verify(given.runs, cases, given.methods.split(","), given.noises.split(","))

@@ -94,10 +94,14 @@ def by_items(accuracy: float = 0.8, noise: str = "close") -> None:
 
 
 def by_noise(accuracy: float = 0.8) -> None:
-    """The two models of wrong answers beside each other."""
+    """The models of wrong answers beside each other."""
     rows = table()
     n = rows["items"].max()
-    titles = {"close": "wrong where items are close", "constant": "wrong anywhere"}
+    titles = {
+        "close": "wrong where items are close",
+        "constant": "wrong anywhere",
+        "lengths": "close; untypical items",
+    }
     axes = _axes(len(titles))
     for ax, (noise, title) in zip(axes, titles.items(), strict=True):
         _draw(ax, rows[(rows["items"] == n) & (rows.accuracy == accuracy) & (rows.noise == noise)], "aari")

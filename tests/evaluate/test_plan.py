@@ -16,6 +16,7 @@ from support.processes import run
 ROWS = list(csv.DictReader((files("ordhc") / "plans" / "answers.csv").read_text("utf-8").splitlines()))
 ITEMS, ACCURACIES = (sorted({float(row[key]) for row in ROWS}) for key in ("items", "accuracy"))
 METHODS = sorted({row["method"] for row in ROWS})
+NOISES = ("close", "constant", "lengths")
 
 
 def test_the_table_has_no_holes():
@@ -28,7 +29,7 @@ def test_the_table_has_no_holes():
             for row in ROWS
             if row["method"] == method
         ]
-        assert len(found) == len(set(found)) == len(ITEMS) * len(ACCURACIES) * 2 * len(checks)
+        assert len(found) == len(set(found)) == len(ITEMS) * len(ACCURACIES) * len(NOISES) * len(checks)
     for row in ROWS:
         assert int(row["runs"]) >= 2
         for score in ("aari", "heldout"):
@@ -49,7 +50,7 @@ def measured(method, noise, n, accuracy, column):
     return [(float(row["answers_per_item"]), float(row[column])) for row in rows]
 
 
-@pytest.mark.parametrize("noise", ["close", "constant"])
+@pytest.mark.parametrize("noise", NOISES)
 def test_where_it_was_measured_it_says_what_was_measured(noise):
     for n, accuracy in itertools.product(ITEMS, ACCURACIES):
         found = ordhc.plan(int(n), accuracy, 0.8, noise=noise)
@@ -91,7 +92,7 @@ def test_curves_are_made_not_to_fall():
     assert crossing(np.array([2.0, 4.0, 8.0]), np.array([0.2, 0.2, 0.6]), 0.4) == pytest.approx(4 * 2**0.5)
 
 
-@pytest.mark.parametrize("noise", ["close", "constant"])
+@pytest.mark.parametrize("noise", NOISES)
 def test_more_is_needed_for_more(noise):
     for method in METHODS:
         answers = []
@@ -110,6 +111,36 @@ def test_more_is_needed_for_more(noise):
         found["nobody"]
 
 
+@pytest.mark.parametrize("n", [30, 100])
+def test_a_method_that_takes_all_leaves_for_typical_needs_more_if_some_are_not(n):
+    close, lengths = (ordhc.plan(n, 0.8, 0.9, noise=noise) for noise in ("close", "lengths"))
+    assert lengths["uncertain"].answers < lengths["posterior-al"].answers
+    assert (lengths["adds3-al+spr"].answers or math.inf) > 1.2 * close["adds3-al+spr"].answers
+    # The methods that learn lengths don't need many more.
+    for method in ("uncertain", "posterior-al"):
+        assert lengths[method].answers < 1.2 * close[method].answers
+
+
+def test_the_text_says_which_noise_was_taken():
+    for noise, kind in (
+        ("close", "(close leaves confused more often), "),
+        ("constant", "(all questions equally hard), "),
+        ("lengths", "(close leaves confused more often, some leaves untypical), "),
+    ):
+        found = ordhc.plan(30, 0.8, noise=noise)
+        assert kind in str(found).splitlines()[0]
+        assert found.to_dict()["noise"] == noise
+    with pytest.raises(ordhc.InputError, match="noise is 'luce', not one of close, constant, lengths"):
+        ordhc.plan(30, 0.8, noise="luce")
+
+
+def test_a_score_just_below_the_target_does_not_look_like_the_target():
+    way = ordhc.plan(100, 0.8, 0.9, noise="lengths")["adds3-al+spr"]
+    assert way.answers is None
+    assert 0.895 < way.best < 0.9
+    assert "AARI 0.89 with these" in str(ordhc.plan(100, 0.8, 0.9, noise="lengths"))
+
+
 def test_between_two_numbers_of_leaves_and_accuracies():
     """In between, nothing is beyond both ends by more than rounding."""
     for method in METHODS:
@@ -125,14 +156,18 @@ def test_between_two_numbers_of_leaves_and_accuracies():
 
 
 def test_every_number_has_an_upper_one():
-    for n, accuracy, method in itertools.product((12, 20, 30, 70), (0.6, 0.75, 0.9), METHODS):
-        way = ordhc.plan(n, accuracy)[method]
+    for n, accuracy, noise, method in itertools.product((12, 20, 30, 70), (0.6, 0.75, 0.9), NOISES, METHODS):
+        way = ordhc.plan(n, accuracy, noise=noise)[method]
         assert (way.high is None) == (way.answers is None)
         if way.high is not None:
             assert way.answers_per_leaf < way.high <= 4 * way.most
     beyond = ordhc.plan(12, 0.8)["posterior-al"]
     assert not beyond.is_measured
     assert f"to about {beyond.high:.3g})" in str(ordhc.plan(12, 0.8))
+    # A curve that doesn't rise enough: only a lower bound is known.
+    never = ordhc.plan(12, 1.0)["adds3-al+spr"]
+    assert never.high == 4 * never.most
+    assert f"to more than {never.high:.3g})" in str(ordhc.plan(12, 1.0))
 
 
 def test_items_between_others_need_as_many_answers_or_a_little_more():
@@ -207,6 +242,8 @@ def test_the_command(capsys):
     code, out, err = run(capsys, "plan", "--items", "25", "--accuracy", "0.85", "--target", "0.9")
     assert (code, err) == (0, "")
     assert out == f"{ordhc.plan(25, 0.85, 0.9)}\n"
+    code, out, _ = run(capsys, "plan", "--items", "25", "--accuracy", "0.85", "--noise", "lengths")
+    assert (code, out) == (0, f"{ordhc.plan(25, 0.85, noise='lengths')}\n")
     options = ["--noise", "constant", "--score", "heldout", "--seconds", "2", "--per-person", "9", "--json"]
     code, out, _ = run(capsys, "plan", "--items", "25", "--accuracy", "0.85", "--target", "0.8", *options)
     found = ordhc.plan(25, 0.85, 0.8, noise="constant", score="heldout", seconds=2, per_person=9)
@@ -214,5 +251,10 @@ def test_the_command(capsys):
     code, out, err = run(capsys, "plan", "--items", str(int(ITEMS[-1]) + 50), "--accuracy", "0.9")
     assert code == 0
     assert "warning" in err
-    for options in (["--items", "5", "--accuracy", ".8"], ["--items", "50"], ["--accuracy", ".8"]):
+    for options in (
+        ["--items", "5", "--accuracy", ".8"],
+        ["--items", "50"],
+        ["--accuracy", ".8"],
+        ["--items", "50", "--accuracy", ".8", "--noise", "luce"],
+    ):
         assert run(capsys, "plan", *options)[0] == 2

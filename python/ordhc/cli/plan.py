@@ -18,10 +18,11 @@ from ordhc.cli.output import emit_json, say
 )
 @click.option(
     "--noise",
-    type=click.Choice(["close", "constant"]),
+    type=click.Choice(["close", "constant", "lengths"]),
     default="close",
     show_default=True,
-    help="Whether close items are confused more often, as by people, or all alike.",
+    help="Which answers are wrong. close: people confuse close items more often. constant: all questions are "
+    "equally hard. lengths: as close, and some items are untypical.",
 )
 @section("The aim")
 @click.option("--target", type=float, default=0.9, show_default=True, help="The score to be reached.")

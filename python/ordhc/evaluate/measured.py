@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["METHODS", "NOISES", "SCORES", "Floats", "Table", "crossing", "measured", "not_falling"]
 
-NOISES = ("close", "constant")
+NOISES = ("close", "constant", "lengths")
 SCORES = ("aari", "heldout")
 #: The methods, and how each asks.
 METHODS = {"uncertain": "chosen", "posterior-al": "random", "adds3-al+spr": "random"}
