@@ -116,7 +116,7 @@ const LONG: usize = 1 << 26;
 /// `look` is called first where dissimilarities are below zero, or have a diagonal that may tell what they are.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
 pub(crate) fn agglomerate(
     py: Python<'_>,
     values: &Bound<'_, PyAny>,
