@@ -165,7 +165,7 @@ def from_similarities(truth, random):
     def make(scale):
         table = right + scale * noise
         np.fill_diagonal(table, table.max() + 1)
-        return ordhc.linkage(table, "average")
+        return ordhc.linkage(table, "average", dissimilarity=False)
 
     return noisy(make, truth)
 
@@ -245,7 +245,9 @@ def additive(n):
             for seed in range(5):
                 rng = np.random.default_rng(seed)
                 near = yule(n, rng)
-                truth = ordhc.linkage(near + np.diag(np.full(n, near.max() + 1)), "single")
+                truth = ordhc.linkage(
+                    near + np.diag(np.full(n, near.max() + 1)), "single", dissimilarity=False
+                )
                 near *= 2 / near.std()
                 prior = KINDS[kind](truth, np.random.default_rng(seed))
                 oracle = repeating(by_paths(near, deviation * rng.normal(size=n), "odd", seed))

@@ -98,9 +98,9 @@ def bench_data(_):
     for name, features in FEATURES.items():
         X = features(0)
         S = cosines(X)
-        plain = ordhc.linkage(S, "average")
+        plain = ordhc.linkage(S, "average", dissimilarity=False)
         start = time.perf_counter()
-        better = ordhc.refine(plain, S)
+        better = ordhc.refine(plain, S, dissimilarity=False)
         seconds = time.perf_counter() - start
         costs = [ordhc.metrics.dasgupta_cost(tree, S) for tree in (plain, better)]
         gain = 100 * (costs[0] - costs[1]) / abs(costs[0])

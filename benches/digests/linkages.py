@@ -27,7 +27,7 @@ def run(listing: Listing) -> None:
     of_sizes_and_kinds(listing)
     of_initial_clusters(listing)
     of_engines(listing)
-    of_ties_and_guesses(listing)
+    of_single_linkage_of_ties(listing)
     of_plugins(listing)
     of_functions(listing)
 
@@ -158,24 +158,14 @@ def of_engines(listing: Listing) -> None:
         listing.add_columns(f"engines 1501 {kind}", columns)
 
 
-def of_ties_and_guesses(listing: Listing) -> None:
-    """Single linkage of many equal values; and numbers of which nobody says what they mean."""
+def of_single_linkage_of_ties(listing: Listing) -> None:
+    """Single linkage of many equal values."""
     for n in (1025, 2049):
         values = condensed("0-1", n)
         # Each leaf of the second half is alone at the largest value.
         values[np.triu_indices(n, 1)[1] >= n // 2] = 0
         for dissimilarity in (True, False):
             listing.add(f"single of ties {n} {dissimilarity}", tree_of(1 + values, "single", dissimilarity))
-    for n in (3, 65, 1000):
-        for kind in ("uniform", "plane", "whole"):
-            columns = {
-                form: outcome(lambda values=values: ordhc.linkage(values, "average"))
-                for form, values in (
-                    ("condensed", condensed(kind, n)),
-                    ("square", square(condensed(kind, n), n)),
-                )
-            }
-            listing.add_columns(f"guessed {n} {kind}", columns)
 
 
 def of_plugins(listing: Listing) -> None:

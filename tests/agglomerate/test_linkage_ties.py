@@ -235,10 +235,10 @@ def test_reading_what_is_being_overwritten_is_an_error():
     def told(_):
         for overwrite in (False, True):
             with pytest.raises(ordhc.InputError) as error:
-                ordhc.linkage(S, "single", overwrite=overwrite)
+                ordhc.linkage(S, "single", dissimilarity=False, overwrite=overwrite)
             errors.append(str(error.value))
 
-    ordhc.linkage(S, "average", overwrite=True, progress=told)
+    ordhc.linkage(S, "average", dissimilarity=False, overwrite=True, progress=told)
     assert errors
     assert all("in use by another call" in error for error in errors)
 

@@ -109,7 +109,7 @@ def test_adds_of_answers_weighted_by_what_lengths_leave_open(width):
     assert not np.allclose(S, ordhc.similarity(data, name), atol=1)
     assert np.allclose(ordhc.similarity(data, name, lengths=True, layout="sparse").toarray(), S)
     tree = ordhc.cluster(data, similarity=name, linkage="average", lengths=True)
-    assert np.allclose(tree.heights.max(), ordhc.linkage(S[:12, :12]).heights.max())
+    assert np.allclose(tree.heights.max(), ordhc.linkage(S[:12, :12], dissimilarity=False).heights.max())
 
 
 def test_methods_and_settings_say_whether_lengths_were_used():
@@ -200,7 +200,7 @@ def test_a_tree_and_a_similarity_have_the_same_lengths(unit):
     S = ordhc.similarity(data, lengths=True)
     assert np.allclose(S, plain_adds(data, plain_lengths(data)), atol=1e-3)
     tree = ordhc.cluster(data, method="adds3-al", lengths=True)
-    assert np.allclose(tree.heights.min(), ordhc.linkage(S[:9, :9]).heights.min())
+    assert np.allclose(tree.heights.min(), ordhc.linkage(S[:9, :9], dissimilarity=False).heights.min())
 
 
 def drawn(data, units, seed, index):

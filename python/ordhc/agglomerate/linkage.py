@@ -24,12 +24,8 @@ from ordhc.tree.settings import made_by, settings_of
 __all__ = ["linkage", "merged_by"]
 
 
-#: What to call with distances.
-INSTEAD = "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
 #: What pairs are that a sparse matrix doesn't store.
 MISSING = ("zero", "ignore")
-#: The default.
-ZERO = MISSING[0]
 
 
 def linkage(
@@ -42,7 +38,7 @@ def linkage(
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     overwrite: bool = False,
-    missing: str = ZERO,
+    missing: str = "zero",
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -62,11 +58,11 @@ def linkage(
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
     dissimilarity
-        Whether smaller is closer. By default S holds similarities, and a warning says if it looks like
-        distances; False says that it doesn't. "ward", "centroid" and "median" work on squares of
-        dissimilarities and heights are square roots, as in SciPy. On similarities they take s as a negative
-        squared dissimilarity, and heights stay similarities; a constant added to all of them changes nothing
-        for "ward", but matters for "centroid" and "median".
+        Required: True if larger numbers mean farther apart, False if larger numbers mean more alike.
+        "ward", "centroid" and "median" work on squares of dissimilarities, and heights are square roots, as
+        in SciPy. On similarities they take s as a negative squared dissimilarity, and heights stay
+        similarities. A constant added to all similarities changes nothing for "ward", but matters for
+        "centroid" and "median".
     names
         The names of the leaves; by default those of a data frame: its index (as text), or else a first column
         of text, or its columns, which must be the same in the same order where there are both.
@@ -103,17 +99,16 @@ def linkage(
     Warns
     -----
     OrdhcWarning
-        What looks like distances where `dissimilarity` isn't given; dissimilarities below 0, or with a
-        diagonal that is the largest of each row. With ``missing="ignore"``, known pairs that leave more than
-        one tree, with their number. Values that cancel out so far that the rounding of what they are sums of
-        decides which clusters are nearest.
+        Dissimilarities below 0, or with a diagonal that is the largest of each row. With
+        ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that cancel
+        out so far that the rounding of what they are sums of decides which clusters are nearest.
 
     Raises
     ------
     InputError
-        NaN or infinity (with their place), dissimilarities below 0 of linkages that square them, an
-        asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names (with the
-        nearest ones).
+        No `dissimilarity`; NaN or infinity (with their place), dissimilarities below 0 of linkages that
+        square them, an asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names
+        (with the nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 
@@ -130,19 +125,22 @@ def linkage(
     Examples
     --------
     >>> import ordhc
-    >>> d = ordhc.linkage([[0, 3, 1], [3, 0, 2], [1, 2, 0]], "average")
+    >>> d = ordhc.linkage([[0, 3, 1], [3, 0, 2], [1, 2, 0]], "average", dissimilarity=False)
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
-    # Trees of few leaves are made by the thousand: neither an array needs a look at what else it may
-    # be, nor what was not given.
     plain = type(S) is np.ndarray
+    if parameters or not plain:
+        _refuse_others(S, parameters)
+    if dissimilarity is not True and dissimilarity is not False:
+        call = f"linkage(S, {_checks.quoted(name)})"
+        dissimilarity = _checks.is_dissimilarity(dissimilarity, call)
+    # Trees of few leaves are made by the thousand, so arguments at their defaults are not checked.
     if (
         plain
         and not parameters
         and (names is None and n_leaves is None and initial_clusters is None and tie_seed is None)
-        and (progress is None and overwrite is False and missing is ZERO)
-        and (dissimilarity is None or dissimilarity is True or dissimilarity is False)
+        and (progress is None and overwrite is False and isinstance(missing, str) and missing == "zero")
     ):
         few = _of_few(S, name, dissimilarity)
         if few is not None:
@@ -168,7 +166,7 @@ def _linked(
     name: str,
     parameters: Mapping[str, Any],
     *,
-    dissimilarity: bool | None,
+    dissimilarity: bool,
     names: Sequence[str] | None,
     n_leaves: int | None,
     initial_clusters: ArrayLike | None,
@@ -180,12 +178,8 @@ def _linked(
     """What `linkage` returns, whatever its arguments are."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
-    if parameters or not plain:
-        _refuse_others(S, parameters)
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
-    is_told = dissimilarity is not None
-    dissimilarity = is_told and _checks.flag("dissimilarity", dissimilarity)
     overwrite = _checks.flag("overwrite", overwrite)
     missing = _checks.choice("missing", missing, MISSING)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
@@ -205,7 +199,7 @@ def _linked(
             raise InputError("a function does not tell the number of leaves: give n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
-        tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
+        tree = spanning.single_linkage(S, turn, dissimilarity=dissimilarity, progress=progress)
         return tree.relabel(turn)._with(names=names, settings=made)
     if n_leaves is not None:
         raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
@@ -220,7 +214,7 @@ def _linked(
             pairs = sparse.as_pairs(pairs[order][:, order])
             initial = None if initial is None else initial[order]
         tree = sparse.merged(
-            pairs, name, spec.native, initial, progress, dissimilarity=bool(dissimilarity), missing=missing
+            pairs, name, spec.native, initial, progress, dissimilarity=dissimilarity, missing=missing
         )
         return (tree if order is None else tree.relabel(order))._with(names=names, settings=made)
     if missing != "zero":
@@ -235,8 +229,6 @@ def _linked(
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
-    elif not is_told:
-        _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     if tie_seed is None:
         return merged_by(
@@ -259,8 +251,8 @@ def _linked(
     return tree.relabel(order)._with(names=names, settings=made)
 
 
-def _of_few(S: Any, name: str, dissimilarity: bool | None) -> Dendrogram | None:
-    """The tree of few leaves, if there is nothing to tell beside it."""
+def _of_few(S: Any, name: str, dissimilarity: bool) -> Dendrogram | None:
+    """Return the tree of few leaves, or None if an argument needs a closer look."""
     spec = registry.get("linkage", name)
     if spec.native is None or spec.parameters:
         return None
@@ -321,7 +313,7 @@ def merged_by(
         return -square if dissimilarity else square
 
     rule = engine_linkage(spec, settings, similarities)
-    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), "auto", initial, progress, overwrite, look)
+    tree = _ordhc.agglomerate(values, rule, dissimilarity, "auto", initial, progress, overwrite, look)
     if names is None and made is not None and not settings:
         return Dendrogram._made(tree, _annotations(spec.name))
     return Dendrogram._of(tree, names, settings=made)

@@ -56,6 +56,8 @@ def from_tree(tree: Any) -> Answering:
 def from_similarity(S: ArrayLike) -> Answering:
     """Answers as an (n, n) similarity matrix has it: the most similar pair stays together.
 
+    Larger numbers mean more alike. For distances D give ``D.max() - D``.
+
     Examples
     --------
     >>> import ordhc
@@ -67,7 +69,6 @@ def from_similarity(S: ArrayLike) -> Answering:
     matrix = _checks.numbers_of("similarities", S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"similarities have shape {matrix.shape}, not (n, n)")
-    _checks.warn_of_distances(matrix, "of distances D give D.max() - D")
     return Answering(_by_pairs(lambda i, j: matrix[i, j], len(matrix)), len(matrix), names)
 
 

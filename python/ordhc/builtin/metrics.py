@@ -47,7 +47,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="similarity times leaves under the common ancestor, summed over pairs",
             score=metrics.dasgupta_cost,
             reference=("similarity",),
-            parameters={"dissimilarity": None, "progress": None},
+            parameters={"progress": None},
             larger_is_better=False,
             source="Dasgupta 2016",
         ),
@@ -56,7 +56,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="the same for leaves that are not under the common ancestor",
             score=metrics.dasgupta_revenue,
             reference=("similarity",),
-            parameters={"dissimilarity": None, "progress": None},
+            parameters={"progress": None},
             source="Mandal, Perrot & Ghoshdastidar 2023, Theorem 1",
         ),
         MetricSpec(

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
-from ordhc.agglomerate.linkage import INSTEAD
 from ordhc.clustering.unanswered import scaled
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -66,7 +65,8 @@ def refine(
         (the weight) of triplets that the tree agrees with; "dasgupta" (the default for similarities),
         Dasgupta's cost, which is lowered for similarities and raised for dissimilarities.
     dissimilarity
-        Whether smaller is closer in `data`, if these are no comparisons; by default as the tree's heights.
+        Required for a matrix, not for comparisons: True if larger numbers mean farther apart, False if larger
+        numbers mean more alike.
     heights
         "average" (the default, but for "satisfied"): the mean (AddS) similarity of the pairs that a merge
         joins, as average linkage has it, or the height of the farther of its parts where that is beyond.
@@ -98,7 +98,8 @@ def refine(
     Raises
     ------
     InputError
-        Other leaves, unknown objectives, initial clusters that the tree does not have.
+        Other leaves, unknown objectives, initial clusters that the tree does not have; a matrix without
+        `dissimilarity`, or comparisons with it.
     MemoryError
         "revenue" and "dasgupta" need 2 n^2 floats, which do not fit.
 
@@ -132,12 +133,12 @@ def refine(
     objective = _checks.choice("objective", objective, OBJECTIVES)
     kinds = {"dasgupta": ("similarity",), "satisfied": ("triplets",), "revenue": ("triplets", "quadruplets")}
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
-    if dissimilarity is None:
-        dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
-        if not comparisons and not dissimilarity:
-            _checks.warn_of_distances(reference, INSTEAD)
+    if not comparisons:
+        dissimilarity = _checks.is_dissimilarity(dissimilarity, "refine(tree, S)")
+    elif dissimilarity is not None:
+        raise InputError(f"dissimilarity is for a matrix; {type(data).__name__} have none: leave it out")
     how: dict[str, Any] = {
-        "dissimilarity": dissimilarity,
+        "dissimilarity": bool(dissimilarity),
         "heights": heights,
         "initial": _checks.labels("initial_clusters", initial_clusters, found.n_leaves),
         "max_moves": max_moves,
@@ -191,7 +192,6 @@ def _searched(
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
     """A better tree, and by how much."""
-    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
     if heights is not None:
         _checks.choice("heights", heights, ("sizes", "average"))
     how_high = refining(objective, heights)["heights"]

@@ -97,7 +97,7 @@ def heatmap(
     --------
     >>> import ordhc
     >>> S = [[0, 5, 1], [5, 0, 2], [1, 2, 0]]
-    >>> ax = ordhc.plots.heatmap(ordhc.linkage(S), S)
+    >>> ax = ordhc.plots.heatmap(ordhc.linkage(S, dissimilarity=False), S)
     >>> ax.images[0].get_array().shape
     (3, 3)
     """
