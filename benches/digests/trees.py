@@ -55,8 +55,13 @@ def of_scores(listing: Listing, n: int) -> None:
     }
     S = np.random.default_rng(n).integers(0, 90, (n, n)).astype(np.float64)
     S = S + S.T
-    for metric in ("dasgupta_cost", "dasgupta_revenue", "cophenetic_correlation"):
-        scores[f"{metric} of a matrix"] = lambda m=metric: getattr(metrics, m)(tree, S, dissimilarity=False)
+    scores |= {
+        "dasgupta_cost of a matrix": lambda: metrics.dasgupta_cost(tree, S),
+        "dasgupta_revenue of a matrix": lambda: metrics.dasgupta_revenue(tree, S),
+        "cophenetic_correlation of a matrix": lambda: metrics.cophenetic_correlation(
+            tree, S, dissimilarity=False
+        ),
+    }
     for name, call in scores.items():
         listing.same(f"score {n} {name}", call, on_one_thread(call))
 
