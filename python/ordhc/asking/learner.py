@@ -176,7 +176,7 @@ def _check_together(method: str, right: float, given: Mapping[str, Any]) -> None
 
 def _uncertain(
     n: int, seed: int, question: str | None, among: ArrayLike | None, budget: int | None, times: int
-) -> Any:
+) -> _ordhc.Learner:
     """Return the engine of "uncertain" for given questions, or for questions about pairs."""
     if among is not None:
         may = checked_among(among, n)
@@ -187,7 +187,7 @@ def _uncertain(
 
 def _of_quadruplets(
     method: str, n: int, seed: int, q: float | None, budget: int | None, counts: Mapping[str, int | None]
-) -> Any:
+) -> _ordhc.Learner:
     """Return the engine of a method that asks about two pairs; `counts` are those of 4K-active."""
     checked = {
         name: None if count is None else _checks.whole(name, count, at_least=1)
