@@ -1,4 +1,4 @@
-"""What linters don't look at: the length of files, names that are private to a room, circles of imports.
+"""What linters don't look at: lengths of files and functions, names private to a room, circles of imports.
 
 python .ci/house.py
 """
@@ -14,6 +14,11 @@ LONG = 600
 LONGEST = 900
 # One class with a member for everything that users of trees do; most of its lines are their documentation.
 LONGER = {Path("python/ordhc/tree/dendrogram.py"): 1600}
+# The same for functions, counted from the first statement after the docstring.
+LONG_FUNCTION = 60
+LONGEST_FUNCTION = 80
+# The parameters of private functions; those of public ones and of `__init__` are the interface.
+MOST_PARAMETERS = 7
 SOURCES = (".py", ".pyi", ".rs", ".js", ".css", ".html", ".sh")
 PACKAGES = (Path("python/ordhc"), *sorted(Path("plugins").glob("*/src/ordhc_*")))
 NAMES = tuple(package.name for package in PACKAGES)
@@ -42,6 +47,39 @@ def modules() -> dict[str, Path]:
         for file in sorted(package.rglob("*.py")):
             parts = file.relative_to(package.parent).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def functions(file: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Return the functions and methods of a file, nested ones too."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def long_functions(known: dict[str, Path], most: int) -> list[str]:
+    """Return the functions of more than `most` lines; docstrings don't count, nested functions do."""
+    found = []
+    for file in known.values():
+        for node in functions(file):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            n = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+            if n > most:
+                found.append(f"{file}:{node.lineno}: {node.name} has {n} lines, more than {most}")
+    return found
+
+
+def many_parameters(known: dict[str, Path], most: int) -> list[str]:
+    """Return the private functions of more than `most` parameters, apart from self and cls."""
+    found = []
+    for file in known.values():
+        for node in functions(file):
+            if not node.name.startswith("_") or node.name.startswith("__"):
+                continue
+            given = node.args
+            named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+            n = sum(arg is not None and arg.arg not in ("self", "cls") for arg in named)
+            if n > most:
+                found.append(f"{file}:{node.lineno}: {node.name} has {n} parameters, more than {most}")
     return found
 
 
@@ -127,14 +165,26 @@ def circles(known: dict[str, Path]) -> list[str]:
 
 
 def main() -> int:
-    """Print what is wrong, and return 1 if anything is; long files are only named."""
+    """Print what is wrong, and return 1 if anything is; long files and functions are only named."""
     known = modules()
     refused = long_files(LONGEST)
+    too_long = long_functions(known, LONGEST_FUNCTION)
     for line in long_files(LONG):
         if line not in refused:
             print("note:", line)
-    wrong = [*refused, *private_names(known), *private_members(known), *circles(known)]
-    print("\n".join(wrong) or "files are short, rooms keep what is theirs, no imports go in circles")
+    places = {line.split(" has ")[0] for line in too_long}
+    for line in long_functions(known, LONG_FUNCTION):
+        if line.split(" has ")[0] not in places:
+            print("note:", line)
+    wrong = [
+        *refused,
+        *too_long,
+        *many_parameters(known, MOST_PARAMETERS),
+        *private_names(known),
+        *private_members(known),
+        *circles(known),
+    ]
+    print("\n".join(wrong) or "files and functions are short, rooms keep their names, no circles of imports")
     return bool(wrong)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -146,19 +147,20 @@ def linkage(
         few = _of_few(S, name, dissimilarity)
         if few is not None:
             return few
-    return _linked(
-        S,
-        name,
-        parameters,
-        dissimilarity=dissimilarity,
-        names=names,
-        n_leaves=n_leaves,
-        initial_clusters=initial_clusters,
-        tie_seed=tie_seed,
-        overwrite=overwrite,
-        missing=missing,
-        progress=progress,
-    )
+    given = _Given(names, n_leaves, initial_clusters, tie_seed, overwrite, missing)
+    return _linked(S, name, parameters, given, dissimilarity=dissimilarity, progress=progress)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The optional arguments of `linkage` of these names, not checked yet."""
+
+    names: Sequence[str] | None
+    n_leaves: int | None
+    initial_clusters: ArrayLike | None
+    tie_seed: int | None
+    overwrite: bool
+    missing: str
 
 
 @shows_progress("clustering")
@@ -166,14 +168,9 @@ def _linked(
     S: Any,
     name: str,
     parameters: Mapping[str, Any],
+    given: _Given,
     *,
     dissimilarity: bool,
-    names: Sequence[str] | None,
-    n_leaves: int | None,
-    initial_clusters: ArrayLike | None,
-    tie_seed: int | None,
-    overwrite: bool,
-    missing: str,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """What `linkage` returns, whatever its arguments are."""
@@ -181,9 +178,10 @@ def _linked(
     progress = _checks.callback("progress", progress)
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
-    overwrite = _checks.flag("overwrite", overwrite)
-    missing = _checks.choice("missing", missing, MISSING)
-    tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    overwrite = _checks.flag("overwrite", given.overwrite)
+    missing = _checks.choice("missing", given.missing, MISSING)
+    tie_seed = None if given.tie_seed is None else _checks.seed(given.tie_seed, "tie_seed")
+    names, n_leaves, initial_clusters = given.names, given.n_leaves, given.initial_clusters
     made = made_by(linkage=spec.name, linkage_parameters=settings)
     if not plain:
         from ordhc.tree.convert import square_names

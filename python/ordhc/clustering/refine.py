@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,19 +139,13 @@ def refine(
         dissimilarity = _checks.is_dissimilarity(dissimilarity, "refine(tree, S)")
     elif dissimilarity is not None:
         raise InputError(f"dissimilarity is for a matrix; {type(data).__name__} have none: leave it out")
-    how: dict[str, Any] = {
-        "dissimilarity": bool(dissimilarity),
-        "heights": heights,
-        "initial": _checks.labels("initial_clusters", initial_clusters, found.n_leaves),
-        "max_moves": max_moves,
-    }
+    initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
+    how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
     workers = as_executor(executor)
     if workers is None:
         if spill is not None:
             raise InputError("spill is for an executor: it needs none here")
-        better, _ = _searched(
-            found, reference, objective, **how, restarts=restarts, seed=seed, progress=progress
-        )
+        better, _ = _searched(found, reference, objective, how, progress)
     else:
         count, seed = _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed)
         with Spill(spill) as folder:
@@ -164,11 +159,28 @@ def refine(
     return better.with_settings({**made_by(), **before, **after})
 
 
+@dataclass(frozen=True)
+class _Search:
+    """How a better tree is searched: the arguments of `refine` of these names; `initial` are labels."""
+
+    dissimilarity: bool = False
+    heights: str | None = None
+    initial: NDArray[np.int64] | None = None
+    max_moves: int | None = None
+    restarts: int = 3
+    seed: int = 0
+
+
 def refined(
-    tree: Dendrogram, data: Triplets | Quadruplets | NDArray[Any], objective: str, **settings: Any
+    tree: Dendrogram,
+    data: Triplets | Quadruplets | NDArray[Any],
+    objective: str,
+    *,
+    progress: Progress | None = None,
+    **settings: Any,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
-    better, _ = _searched(tree, data, objective, **settings)
+    better, _ = _searched(tree, data, objective, _Search(**settings), progress)
     return better
 
 
@@ -176,28 +188,24 @@ def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendr
     """One of several searches, each with random numbers of its own."""
     tree, data, objective, how = shared.value()
     number = int(np.random.default_rng([seed, at]).integers(2**32))
-    return _searched(tree, data, objective, **how, restarts=restarts, seed=number)
+    return _searched(tree, data, objective, replace(how, restarts=restarts, seed=number))
 
 
 def _searched(
     tree: Dendrogram,
     data: Triplets | Quadruplets | NDArray[Any],
     objective: str,
-    *,
-    dissimilarity: bool = False,
-    heights: str | None = None,
-    initial: NDArray[np.int64] | None = None,
-    max_moves: int | None = None,
-    restarts: int = 3,
-    seed: int = 0,
+    search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
     """A better tree, and by how much."""
-    if heights is not None:
-        _checks.choice("heights", heights, ("sizes", "average"))
-    how_high = refining(objective, heights)["heights"]
-    limit = None if max_moves is None else _checks.whole("max_moves", max_moves, at_least=0)
-    how = (limit, _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
+    if search.heights is not None:
+        _checks.choice("heights", search.heights, ("sizes", "average"))
+    how_high = refining(objective, search.heights)["heights"]
+    limit = search.max_moves
+    limit = None if limit is None else _checks.whole("max_moves", limit, at_least=0)
+    restarts = _checks.whole("restarts", search.restarts, at_least=0)
+    how = (limit, restarts, _checks.seed(search.seed), search.initial)
     if objective == "satisfied":
         if how_high == "average":
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
@@ -222,7 +230,7 @@ def _searched(
         else:
             S = data
         better, gain, *_ = _ordhc.refine_similarity(
-            engine_tree(start), S, dissimilarity, how_high == "average", how, progress
+            engine_tree(start), S, search.dissimilarity, how_high == "average", how, progress
         )
         found, gain = from_engine(better), gain * unit
         if unit != 1 and how_high == "average":
