@@ -20,6 +20,7 @@ import ordhc
 from bench_posterior import balanced, splits
 from bench_uncertain import close, constant
 from measure import table
+from ordhc.tree.parts import engine_tree
 
 
 def trees(kind, seed):
@@ -69,7 +70,7 @@ def asked(oracle, n, counts, rng):
 def truth_of(tree, labels, truth):
     """Accuracy, and AARI of 2, 4 and 8 clusters where the truth has these."""
     aari = ordhc.metrics.aari(tree, labels[:, :3]) if labels.shape[1] in (3, 6) else np.nan
-    same, different, only_truth, *_ = ordhc._ordhc.triplet_counts(truth._tree, tree._tree, None)
+    same, different, only_truth, *_ = ordhc._ordhc.triplet_counts(engine_tree(truth), engine_tree(tree), None)
     return same / (same + different + only_truth), aari
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import ordhc
 from measure import table
 from ordhc import _ordhc, oracles
+from ordhc.tree.parts import from_engine
 
 LARGE = "--large" in sys.argv
 SHAPES = ("uniform", "yule", "balanced", "caterpillar")
@@ -29,7 +30,7 @@ KINDS = {
 
 
 def random_tree(shape, n, seed):
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def information_bound(n):

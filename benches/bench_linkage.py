@@ -66,7 +66,7 @@ def small():
         for n in FEW:
             y, repeats = uniform(n), 1 + 40_000 // n**2
             works = {
-                "by default": lambda y=y, name=name: ordhc.linkage(y, name),
+                "by default": lambda y=y, name=name: ordhc.linkage(y, name, dissimilarity=False),
                 "ordhc": lambda y=y, name=name: ordhc.linkage(y, name, dissimilarity=True),
                 "fastcluster": lambda y=y, name=name: fastcluster.linkage(y, name),
             }

@@ -21,6 +21,7 @@ from bench_uncertain import by_paths
 from measure import table
 from ordhc import _ordhc, oracles
 from ordhc.metrics import triplet_distance
+from ordhc.tree.parts import from_engine
 
 LARGE = "--large" in sys.argv
 SIZES = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1000]
@@ -165,7 +166,7 @@ def from_similarities(truth, random):
     def make(scale):
         table = right + scale * noise
         np.fill_diagonal(table, table.max() + 1)
-        return ordhc.linkage(table, "average")
+        return ordhc.linkage(table, "average", dissimilarity=False)
 
     return noisy(make, truth)
 
@@ -197,7 +198,7 @@ KINDS = {
 
 
 def random_tree(shape, n, seed):
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def revising(n):
@@ -245,7 +246,9 @@ def additive(n):
             for seed in range(5):
                 rng = np.random.default_rng(seed)
                 near = yule(n, rng)
-                truth = ordhc.linkage(near + np.diag(np.full(n, near.max() + 1)), "single")
+                truth = ordhc.linkage(
+                    near + np.diag(np.full(n, near.max() + 1)), "single", dissimilarity=False
+                )
                 near *= 2 / near.std()
                 prior = KINDS[kind](truth, np.random.default_rng(seed))
                 oracle = repeating(by_paths(near, deviation * rng.normal(size=n), "odd", seed))

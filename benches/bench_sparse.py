@@ -71,7 +71,7 @@ import ordhc
 S = sp.load_npz({file!r})
 before = os.times()
 start = time.perf_counter()
-tree = ordhc.linkage(S, {linkage!r}, missing={missing!r})
+tree = ordhc.linkage(S, {linkage!r}, dissimilarity=False, missing={missing!r})
 seconds = time.perf_counter() - start
 after = os.times()
 lines = open("/proc/self/status").read().splitlines()
@@ -94,11 +94,11 @@ def beside_dense():
     rows = []
     for name in ("average", "complete", "single"):
         works = {
-            "sparse": lambda name=name: ordhc.linkage(S, name),
-            "full": lambda name=name: ordhc.linkage(full, name),
+            "sparse": lambda name=name: ordhc.linkage(S, name, dissimilarity=False),
+            "full": lambda name=name: ordhc.linkage(full, name, dissimilarity=False),
         }
         seconds = alternating(works, 3)
-        a, b = ordhc.linkage(S, name), ordhc.linkage(full, name)
+        a, b = ordhc.linkage(S, name, dissimilarity=False), ordhc.linkage(full, name, dissimilarity=False)
         assert np.array_equal(a.merges, b.merges)
         assert np.allclose(a.heights, b.heights, rtol=1e-9, atol=0)
         rows.append(

@@ -33,6 +33,7 @@ import ordhc
 from bench_lengths import right, yule
 from bench_posterior import balanced
 from measure import table
+from ordhc.tree.parts import from_engine
 
 
 def levels_of(labels):
@@ -131,7 +132,7 @@ def curves(noise, checks, seeds, methods):
 def binary(seeds, n=100, p=0.8, checks=(5, 10, 15, 20, 25)):
     found = {method: [] for method in ("uncertain", "random", "robust", "majority")}
     for seed in range(seeds):
-        truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("uniform", n, seed), None)
+        truth = from_engine(ordhc._ordhc.random_tree("uniform", n, seed))
         for method, rows in found.items():
             oracle, counts = ordhc.oracles.noisy(truth, p, seed=seed), [n * check for check in checks]
             if method == "random":

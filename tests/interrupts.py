@@ -61,7 +61,7 @@ def cluster_3al(small, folder):
 def linkage_dense(small, folder):
     n = 2500 if small else 10_000
     matrix = pairs_of(n)
-    return lambda: ordhc.linkage(matrix, "average")
+    return lambda: ordhc.linkage(matrix, "average", dissimilarity=False)
 
 
 @case
@@ -88,7 +88,7 @@ def linkage_sparse(small, folder):
     matrix = scipy.sparse.coo_array((generator.random(m), (np.minimum(i, j), np.maximum(i, j))), (n, n))
     matrix = scipy.sparse.csr_array(matrix)
     matrix = matrix + matrix.T
-    return lambda: ordhc.linkage(matrix, "average", missing="zero")
+    return lambda: ordhc.linkage(matrix, "average", dissimilarity=False, missing="zero")
 
 
 @case

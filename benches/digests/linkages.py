@@ -11,6 +11,7 @@ import ordhc
 from digests.listing import Listing, on_one_thread, outcome
 from digests.matrices import KINDS, Floats, condensed, square
 from ordhc import _ordhc
+from ordhc.tree.parts import from_engine
 
 #: Every size at which an engine changes what it does, and the ones beside it.
 SMALL = [1, 2, 3, 63, 64, 65, 128, 129]
@@ -27,7 +28,7 @@ def run(listing: Listing) -> None:
     of_sizes_and_kinds(listing)
     of_initial_clusters(listing)
     of_engines(listing)
-    of_ties_and_guesses(listing)
+    of_single_linkage_of_ties(listing)
     of_plugins(listing)
     of_functions(listing)
 
@@ -102,7 +103,7 @@ def by_engine(values: Floats, linkage: str, dissimilarity: bool, engine: str) ->
 
     def call() -> ordhc.Dendrogram:
         tree = _ordhc.agglomerate(values, rule, dissimilarity, engine, None, None, False)
-        return ordhc.Dendrogram._of(tree, None)
+        return from_engine(tree)
 
     return call
 
@@ -158,24 +159,14 @@ def of_engines(listing: Listing) -> None:
         listing.add_columns(f"engines 1501 {kind}", columns)
 
 
-def of_ties_and_guesses(listing: Listing) -> None:
-    """Single linkage of many equal values; and numbers of which nobody says what they mean."""
+def of_single_linkage_of_ties(listing: Listing) -> None:
+    """Single linkage of many equal values."""
     for n in (1025, 2049):
         values = condensed("0-1", n)
         # Each leaf of the second half is alone at the largest value.
         values[np.triu_indices(n, 1)[1] >= n // 2] = 0
         for dissimilarity in (True, False):
             listing.add(f"single of ties {n} {dissimilarity}", tree_of(1 + values, "single", dissimilarity))
-    for n in (3, 65, 1000):
-        for kind in ("uniform", "plane", "whole"):
-            columns = {
-                form: outcome(lambda values=values: ordhc.linkage(values, "average"))
-                for form, values in (
-                    ("condensed", condensed(kind, n)),
-                    ("square", square(condensed(kind, n), n)),
-                )
-            }
-            listing.add_columns(f"guessed {n} {kind}", columns)
 
 
 def of_plugins(listing: Listing) -> None:

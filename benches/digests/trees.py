@@ -10,6 +10,7 @@ import ordhc
 from digests.answers import all_answers, plain_tree, points, quadruplets
 from digests.listing import Listing, on_one_thread, outcome
 from ordhc import _ordhc, metrics
+from ordhc.tree.parts import from_engine
 
 
 def run(listing: Listing) -> None:
@@ -54,8 +55,13 @@ def of_scores(listing: Listing, n: int) -> None:
     }
     S = np.random.default_rng(n).integers(0, 90, (n, n)).astype(np.float64)
     S = S + S.T
-    for metric in ("dasgupta_cost", "dasgupta_revenue", "cophenetic_correlation"):
-        scores[f"{metric} of a matrix"] = lambda m=metric: getattr(metrics, m)(tree, S, dissimilarity=False)
+    scores |= {
+        "dasgupta_cost of a matrix": lambda: metrics.dasgupta_cost(tree, S),
+        "dasgupta_revenue of a matrix": lambda: metrics.dasgupta_revenue(tree, S),
+        "cophenetic_correlation of a matrix": lambda: metrics.cophenetic_correlation(
+            tree, S, dissimilarity=False
+        ),
+    }
     for name, call in scores.items():
         listing.same(f"score {n} {name}", call, on_one_thread(call))
 
@@ -110,7 +116,7 @@ def of_operations(listing: Listing) -> None:
 
 def parts(tree: Any) -> ordhc.Dendrogram:
     """A tree of the bindings as one of Python."""
-    return ordhc.Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def called(value: Any) -> Any:

@@ -27,7 +27,7 @@ def four_k(S: np.ndarray, initial: np.ndarray | None = None, *, with_adds: bool 
     K = (n - 2) * m - 2 * apart
     if with_adds:
         K += 2 * (2 * R - m + 1)
-    return ordhc.linkage(K, "average", initial_clusters=initial)
+    return ordhc.linkage(K, "average", dissimilarity=False, initial_clusters=initial)
 
 
 def four_al(S: np.ndarray, initial: np.ndarray | None = None) -> ordhc.Dendrogram:

@@ -77,7 +77,7 @@ def aari(method: str, snr: float, p: float, size: int, n_pure: int, seed: int) -
         return {**_scores(tree, labels), "questions": float(asked)}
     elif method in LEARNERS:
         # A learner takes no initial clusters; the linkage of similarities does, and gives the same tree.
-        tree = ordhc.linkage(S, LEARNERS[method], initial_clusters=initial)
+        tree = ordhc.linkage(S, LEARNERS[method], dissimilarity=False, initial_clusters=initial)
     elif plain in ("3-AL", "3K-AL"):
         tree = methods.fit(plain, _triplets(snr, n_pure, seed), seed, initial_clusters=initial)
     elif p == 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 import ordhc
 from ordhc import _ordhc
+from ordhc.tree.parts import engine_tree, from_engine
 from reproduce import curves, report
 from reproduce.framework import Cell, Experiment, Line, Result, Results
 
@@ -29,7 +30,7 @@ DELTAS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 def random_tree(shape: str, n: int, seed: int) -> ordhc.Dendrogram:
     """A random tree; of "threes", a Yule tree of which every leaf is a ((x, y), z)."""
     if shape != "threes":
-        tree = ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+        tree = from_engine(_ordhc.random_tree(shape, n, seed))
         return tree.relabel(np.random.default_rng(seed).permutation(n))
     leaves = np.random.default_rng(seed).permutation(n).reshape(-1, 3).tolist()
     nodes = [f"(({x},{y}),{z})" for x, y, z in leaves]
@@ -217,7 +218,7 @@ def _reconstruct(shape: str, method: str, n: int, share: float, seed: int) -> Re
     far = triples[np.arange(len(triples)), odd]
     rows = np.concatenate([np.column_stack([rest, far]), np.column_stack([rest[:, ::-1], far])])
     tree = ordhc.cluster(ordhc.Triplets(rows, n_leaves=n), method=RECONSTRUCTIONS[method])
-    shared = _ordhc.cluster_counts(tree._tree, truth._tree)[0]
+    shared = _ordhc.cluster_counts(engine_tree(tree), engine_tree(truth))[0]
     alone = _alone(truth)
     return {
         "right": shared / (n - 2),

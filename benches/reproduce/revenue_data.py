@@ -67,7 +67,7 @@ def _drawn(name: str, quadruplets: bool, seed: int, quick: bool) -> ordhc.Triple
 def _run(name: str, method: str, quick: bool, seed: int) -> Result:
     drawn = _drawn(name, method in ("AddS4-AL", "4K-AL", COSINE4), seed, quick)
     if method in (COSINE3, COSINE4):
-        tree = ordhc.linkage(cosines(_rows(name, seed, quick)), "average")
+        tree = ordhc.linkage(cosines(_rows(name, seed, quick)), "average", dissimilarity=False)
     else:
         tree = methods.fit(method, drawn, seed)
     return {"value": float(ordhc.score(tree, drawn))}

@@ -14,7 +14,7 @@ import ordhc
 
 food = ordhc.datasets.load_food()
 points = embed(food.triplets, "tste", n_components=2, seed=0).points
-tree = ordhc.linkage(ordhc.similarity(food.triplets), "ward")
+tree = ordhc.linkage(ordhc.similarity(food.triplets), "ward", dissimilarity=False)
 labels = tree.cut(n_clusters=5)
 
 fig, ax = plt.subplots(figsize=(7.2, 5.6))

@@ -16,7 +16,7 @@ __all__ = [
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
-    "limit_threads", "looks_like_distances", "mean_dot_linkage", "merge_distortion", "merged_runs",
+    "limit_threads", "mean_dot_linkage", "merge_distortion", "merged_runs",
     "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
     "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "random_tree",
     "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
@@ -164,10 +164,7 @@ def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
     _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None
 ) -> Tree: ...
-def agglomerate_few(
-    values: _Any, linkage: Linkage, dissimilarity: bool | None
-) -> Tree | None: ...
-def looks_like_distances(values: _Any) -> bool: ...
+def agglomerate_few(values: _Any, linkage: Linkage, dissimilarity: bool) -> Tree | None: ...
 def agglomerate_sparse(
     indptr: _Ints32 | _Ints, indices: _Ints32 | _Ints, values: _Floats, linkage: Linkage, dissimilarity:
     bool, missing: str, initial: _MaybeInts, progress: _Progress

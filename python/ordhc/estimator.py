@@ -13,6 +13,7 @@ from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.comparison.frames import column_names
+from ordhc.comparison.rows import changed
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.metrics.answers import answer_accuracy
 from ordhc.tree.matching import leaves_of
@@ -295,7 +296,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         """Comparisons by the leaves of the tree."""
         tree = self.dendrogram_
         data = comparisons_of_any(X, y, sample_weight, None, known=tree.n_leaves)
-        return data._changed(rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)
+        return changed(data, rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -59,10 +59,10 @@ def test_similarities_mirror_dissimilarities(name):
     y = pdist(np.random.default_rng(1).normal(size=(30, 3)))
     if name in ("ward", "centroid", "median"):
         offset = 7.0 if name == "ward" else 0.0
-        similar = ordhc.linkage(offset - y**2, name)
+        similar = ordhc.linkage(offset - y**2, name, dissimilarity=False)
         expected = np.sqrt(offset - similar.heights)
     else:
-        similar = ordhc.linkage(7.0 - y, name)
+        similar = ordhc.linkage(7.0 - y, name, dissimilarity=False)
         expected = 7.0 - similar.heights
     other = ordhc.linkage(y, name, dissimilarity=True)
     np.testing.assert_array_equal(similar.merges, other.merges)
@@ -126,7 +126,7 @@ def greedy_by_definition(S):
 @given(st.integers(2, 9), st.integers(0, 2**32 - 1))
 def test_average_of_counts_is_exact_greedy(n, seed):
     y = np.random.default_rng(seed).integers(-2, 3, n * (n - 1) // 2)
-    found = clusters(ordhc.linkage(y))
+    found = clusters(ordhc.linkage(y, dissimilarity=False))
     assert list(found) == [cluster for cluster, _ in greedy_by_definition(squareform(y))]
     assert list(found.values()) == [height for _, height in greedy_by_definition(squareform(y))]
 
@@ -134,7 +134,7 @@ def test_average_of_counts_is_exact_greedy(n, seed):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.int8, np.uint16, bool])
 def test_types_layouts_and_orders(dtype):
     square = squareform(np.arange(1, 29)).astype(dtype)
-    expected = ordhc.linkage(square.astype(np.float64))
+    expected = ordhc.linkage(square.astype(np.float64), dissimilarity=False)
     read_only = square.copy()
     read_only.flags.writeable = False
     swapped = square.astype(square.dtype.newbyteorder())
@@ -146,14 +146,14 @@ def test_types_layouts_and_orders(dtype):
         swapped,
         square.tolist(),
     ):
-        assert ordhc.linkage(S) == expected
+        assert ordhc.linkage(S, dissimilarity=False) == expected
 
 
 def test_input_is_left_alone():
     S = squareform(distinct(3, 50))
     before = S.copy()
     for name in ALL:
-        ordhc.linkage(S, name)
+        ordhc.linkage(S, name, dissimilarity=False)
     np.testing.assert_array_equal(S, before)
 
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_handed_over_is_explained():
     read_only.flags.writeable = False
     for wrong in (S.tolist(), S.astype(np.float32), np.asfortranarray(S)[:, ::2], read_only):
         with pytest.raises(ordhc.InputError, match="overwrite=True needs a writable"):
-            ordhc.linkage(wrong, overwrite=True)
+            ordhc.linkage(wrong, dissimilarity=False, overwrite=True)
 
 
 THREADS = """
@@ -191,7 +191,7 @@ m = n * (n - 1) // 2
 for values in (np.random.default_rng(1).random(m), np.random.default_rng(2).integers(0, 99, m) * 0.1):
     for name in ("average", "complete", "ward", "single"):
         digest.update(ordhc.linkage(values, name, dissimilarity=True).to_linkage_matrix().tobytes())
-    digest.update(ordhc.linkage(values, overwrite=True).to_linkage_matrix().tobytes())
+    digest.update(ordhc.linkage(values, dissimilarity=False, overwrite=True).to_linkage_matrix().tobytes())
 print(digest.hexdigest())
 """
 
@@ -213,21 +213,23 @@ def test_inversions_of_centroids_are_kept():
 
 @pytest.mark.parametrize("name", ALL)
 def test_few_leaves(name):
-    assert ordhc.linkage([[5.0]], name).to_newick() == "0;"
-    assert ordhc.linkage([], name).n_leaves == 1
-    assert ordhc.linkage([2.0], name).heights.tolist() == [2.0]
+    assert ordhc.linkage([[5.0]], name, dissimilarity=False).to_newick() == "0;"
+    assert ordhc.linkage([], name, dissimilarity=False).n_leaves == 1
+    assert ordhc.linkage([2.0], name, dissimilarity=False).heights.tolist() == [2.0]
     assert ordhc.linkage([2.0], name, dissimilarity=True).heights.tolist() == [2.0]
 
 
 def test_tie_seed_gives_another_order_of_ties_reproducibly():
     S = np.ones((12, 12))
-    plain = ordhc.linkage(S)
-    seeded = [ordhc.linkage(S, tie_seed=seed) for seed in (1, 1, 2)]
+    plain = ordhc.linkage(S, dissimilarity=False)
+    seeded = [ordhc.linkage(S, dissimilarity=False, tie_seed=seed) for seed in (1, 1, 2)]
     assert seeded[0] == seeded[1]
     assert seeded[0] != plain
     assert seeded[0] != seeded[2]
     untied = squareform(distinct(0, 12))
-    assert set(clusters(ordhc.linkage(untied, tie_seed=3))) == set(clusters(ordhc.linkage(untied)))
+    assert set(clusters(ordhc.linkage(untied, dissimilarity=False, tie_seed=3))) == set(
+        clusters(ordhc.linkage(untied, dissimilarity=False))
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,17 +253,17 @@ def test_tie_seed_gives_another_order_of_ties_reproducibly():
 )
 def test_bad_matrices_are_explained(S, part):
     with pytest.raises(ordhc.InputError) as error:
-        ordhc.linkage(S)
+        ordhc.linkage(S, dissimilarity=False)
     assert part in str(error.value)
 
 
 def test_unsigned_numbers_are_taken():
     S = np.array([[2**64 - 1, 5, 1], [5, 0, 2**53], [1, 2**53, 0]], dtype=np.uint64)
-    tree = ordhc.linkage(S, "single")
+    tree = ordhc.linkage(S, "single", dissimilarity=False)
     assert tree.merges.tolist() == [[1, 2], [0, 3]]
     assert tree.heights.tolist() == [2.0**53, 5.0]
-    assert ordhc.linkage(squareform(S, checks=False), "single") == tree
-    assert ordhc.linkage(np.zeros(0, dtype=np.uint64)).n_leaves == 1
+    assert ordhc.linkage(squareform(S, checks=False), "single", dissimilarity=False) == tree
+    assert ordhc.linkage(np.zeros(0, dtype=np.uint64), dissimilarity=False).n_leaves == 1
 
 
 def test_bad_arguments_are_explained():
@@ -274,7 +276,7 @@ def test_bad_arguments_are_explained():
         ({"names": ["a"]}, "1 names for 3 leaves"),
     ]:
         with pytest.raises(ordhc.InputError) as error:
-            ordhc.linkage(y, **arguments)
+            ordhc.linkage(y, dissimilarity=False, **arguments)
         assert part in str(error.value)
     with pytest.raises(ordhc.InputError, match="negative"):
         ordhc.linkage([-1.0, 2.0, 3.0], "ward", dissimilarity=True)

@@ -23,13 +23,12 @@ def test_few_leaves_merge_as_the_naive_engine_says(name, kind):
     for n in (1, 2, 3, 7, 24, 65, 130):
         y = pairs(kind, n, 0)
         for values in (y, squareform(y) if n > 1 else np.zeros((1, 1))):
-            for dissimilarity in (True, False, None):
-                told = {} if dissimilarity is None else {"dissimilarity": dissimilarity}
-                tree = ordhc.linkage(values, name, **told)
+            for dissimilarity in (True, False):
+                tree = ordhc.linkage(values, name, dissimilarity=dissimilarity)
                 slow = merged(values, name, dissimilarity)
                 assert np.array_equal(tree.merges, slow.merges)
                 np.testing.assert_allclose(tree.heights, slow.heights, rtol=1e-9, atol=1e-12)
-                long = ordhc.linkage(values, name, progress=lambda _: None, **told)
+                long = ordhc.linkage(values, name, dissimilarity=dissimilarity, progress=lambda _: None)
                 assert tree == long
                 assert (tree.kind, tree.settings, tree.names) == (long.kind, long.settings, None)
 
@@ -48,22 +47,20 @@ def test_what_there_is_to_tell_is_told(n):
     for wrong in (np.nan, np.inf):
         bad = y.copy()
         bad[3] = wrong
-        for told in ({}, {"dissimilarity": True}):
+        for dissimilarity in (True, False):
             with pytest.raises(InputError, match="position 3 .* must be finite"):
-                ordhc.linkage(bad, **told)
+                ordhc.linkage(bad, dissimilarity=dissimilarity)
     with pytest.warns(OrdhcWarning, match="negative"):
         ordhc.linkage(y - 0.5, dissimilarity=True)
     with pytest.raises(InputError, match="negative"):
         ordhc.linkage(y - 0.5, "ward", dissimilarity=True)
-    points = np.random.default_rng(0).normal(size=(n, 2))
-    distances = np.linalg.norm(points[:, None] - points, axis=2)
-    with pytest.warns(OrdhcWarning, match="looks like distances"):
-        ordhc.linkage(distances)
+    with pytest.raises(InputError, match=r"linkage\(S, 'average', dissimilarity=True\) if"):
+        ordhc.linkage(y)
     with pytest.warns(OrdhcWarning, match="diagonal"):
         ordhc.linkage(10 * np.eye(n) + squareform(y), dissimilarity=True)
     lopsided = squareform(y)
     lopsided[0, 1] += 1
     with pytest.raises(InputError, match="not symmetric"):
-        ordhc.linkage(lopsided)
+        ordhc.linkage(lopsided, dissimilarity=False)
     with pytest.raises(InputError, match="unknown linkage"):
-        ordhc.linkage(y, "averagee")
+        ordhc.linkage(y, "averagee", dissimilarity=False)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import OrdhcWarning, _ordhc
+from ordhc.tree.parts import from_engine
 from support import engines as engines_of
 from support import linkage_twin as twin
 
@@ -46,7 +47,7 @@ def merged(values, name, dissimilarity, engine, overwrite=False, labels=None):
     rule = _ordhc.Linkage.coefficients(alpha, beta, gamma, {}, reducible=reducible, squared=squared)
     initial = None if labels is None else np.array(labels, dtype=np.int64)
     tree = _ordhc.agglomerate(values, rule, dissimilarity, engine, initial, None, overwrite)
-    return ordhc.Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def trees(S, name, dissimilarity, labels=None):
@@ -225,7 +226,7 @@ def test_a_formula_of_many_terms_is_read():
     many = " + ".join(["1e-6"] * 100_000)
     rule = _ordhc.Linkage.coefficients(f"5 * ({many})", "0", "0", {}, reducible=False, squared=False)
     tree = _ordhc.agglomerate(np.array([3.0, 1.0, 2.0]), rule, False, "auto", None, None)
-    assert np.allclose(ordhc.Dendrogram._of(tree, None).heights, [3.0, 1.5])
+    assert np.allclose(from_engine(tree).heights, [3.0, 1.5])
 
 
 def test_reading_what_is_being_overwritten_is_an_error():
@@ -235,10 +236,10 @@ def test_reading_what_is_being_overwritten_is_an_error():
     def told(_):
         for overwrite in (False, True):
             with pytest.raises(ordhc.InputError) as error:
-                ordhc.linkage(S, "single", overwrite=overwrite)
+                ordhc.linkage(S, "single", dissimilarity=False, overwrite=overwrite)
             errors.append(str(error.value))
 
-    ordhc.linkage(S, "average", overwrite=True, progress=told)
+    ordhc.linkage(S, "average", dissimilarity=False, overwrite=True, progress=told)
     assert errors
     assert all("in use by another call" in error for error in errors)
 

@@ -46,7 +46,7 @@ def test_absent_pairs_are_zero(data, kind, name, more):
         full[i, j] = full[j, i] = value
     labels = more.draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n))
     seed = more.draw(st.none() | st.integers(0, 5))
-    found = ordhc.linkage(S, name, initial_clusters=labels, tie_seed=seed)
+    found = ordhc.linkage(S, name, dissimilarity=False, initial_clusters=labels, tie_seed=seed)
     order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
     turned = None if labels is None else np.array(labels)[order]
     shuffled = np.ascontiguousarray(full[np.ix_(order, order)])
@@ -76,7 +76,7 @@ def test_unknown_pairs_count_for_nothing():
     S = matrix(6, {(0, 1): 4.0, (1, 2): 3.0, (0, 2): 1.0, (3, 4): 2.5})
     for name, height in [("single", 3.0), ("average", 2.0), ("complete", 1.0)]:
         with pytest.warns(ordhc.OrdhcWarning, match="3 separate trees") as told:
-            tree = ordhc.linkage(S, name, missing="ignore", names=list("abcdef"))
+            tree = ordhc.linkage(S, name, dissimilarity=False, missing="ignore", names=list("abcdef"))
         assert told[0].filename == __file__
         lowest = min(height, 2.5)
         assert sorted(tree.heights.tolist(), reverse=True) == tree.heights.tolist()
@@ -84,7 +84,7 @@ def test_unknown_pairs_count_for_nothing():
         assert tree.cut(n_clusters=3).tolist() == [0, 0, 0, 1, 1, 2]
         assert tree.merges[-1].tolist() == [5, 9]
     with pytest.warns(ordhc.OrdhcWarning, match="3 separate trees"):
-        tree = ordhc.linkage(sp.csr_array((3, 3)), missing="ignore")
+        tree = ordhc.linkage(sp.csr_array((3, 3)), dissimilarity=False, missing="ignore")
     assert tree.merges.tolist() == [[0, 1], [2, 3]]
     assert tree.heights.tolist() == [0.0, 0.0]
 
@@ -93,14 +93,22 @@ def test_of_equally_similar_pairs_the_better_known_goes_first():
     # After 1 and 2: half of the pairs with 0 are known, all with 3.
     S = matrix(4, {(1, 2): 9.0, (0, 1): 5.0, (1, 3): 5.0, (2, 3): 5.0})
     for name in ("average", "complete"):
-        assert ordhc.linkage(S, name, missing="ignore").merges.tolist() == [[1, 2], [3, 4], [0, 5]]
-    assert ordhc.linkage(S, "single", missing="ignore").merges.tolist() == [[1, 2], [0, 4], [3, 5]]
+        assert ordhc.linkage(S, name, dissimilarity=False, missing="ignore").merges.tolist() == [
+            [1, 2],
+            [3, 4],
+            [0, 5],
+        ]
+    assert ordhc.linkage(S, "single", dissimilarity=False, missing="ignore").merges.tolist() == [
+        [1, 2],
+        [0, 4],
+        [3, 5],
+    ]
 
 
 def test_initial_clusters_without_known_pairs():
     S = matrix(4, {(0, 1): 3.0})
     with pytest.warns(ordhc.OrdhcWarning, match="2 separate"):
-        tree = ordhc.linkage(S, missing="ignore", initial_clusters=[0, 1, 2, 2])
+        tree = ordhc.linkage(S, dissimilarity=False, missing="ignore", initial_clusters=[0, 1, 2, 2])
     assert tree.merges.tolist() == [[2, 3], [0, 1], [4, 5]]
     assert tree.heights.tolist() == [3.0, 3.0, 3.0]
 
@@ -111,14 +119,14 @@ def test_input_stays_as_it_is():
     )
     before = (S.data.copy(), S.indices.copy(), S.indptr.copy())
     with pytest.raises(ordhc.InputError, match=r"\[2, 0\] is 7 but \[0, 2\] is 3"):
-        ordhc.linkage(S)
+        ordhc.linkage(S, dissimilarity=False)
     for now, then in zip((S.data, S.indices, S.indptr), before, strict=True):
         assert np.array_equal(now, then)
     S = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
-    assert ordhc.linkage(S).heights.tolist() == [3.0]
+    assert ordhc.linkage(S, dissimilarity=False).heights.tolist() == [3.0]
     big = sp.csr_array(([1.0], [1], [0, 1, 1]), shape=(2, 2))
     big.indptr = big.indptr.astype(np.int64)
-    assert ordhc.linkage(big).heights.tolist() == [1.0]
+    assert ordhc.linkage(big, dissimilarity=False).heights.tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -139,21 +147,21 @@ def test_input_stays_as_it_is():
 )
 def test_what_does_not_work_is_said(arguments, options, text):
     with pytest.raises(ordhc.InputError, match=text):
-        ordhc.linkage(*arguments, **options)
+        ordhc.linkage(*arguments, **{"dissimilarity": False, **options})
 
 
 def test_progress_and_its_errors():
     told = []
     S = sp.random_array((3000, 3000), density=0.01, rng=np.random.default_rng(0))
     S = sp.triu(S, 1)
-    ordhc.linkage(S, progress=told.append)
+    ordhc.linkage(S, dissimilarity=False, progress=told.append)
     assert told[-1] == 1.0
 
     def fail(_):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        ordhc.linkage(S, progress=fail)
+        ordhc.linkage(S, dissimilarity=False, progress=fail)
 
 
 # --- sparse answers --------------------------------------------------------------------------
@@ -249,12 +257,12 @@ def test_what_a_function_may_not_give():
         (lambda i, others: np.where(others == 2, np.nan, 1.0), "gave nan for leaves 0 and 2"),
     ]:
         with pytest.raises(ordhc.InputError, match=message):
-            ordhc.linkage(function, "single", n_leaves=4)
+            ordhc.linkage(function, "single", dissimilarity=False, n_leaves=4)
     with pytest.raises(ordhc.InputError, match="only 'single' does"):
-        ordhc.linkage(lambda i, others: others, n_leaves=4)
+        ordhc.linkage(lambda i, others: others, dissimilarity=False, n_leaves=4)
     with pytest.raises(ordhc.InputError, match="give n_leaves"):
-        ordhc.linkage(lambda i, others: others, "single")
+        ordhc.linkage(lambda i, others: others, "single", dissimilarity=False)
     with pytest.raises(ordhc.InputError, match="n_leaves is for functions"):
-        ordhc.linkage(np.zeros((3, 3)), "single", n_leaves=3)
+        ordhc.linkage(np.zeros((3, 3)), "single", dissimilarity=False, n_leaves=3)
     with pytest.raises(ordhc.InputError, match="takes no overwrite"):
-        ordhc.linkage(lambda i, others: others, "single", n_leaves=4, overwrite=True)
+        ordhc.linkage(lambda i, others: others, "single", dissimilarity=False, n_leaves=4, overwrite=True)

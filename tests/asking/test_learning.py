@@ -192,7 +192,7 @@ def test_linkages_from_pairs(n, seed, batch):
     S = np.random.default_rng(seed).random((n, n))
     S = S + S.T
     for method in ("single", "complete"):
-        want = ordhc.linkage(S, method)
+        want = ordhc.linkage(S, method, dissimilarity=False)
         learner = ordhc.Learner(n, method)
         tree = ordhc.learn(oracles.from_similarity(S), learner=learner, batch=batch)
         assert tree.merges.tolist() == want.merges.tolist()

@@ -30,7 +30,7 @@ def test_oracles_agree(n, seed):
     triplets = oracles.recording(oracles.from_similarity(-D))
     triplets(rows)
     assert np.array_equal(oracles.recorded(triplets.comparisons())(rows), of_vectors)
-    tree = ordhc.linkage(-D)
+    tree = ordhc.linkage(-D, dissimilarity=False)
     heights = -np.array([[tree.lca_size(i, j) if i != j else 0 for j in range(n)] for i in range(n)])
     assert np.array_equal(oracles.from_tree(tree)(rows), oracles.from_similarity(heights)(rows))
 

@@ -12,13 +12,14 @@ import ordhc
 from ordhc import InputError, Learner, _ordhc, oracles
 from ordhc.cli import group
 from ordhc.metrics import robinson_foulds, triplet_distance
+from ordhc.tree.parts import from_engine
 
 NAMES = tuple("abcdefgh")
 TRUTH = ordhc.as_dendrogram("(((a,b),(c,d)),((e,f),(g,h)));")
 
 
 def random_tree(shape, n, seed):
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def persistent(truth, p, seed):

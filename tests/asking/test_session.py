@@ -310,7 +310,7 @@ def test_pairs(tmp_path, monkeypatch):
             session.tell(questions.ids, oracle(questions.rows))
             if session.n_answered == 6:
                 assert len(session.undo()) == 4
-        want = ordhc.linkage(S, "complete")
+        want = ordhc.linkage(S, "complete", dissimilarity=False)
         assert same(session.tree(), want)
         rows, answers, _ = session.answers()
         assert isinstance(session.comparisons(), ordhc.Quadruplets)

@@ -13,6 +13,7 @@ import ordhc
 from ordhc.asking.rules import FEWEST, medians, same_sides
 from ordhc.asking.salvage import salvage
 from ordhc.cli import group
+from ordhc.comparison.rows import changed
 from support.processes import run
 
 NAMES = [f"thing {k}" for k in range(9)]
@@ -167,7 +168,7 @@ def test_the_default_is_right_where_a_learner_chose_and_others_warn():
     with pytest.warns(ordhc.OrdhcWarning, match="posterior-al"):
         ordhc.cluster(data, method="adds3-al")
     # AddS is as biased if nobody says that a learner chose the questions, but is not the default.
-    assert ordhc.cluster(data._changed(adaptive=False)).settings["method"] == "posterior-al"
+    assert ordhc.cluster(changed(data, adaptive=False)).settings["method"] == "posterior-al"
 
 
 def test_select_scores_on_what_is_held_out_and_prefers_the_posterior():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.tree.parts import from_engine
 
 TREE = "(((0,1),(2,3)),((4,5),(6,7)));"
 
@@ -74,7 +75,7 @@ def test_the_command_asks_triplets(tmp_path):
 def test_a_tree_compares_pairs():
     rng = np.random.default_rng(1)
     for seed in range(20):
-        tree = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("uniform", 7, seed), None)
+        tree = from_engine(ordhc._ordhc.random_tree("uniform", 7, seed))
         heights = [ordhc.Dendrogram(tree.merges, np.sort(rng.random(6)), kind="dissimilarity"), None]
         for with_heights in heights:
             known = ordhc.Dendrogram.from_newick(tree.to_newick(branch_lengths=False))

@@ -117,7 +117,7 @@ CALLS = {
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
-    "linkage": (ordhc.linkage, {"S": S}),
+    "linkage": (ordhc.linkage, {"S": S, "dissimilarity": False}),
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),
     "plan": (ordhc.plan, {"n_leaves": 30, "accuracy": 0.8}),

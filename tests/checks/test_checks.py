@@ -108,15 +108,15 @@ ACTS = {
     "similarity name": lambda x: ordhc.similarity(T, x),
     "layout": lambda x: ordhc.similarity(T, layout=x),
     "dtype": lambda x: ordhc.similarity(T, dtype=x),
-    "linkage": ordhc.linkage,
-    "linkage name": lambda x: ordhc.linkage([1.0, 2.0, 3.0], x),
-    "linkage labels": lambda x: ordhc.linkage(np.ones(6), initial_clusters=x),
-    "tie_seed": lambda x: ordhc.linkage(np.ones(6), tie_seed=x),
+    "linkage": lambda x: ordhc.linkage(x, dissimilarity=False),
+    "linkage name": lambda x: ordhc.linkage([1.0, 2.0, 3.0], x, dissimilarity=False),
+    "linkage labels": lambda x: ordhc.linkage(np.ones(6), dissimilarity=False, initial_clusters=x),
+    "tie_seed": lambda x: ordhc.linkage(np.ones(6), dissimilarity=False, tie_seed=x),
     "dissimilarity": lambda x: ordhc.linkage(np.ones(6), dissimilarity=x),
-    "overwrite": lambda x: ordhc.linkage(np.ones(6), overwrite=x),
-    "S overwritten": lambda x: ordhc.linkage(x, overwrite=True),
-    "missing": lambda x: ordhc.linkage(np.ones(6), missing=x),
-    "linkage names": lambda x: ordhc.linkage(np.ones(6), names=x),
+    "overwrite": lambda x: ordhc.linkage(np.ones(6), dissimilarity=False, overwrite=x),
+    "S overwritten": lambda x: ordhc.linkage(x, dissimilarity=False, overwrite=True),
+    "missing": lambda x: ordhc.linkage(np.ones(6), dissimilarity=False, missing=x),
+    "linkage names": lambda x: ordhc.linkage(np.ones(6), dissimilarity=False, names=x),
     "cluster": ordhc.cluster,
     "vectors by method": lambda x: ordhc.cluster(x, method="cosine-al"),
     "method": lambda x: ordhc.cluster(T, method=x),
@@ -192,16 +192,16 @@ def test_quoted_text_is_a_literal_or_cut(text):
 LOST = [
     (lambda: TREE.relabel([1.9, 0.1, 2, 3]), "leaves[0] = 1.9 is no whole number"),
     (
-        lambda: ordhc.linkage(np.ones(6), initial_clusters=[1e300, 1e200, 1, 2]),
+        lambda: ordhc.linkage(np.ones(6), dissimilarity=False, initial_clusters=[1e300, 1e200, 1, 2]),
         "initial_clusters[0] = 1e+300",
     ),
     (lambda: Triplets(np.ma.MaskedArray(T.rows, mask=T.rows == 3)), "rows[1, 2] is masked"),
     (
-        lambda: ordhc.linkage(np.ma.MaskedArray(np.ones(6), mask=[0, 0, 1, 0, 0, 0])),
+        lambda: ordhc.linkage(np.ma.MaskedArray(np.ones(6), mask=[0, 0, 1, 0, 0, 0]), dissimilarity=False),
         "the matrix[2] is masked",
     ),
     (lambda: ordhc.cluster(np.ones((3, 2)) * 1j, method="dot-al"), "complex numbers"),
-    (lambda: ordhc.linkage(np.ones(6) * 1j), "complex numbers"),
+    (lambda: ordhc.linkage(np.ones(6) * 1j, dissimilarity=False), "complex numbers"),
     (lambda: ordhc.Dendrogram([(0, 1)], [1j]), "complex numbers"),
     (lambda: Triplets([(0, 1, 2)], weights=["1.5"]), "weights must be numbers, not text such as '1.5'"),
     (lambda: Triplets([(0, 1, 2**31 - 2)]), f"row 0: leaf {2**31 - 2} is far above the 3 different ids"),
@@ -278,7 +278,7 @@ def test_arrays_of_any_layout_give_the_same(way):
             return x
         return x.astype(way)
 
-    assert ordhc.linkage(other(S)) == ordhc.linkage(S)
+    assert ordhc.linkage(other(S), dissimilarity=False) == ordhc.linkage(S, dissimilarity=False)
     assert Triplets(other(rows)) == T
     assert ordhc.cluster(other(S), method="dot-al") == ordhc.cluster(S, method="dot-al")
     assert Triplets(T.rows, weights=other(S[:2, :2]).ravel()) == Triplets(T.rows, weights=S[:2, :2].ravel())

@@ -22,10 +22,10 @@ def _error(call):
         (lambda: ordhc.Triplets([[0, 1, 2]], weights=[np.nan]), 0, None),
         (lambda: ordhc.Triplets([[0, 1, 2.5]]), 0, None),
         (lambda: ordhc.Triplets.from_ranking([[0, 1, 1]]), 0, ((0, 1, 1),)),
-        (lambda: ordhc.linkage([[0, 1], [2, 0]]), None, ((0, 1),)),
-        (lambda: ordhc.linkage([1.0, np.nan, 2.0]), None, ((0, 2),)),
+        (lambda: ordhc.linkage([[0, 1], [2, 0]], dissimilarity=False), None, ((0, 1),)),
+        (lambda: ordhc.linkage([1.0, np.nan, 2.0], dissimilarity=False), None, ((0, 2),)),
         (lambda: ordhc.cluster([[1.0, 2.0], [0.0, np.inf]], method="dot-al"), 1, None),
-        (lambda: ordhc.linkage(np.eye(3), "no linkage"), None, None),
+        (lambda: ordhc.linkage(np.eye(3), "no linkage", dissimilarity=False), None, None),
     ],
 )
 def test_rows_and_leaves(call, row, leaves):

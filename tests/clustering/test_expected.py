@@ -39,7 +39,10 @@ def test_trees_are_about_as_right_as_expected():
 
 def test_more_answers_are_of_the_same_people():
     labels = levels(2, 4)
-    n, oracle = len(labels), ordhc.oracles.from_tree(ordhc.linkage(levels_as_similarity(labels), "average"))
+    n, oracle = (
+        len(labels),
+        ordhc.oracles.from_tree(ordhc.linkage(levels_as_similarity(labels), "average", dissimilarity=False)),
+    )
     rng = np.random.default_rng(0)
     rows = np.array([rng.permutation(n)[:3] for _ in range(1200)])
     rows = rows[oracle(rows) >= 0]
@@ -74,7 +77,7 @@ def levels_as_similarity(labels):
 
 def test_a_tree_beside_itself_is_right():
     labels = levels(3, 4)
-    tree = ordhc.linkage(levels_as_similarity(labels), "average")
+    tree = ordhc.linkage(levels_as_similarity(labels), "average", dissimilarity=False)
     other = tree.relabel(np.roll(np.arange(tree.n_leaves), 1))
     for by_correlation in (False, True):
         same = expected_of(tree, [tree], by_correlation=by_correlation)

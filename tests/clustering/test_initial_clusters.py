@@ -75,4 +75,4 @@ def test_bad_initial_clusters_are_explained(labels, text):
             ordhc.cluster(t, method=method, initial_clusters=labels)
     for name in ("single", "complete", "average"):
         with pytest.raises(ordhc.InputError, match=text):
-            ordhc.linkage(np.zeros((4, 4)), name, initial_clusters=labels)
+            ordhc.linkage(np.zeros((4, 4)), name, dissimilarity=False, initial_clusters=labels)

@@ -201,7 +201,7 @@ def test_vectors():
     lengths = np.linalg.norm(X, axis=1)
     assert np.allclose(ordhc.similarity(X, "cosine"), X @ X.T / lengths[:, None] / lengths)
     tree = ordhc.cluster(X, method="dot-al", memory="matrix")
-    bare = ordhc.linkage(ordhc.similarity(X, "dot"))
+    bare = ordhc.linkage(ordhc.similarity(X, "dot"), dissimilarity=False)
     assert tree.leaf_heights is not None
     assert bare.leaf_heights is None
     assert ordhc.Dendrogram(tree.merges, tree.heights, kind="similarity") == bare
@@ -237,4 +237,4 @@ def test_bad_options(options, text):
 
 def test_linkages_of_comparisons_take_no_matrix():
     with pytest.raises(ordhc.InputError, match="ordhc.cluster"):
-        ordhc.linkage(np.eye(3), "3-al")
+        ordhc.linkage(np.eye(3), "3-al", dissimilarity=False)

@@ -21,7 +21,7 @@ def test_adds3_average_linkage(source, size, leaves, published):
     assert f"{ordhc.score(tree, t):.3e}" == published
     assert ordhc.cluster(t, similarity="adds3", linkage="average") == tree
     assert ordhc.cluster(t, method="adds4-al") == tree
-    assert ordhc.linkage(ordhc.similarity(t), names=t.names) == tree
+    assert ordhc.linkage(ordhc.similarity(t), dissimilarity=False, names=t.names) == tree
     assert ordhc.score(tree, t.to_quadruplets()) == ordhc.score(tree, t)
 
 
@@ -42,7 +42,7 @@ def test_theorem_1_holds_in_whole_numbers():
     t = CAR().triplets
     S = ordhc.similarity(t, dtype="int64")
     for name in ("average", "single", "ward"):
-        tree = ordhc.linkage(S, name)
+        tree = ordhc.linkage(S, name, dissimilarity=False)
         cost = sum(
             int(S[i, j]) * tree.lca_size(i, j) for i in range(t.n_leaves) for j in range(i + 1, t.n_leaves)
         )

@@ -14,6 +14,7 @@ import ordhc
 from ordhc import cli
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.testing.strategies import triplets
+from ordhc.tree.parts import engine_tree
 from support.random_data import planted
 from support.trees import clusters
 
@@ -59,11 +60,11 @@ def moved(tree):
 @settings(max_examples=60, deadline=None)
 @given(triplets(max_leaves=8), st.sampled_from(["revenue", "satisfied"]), st.integers(0, 2))
 def test_no_single_move_is_better(t, objective, restarts):
-    start = ordhc.linkage(ordhc.similarity(t), "single")
+    start = ordhc.linkage(ordhc.similarity(t), "single", dissimilarity=False)
     score = (
         (lambda tree: ordhc.score(tree, t))
         if objective == "revenue"
-        else lambda tree: float(ordhc._ordhc.satisfied(tree._tree, t.rows, t.weights)[0])
+        else lambda tree: float(ordhc._ordhc.satisfied(engine_tree(tree), t.rows, t.weights)[0])
     )
     better = ordhc.refine(start, t, objective, restarts=restarts)
     best = score(better)
@@ -82,10 +83,15 @@ def test_revenue_is_dasguptas_cost_of_adds():
     start = ordhc.cluster(t, method="adds3-al+spr")
     S = ordhc.similarity(t, dtype="int64")
     for heights in ("sizes", "average"):
-        assert ordhc.refine(start, t, heights=heights) == ordhc.refine(start, S, heights=heights)
+        assert ordhc.refine(start, t, heights=heights) == ordhc.refine(
+            start, S, dissimilarity=False, heights=heights
+        )
     q = t.to_quadruplets()
     assert ordhc.refine(start, q) == ordhc.refine(start, t)
-    sizes = [ordhc.refine(start, values, heights="sizes") for values in (S.astype(float) + 7, S)]
+    sizes = [
+        ordhc.refine(start, values, dissimilarity=False, heights="sizes")
+        for values in (S.astype(float) + 7, S)
+    ]
     assert sizes[0] == sizes[1]
 
 
@@ -149,7 +155,7 @@ def test_heights():
     assert tree.heights.tolist() == [9, 7, 1.5]
     tree = ordhc.refine("((0,2),(1,3));", S, dissimilarity=False, heights="sizes")
     assert (tree.kind, tree.heights.tolist()) == ("similarity", [2, 2, 0])
-    tree = ordhc.refine("((0,2),(1,3));", 9 - S)
+    tree = ordhc.refine("((0,2),(1,3));", 9 - S, dissimilarity=True)
     assert (tree.kind, tree.heights.tolist()) == ("dissimilarity", [0, 2, 7.5])
     assert clusters(tree) == {frozenset(s) for s in ([0], [1], [2], [3], [0, 1], [2, 3], range(4))}
 
@@ -171,7 +177,7 @@ def test_initial_clusters_stay():
 def test_few_leaves(n):
     S = np.arange(n * n).reshape(n, n)
     tree = ordhc.Dendrogram([(0, 1), (2, 3)][: n - 1], [2.0, 1.0][: n - 1], kind="similarity")
-    assert ordhc.refine(tree, S + S.T).n_leaves == n
+    assert ordhc.refine(tree, S + S.T, dissimilarity=False).n_leaves == n
 
 
 def test_leaves_without_answers_stay_last():
@@ -202,7 +208,23 @@ def test_bad_arguments():
         ordhc.cluster(t, method="3-al", refine="dasgupta")
     nan = np.full((32, 32), np.nan)
     with pytest.raises(ordhc.InputError, match="NaN"):
-        ordhc.refine(tree, nan)
+        ordhc.refine(tree, nan, dissimilarity=False)
+
+
+def test_a_matrix_needs_its_direction_and_comparisons_have_none():
+    t, _ = planted(1)
+    # Text without heights doesn't tell the direction either.
+    for tree in (ordhc.cluster(t, method="adds3-al"), ordhc.cluster(t, method="adds3-al").to_newick()):
+        for dissimilarity in ({}, {"dissimilarity": None}):
+            with pytest.raises(
+                ordhc.InputError, match=r"refine\(tree, S, dissimilarity=True\) if .* dissimilarity=False if"
+            ):
+                ordhc.refine(tree, ordhc.similarity(t), **dissimilarity)
+        with pytest.raises(ordhc.InputError, match="'yes' is neither True nor False"):
+            ordhc.refine(tree, ordhc.similarity(t), dissimilarity="yes")
+        for dissimilarity in (True, False):
+            with pytest.raises(ordhc.InputError, match="dissimilarity is for a matrix; Triplets have none"):
+                ordhc.refine(tree, t, dissimilarity=dissimilarity)
 
 
 def test_progress_and_the_seed():

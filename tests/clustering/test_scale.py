@@ -90,7 +90,7 @@ def test_scale_of_similarities_changes_no_refinement(n, seed, factor, few):
     S = random.integers(0, 4 if few else 1000, (n, n)).astype(float)
     S += S.T
     start = ordhc.linkage(S, "average", dissimilarity=False)
-    tree, other = ordhc.refine(start, S), ordhc.refine(start, factor * S)
+    tree, other = (ordhc.refine(start, k * S, dissimilarity=False) for k in (1, factor))
     assert ordhc.score(other, S, metric="dasgupta_cost") == ordhc.score(tree, S, metric="dasgupta_cost")
     if factor in (2.0, 3.0):
         # Other factors round: of places that are worth the same one may be a little better.

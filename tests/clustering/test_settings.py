@@ -62,12 +62,12 @@ def test_leaves_without_answers_and_orders_of_ties_change_nothing_of_it():
 
 def test_linkage_knows_no_similarity():
     S = ordhc.similarity(T)
-    assert plain(ordhc.linkage(S, "ward", tie_seed=3)) == made(linkage="ward")
+    assert plain(ordhc.linkage(S, "ward", dissimilarity=False, tie_seed=3)) == made(linkage="ward")
     sparse = pytest.importorskip("scipy.sparse")
-    assert plain(ordhc.linkage(sparse.csr_array(S), "single")) == made(linkage="single")
-    assert plain(ordhc.linkage(lambda i, others: S[i, others], "single", n_leaves=5)) == made(
-        linkage="single"
-    )
+    assert plain(ordhc.linkage(sparse.csr_array(S), "single", dissimilarity=False)) == made(linkage="single")
+    assert plain(
+        ordhc.linkage(lambda i, others: S[i, others], "single", dissimilarity=False, n_leaves=5)
+    ) == made(linkage="single")
 
 
 def test_refine_keeps_what_made_the_tree_before():
@@ -116,7 +116,9 @@ def test_it_stays_with_the_tree(tmp_path):
 def test_trees_are_equal_whatever_made_them():
     tree = ordhc.cluster(T, method="adds3-al+spr")
     assert (
-        tree == tree.with_settings(None) == ordhc.refine(ordhc.linkage(ordhc.similarity(T), names=NAMES), T)
+        tree
+        == tree.with_settings(None)
+        == ordhc.refine(ordhc.linkage(ordhc.similarity(T), dissimilarity=False, names=NAMES), T)
     )
 
 

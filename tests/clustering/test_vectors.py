@@ -259,7 +259,7 @@ def test_what_is_recommended_first_finds_the_classes_of_iris():
     with pytest.raises(ordhc.InputError, match="similarity='euclidean', linkage='ward'"):
         ordhc.cluster(X)
     with pytest.raises(ordhc.InputError, match="similarity='euclidean', linkage='ward'"):
-        ordhc.linkage(X)
+        ordhc.linkage(X, dissimilarity=False)
     d = ordhc.cluster(X, similarity="euclidean", linkage="ward")
     assert ordhc.metrics.ari(d, classes) > 0.7
 
@@ -418,6 +418,6 @@ def test_components_on_the_way():
     X = positive(20, 5)
     tree = ordhc.cluster(X, similarity="pca-dot", n_components=2)
     scores = ordhc.pca(X, 2)
-    again = ordhc.linkage(scores @ scores.T / 5)
+    again = ordhc.linkage(scores @ scores.T / 5, dissimilarity=False)
     assert tree.merges.tolist() == again.merges.tolist()
     assert ordhc.cluster(X, similarity="pca-cosine", n_components=2, memory="vectors").n_leaves == 20

@@ -40,9 +40,9 @@ SQUARE = {
 @pytest.mark.parametrize("options", [{}, {"tie_seed": 3}, {"name": "ward"}, {"names": ["x", "y", "z"]}])
 def test_similarities(kind, options):
     frame, names = SQUARE[kind]
-    found = ordhc.linkage(frame, **options)
+    found = ordhc.linkage(frame, dissimilarity=False, **options)
     wanted = options.get("names", names)
-    assert found == ordhc.linkage(S, **{**options, "names": wanted})
+    assert found == ordhc.linkage(S, dissimilarity=False, **{**options, "names": wanted})
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_similarities(kind, options):
 )
 def test_frames_that_are_no_similarities(frame, message):
     with pytest.raises(InputError, match=message):
-        ordhc.linkage(frame)
+        ordhc.linkage(frame, dissimilarity=False)
 
 
 VECTORS = {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import InputError, Quadruplets, Triplets
 from ordhc.cli import main
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import shares_of
 from ordhc.evaluate import resampling, trials
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
@@ -174,7 +175,7 @@ def ceiling_naively(t):
 @settings(deadline=None)
 @given(answered(max_size=40), st.booleans())
 def test_the_noise_ceiling_is_that_of_the_naive_twin(t, single):
-    t = Triplets(t.rows, t.n_leaves) if single else t._changed(weights=None)
+    t = Triplets(t.rows, t.n_leaves) if single else changed(t, weights=None)
     found, expected = noise_ceiling(t), ceiling_naively(t)
     if expected is None:
         assert found is None
@@ -234,7 +235,7 @@ def test_people_are_kept_together_where_they_are_known():
         with pytest.raises(InputError, match="give group or unit, not both"):
             function(t, group=np.repeat(who, 2), unit="answer")
     # A single person's answers are answers.
-    alone = t._changed(groups=np.zeros(600, dtype=int))
+    alone = changed(t, groups=np.zeros(600, dtype=int))
     assert (
         ordhc.select(alone, ["adds3-al"], folds=2).unit
         == ordhc.bootstrap(alone, n_resamples=2).unit

@@ -61,7 +61,7 @@ def test_people_are_put_right(both):
     for group in both.groups:
         assert group.gain.low > 0
         own = TREE if 0 in group.people else OTHER
-        truth = ordhc.linkage(own)
+        truth = ordhc.linkage(own, dissimilarity=False)
         distances = [ordhc.metrics.triplet_distance(g.dendrogram, truth, join_ties=True) for g in both.groups]
         assert distances[both.groups.index(group)] == min(distances)
         assert group.tree.scale == "lengths"

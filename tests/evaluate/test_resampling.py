@@ -260,7 +260,9 @@ def test_support_is_drawn():
 @settings(max_examples=60, deadline=None)
 @given(strategies.triplets(weighted=True))
 def test_satisfied_is_its_definition(data):
-    d = ordhc.linkage(np.random.default_rng(0).random((data.n_leaves, 1)) * np.zeros(data.n_leaves))
+    d = ordhc.linkage(
+        np.random.default_rng(0).random((data.n_leaves, 1)) * np.zeros(data.n_leaves), dissimilarity=False
+    )
     weights = np.ones(len(data)) if data.weights is None else data.weights
     if not weights.sum():
         with pytest.raises(ordhc.InputError, match="no comparisons"):

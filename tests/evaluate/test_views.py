@@ -8,6 +8,7 @@ import pytest
 import ordhc
 from ordhc import Quadruplets, Triplets
 from ordhc.clustering.plan import Plan
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of, questions_of
 from ordhc.evaluate.held_out import Answers, held_out
 from ordhc.evaluate.people import standings
@@ -82,7 +83,8 @@ def test_answers_at_random_are_to_the_same_questions():
         Quadruplets(rows, n_leaves=8),
     ):
         made = _at_random(data, rng)
-        both = data._changed(
+        both = changed(
+            data,
             rows=np.concatenate([data.rows, made.rows]),
             answers=np.concatenate([answers_of(data), answers_of(data) + 1000]),
         )

@@ -328,3 +328,11 @@ def test_ete_reads_and_writes_the_same(tree):
             assert float(back[leaves][2]) == pytest.approx(float(length), nan_ok=True)
         elif name is not None:
             assert back[leaves][0] == name
+
+
+def test_a_stream_of_text_takes_a_tree(monkeypatch):
+    # Notebooks replace standard output with a stream that has no `buffer`.
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    ordhc.write_tree(ordhc.Dendrogram.from_newick("((ä,b),c);"), "-")
+    assert ordhc.Dendrogram.from_newick(stream.getvalue()).names == ("ä", "b", "c")

@@ -54,7 +54,7 @@ def test_the_page_holds_the_tree(n):
 
 
 def test_the_page_needs_no_network_and_escapes_everything():
-    d = ordhc.linkage(np.arange(1.0, 7.0), names=ODD)
+    d = ordhc.linkage(np.arange(1.0, 7.0), dissimilarity=False, names=ODD)
     page = d.to_html(title=ODD[0], texts={name: name for name in ODD})
     assert page.count("<script") == page.count("</script>") == 2
     assert "default-src 'none'" in page
@@ -285,7 +285,7 @@ def test_support_below_the_threshold_is_faint(visit):
 
 
 def test_exported_svg_is_the_tree(visit):
-    page = visit(ordhc.linkage(np.arange(1.0, 7.0), names=ODD), n_clusters=2)
+    page = visit(ordhc.linkage(np.arange(1.0, 7.0), dissimilarity=False, names=ODD), n_clusters=2)
     with page.expect_download() as waiting:
         page.click("#export")
     assert waiting.value.suggested_filename == "tree.svg"

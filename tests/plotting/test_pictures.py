@@ -240,7 +240,7 @@ def test_unrooted_trees_have_branches_of_their_lengths():
 
 
 def test_mathematics_and_odd_names_stay_text(tmp_path):
-    d = ordhc.linkage([1.0, 2.0, 3.0], names=["$x_1", "<i>ü & ß", "a\nb $"])
+    d = ordhc.linkage([1.0, 2.0, 3.0], dissimilarity=False, names=["$x_1", "<i>ü & ß", "a\nb $"])
     assert {"$x_1", "<i>ü & ß", "a b $"} <= set(saved(d, tmp_path).texts())
 
 

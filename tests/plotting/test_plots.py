@@ -49,7 +49,7 @@ def test_rows_of_a_heatmap_are_those_of_the_tree(n, form, ax):
     S = np.random.default_rng(n).random((n, n))
     S = S + S.T
     d = (
-        ordhc.linkage(S, names=named(n))
+        ordhc.linkage(S, dissimilarity=False, names=named(n))
         if n > 1
         else ordhc.Dendrogram([], [], kind="similarity", names=["item 0"])
     )
@@ -82,7 +82,7 @@ def test_data_frames_are_matched_by_name_and_large_matrices_averaged(ax, monkeyp
     pandas = pytest.importorskip("pandas")
     S = np.random.default_rng(0).random((6, 6))
     S = S + S.T
-    d = ordhc.linkage(S, names=named(6))
+    d = ordhc.linkage(S, dissimilarity=False, names=named(6))
     turned = pandas.DataFrame(S, named(6), named(6)).iloc[::-1, ::-1]
     plots.heatmap(d, turned, ax=ax)
     order = d.leaf_order()
@@ -166,7 +166,7 @@ def test_nothing_of_a_heatmap_is_cut_off(place, n, name, wide):
 
 def test_colours_of_a_heatmap_are_those_asked_for(ax):
     S = np.random.default_rng(0).normal(size=2016)
-    d = ordhc.linkage(S)
+    d = ordhc.linkage(S, dissimilarity=False)
 
     def limits(values=S, **settings):
         from matplotlib import pyplot

@@ -146,7 +146,9 @@ def test_names_fit_into_a_figure_that_was_there(side):
 
     names = ["a name that is rather long", *(f"item {at}" for at in range(11))]
     figure = plt.figure()
-    ax = ordhc.linkage(np.add.outer(np.arange(12.0), np.arange(12.0)), names=names).plot(orientation=side)
+    ax = ordhc.linkage(np.add.outer(np.arange(12.0), np.arange(12.0)), dissimilarity=False, names=names).plot(
+        orientation=side
+    )
     figure.canvas.draw()
     axis = ax.yaxis if side in ("right", "left") else ax.xaxis
     for text in axis.get_ticklabels():
@@ -160,7 +162,7 @@ def test_given_axes_need_no_pyplot():
     code = """
 import sys, ordhc
 from matplotlib.figure import Figure
-d = ordhc.linkage([3.0, 1.0, 2.0])
+d = ordhc.linkage([3.0, 1.0, 2.0], dissimilarity=True)
 d.plot(ax=Figure().add_subplot())
 d._repr_html_()
 assert "matplotlib.pyplot" not in sys.modules

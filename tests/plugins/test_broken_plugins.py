@@ -63,7 +63,7 @@ def test_broken_plugins_hurt_nobody(install, case):
     install("bad-one", source)
     install("good-one", good("half"))
     with pytest.warns(ordhc.OrdhcWarning, match=r"plugin bad-one \(main\) is skipped") as caught:
-        tree = ordhc.linkage(S, "average")
+        tree = ordhc.linkage(S, "average", dissimilarity=False)
     assert len(caught) == 1
     assert tree.n_leaves == 4
     row = the_row("bad-one")
@@ -72,7 +72,7 @@ def test_broken_plugins_hurt_nobody(install, case):
     # Once is enough, and all the rest works.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert ordhc.linkage(S, "half").n_leaves == 4
+        assert ordhc.linkage(S, "half", dissimilarity=False).n_leaves == 4
         assert the_row("good-one").status == "ok"
         assert "average" in registry.names("linkage")
 
@@ -84,12 +84,12 @@ def test_strict(install, monkeypatch, case):
     monkeypatch.setenv("ORDHC_STRICT", "1")
     for _ in range(2):
         with pytest.raises(ordhc.PluginError, match=r"plugin bad-one \(main\) failed") as caught:
-            ordhc.linkage(S, "average")
+            ordhc.linkage(S, "average", dissimilarity=False)
         assert message in str(caught.value)
         assert caught.value.__cause__ is not None
     monkeypatch.setenv("ORDHC_STRICT", "0")
     with pytest.warns(ordhc.OrdhcWarning):
-        assert ordhc.linkage(S, "average").n_leaves == 4
+        assert ordhc.linkage(S, "average", dissimilarity=False).n_leaves == 4
 
 
 def test_one_spec_of_a_plugin_that_fails_is_not_kept(install):
@@ -104,14 +104,14 @@ def test_one_spec_of_a_plugin_that_fails_is_not_kept(install):
     """
     install("half-good", source)
     with pytest.warns(ordhc.OrdhcWarning), pytest.raises(ordhc.InputError, match="unknown linkage"):
-        ordhc.linkage(S, "fine")
+        ordhc.linkage(S, "fine", dissimilarity=False)
     assert the_row("half-good").status == "failed"
 
 
 def test_keyboard_interrupt_goes_through(install):
     install("bad-one", "raise KeyboardInterrupt\n")
     with pytest.raises(KeyboardInterrupt):
-        ordhc.linkage(S, "average")
+        ordhc.linkage(S, "average", dissimilarity=False)
 
 
 ROW_UPDATES = {
@@ -134,7 +134,7 @@ def test_updates_that_give_nonsense(install, update):
     """
     install("odd-one", source)
     with pytest.raises(ordhc.PluginError, match="linkage 'odd'") as caught:
-        ordhc.linkage(S, "odd")
+        ordhc.linkage(S, "odd", dissimilarity=False)
     assert ROW_UPDATES[update] in str(caught.value)
 
 
@@ -153,9 +153,9 @@ def test_updates_that_raise(install):
     """
     install("odd-one", source)
     with pytest.raises(LookupError, match="lost it"):
-        ordhc.linkage(S, "odd")
+        ordhc.linkage(S, "odd", dissimilarity=False)
     with pytest.raises(ordhc.PluginError, match="no callable"):
-        ordhc.linkage(S, "none")
+        ordhc.linkage(S, "none", dissimilarity=False)
 
 
 INTERRUPTED = """
@@ -211,9 +211,9 @@ def test_handlers_of_others_stay_in_place(install):
 def test_the_place_of_a_failure_is_named(install, case, line):
     install("bad-one", BROKEN[case][0])
     with pytest.warns(ordhc.OrdhcWarning, match=rf"\(.*bad_one.*\.py, line {line}\)$"):
-        ordhc.linkage(S, "average")
+        ordhc.linkage(S, "average", dissimilarity=False)
     with pytest.raises(ordhc.InputError, match=r"could not be loaded: bad-one"):
-        ordhc.linkage(S, "that of the broken plugin")
+        ordhc.linkage(S, "that of the broken plugin", dissimilarity=False)
 
 
 FAILING = """

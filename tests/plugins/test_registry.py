@@ -18,9 +18,9 @@ def test_a_good_plugin(install):
     assert (row.status, row.kind, row.name, row.version) == ("ok", "linkage", "half", "2.5")
     assert (row.entry_point, row.summary, row.error) == ("main", "a mean", "")
     assert row.to_dict()["plugin"] == "good-one"
-    expected = ordhc.linkage(S, "weighted").heights.tolist()
+    expected = ordhc.linkage(S, "weighted", dissimilarity=False).heights.tolist()
     for name in ("half", "good-one:half", "Good_One:half"):
-        assert ordhc.linkage(S, name).heights.tolist() == expected
+        assert ordhc.linkage(S, name, dissimilarity=False).heights.tolist() == expected
 
 
 def test_the_hooks_of_data(install):
@@ -74,7 +74,10 @@ def test_the_hooks_of_data(install):
         ordhc.cluster(t, method="ones-blend", values=5)
     assert (ordhc.similarity(t, "ones", value=2) == 2).all()
     assert ordhc.score(ordhc.cluster(t), t, "leaves") == 3
-    assert ordhc.linkage(S, "blend").heights.tolist() == ordhc.linkage(S, "weighted").heights.tolist()
+    assert (
+        ordhc.linkage(S, "blend", dissimilarity=False).heights.tolist()
+        == ordhc.linkage(S, "weighted", dissimilarity=False).heights.tolist()
+    )
     assert registry.get("oracle", "first").make(None)([[0, 1, 2]]).tolist() == [0]
 
 
@@ -92,9 +95,9 @@ def test_plugins_are_chosen(install, monkeypatch):
     assert found() == {"one": "ok", "two": "ok", "three": "ok"}
     monkeypatch.setenv("ORDHC_PLUGINS", "")
     assert set(found().values()) == {"skipped"}
-    assert ordhc.linkage(S, "average").n_leaves == 4
+    assert ordhc.linkage(S, "average", dissimilarity=False).n_leaves == 4
     with pytest.raises(ordhc.InputError, match="unknown linkage 'first'"):
-        ordhc.linkage(S, "first")
+        ordhc.linkage(S, "first", dissimilarity=False)
     monkeypatch.setenv("ORDHC_PLUGINS", "one")
     assert found() == {"one": "ok", "two": "skipped", "three": "skipped"}
     monkeypatch.setenv("ORDHC_PLUGINS", " Two , special-point,")
@@ -116,12 +119,15 @@ def test_a_name_that_two_plugins_claim(install):
     install("two", good("shared", "n_i / (n_i + n_j)"))
     install("three", good("other"))
     with pytest.raises(ordhc.InputError, match="claimed by several plugins") as caught:
-        ordhc.linkage(S, "shared")
+        ordhc.linkage(S, "shared", dissimilarity=False)
     assert "one:shared" in str(caught.value)
     assert "two:shared" in str(caught.value)
-    half, mean = ordhc.linkage(S, "one:shared"), ordhc.linkage(S, "two:shared")
-    assert half.heights.tolist() == ordhc.linkage(S, "weighted").heights.tolist()
-    assert mean.heights.tolist() == ordhc.linkage(S, "average").heights.tolist()
+    half, mean = (
+        ordhc.linkage(S, "one:shared", dissimilarity=False),
+        ordhc.linkage(S, "two:shared", dissimilarity=False),
+    )
+    assert half.heights.tolist() == ordhc.linkage(S, "weighted", dissimilarity=False).heights.tolist()
+    assert mean.heights.tolist() == ordhc.linkage(S, "average", dissimilarity=False).heights.tolist()
     assert [row.status for row in rows_of("one") + rows_of("two")] == ["clash", "clash"]
     assert "two" in the_row("one").error
     assert "one:shared" in the_row("one").error
@@ -132,9 +138,9 @@ def test_a_name_that_two_plugins_claim(install):
 
 def test_a_builtin_name_is_not_taken(install):
     install("thief", good("average", "2"))
-    assert ordhc.linkage(S, "average").heights[-1] == 0.75
-    assert ordhc.linkage(S, "ordhc:average").heights[-1] == 0.75
-    assert ordhc.linkage(S, "thief:average").heights[-1] != 0.75
+    assert ordhc.linkage(S, "average", dissimilarity=False).heights[-1] == 0.75
+    assert ordhc.linkage(S, "ordhc:average", dissimilarity=False).heights[-1] == 0.75
+    assert ordhc.linkage(S, "thief:average", dissimilarity=False).heights[-1] != 0.75
     row = the_row("thief")
     assert row.status == "clash"
     assert "thief:average" in row.error
@@ -157,15 +163,15 @@ def test_two_entry_points_of_one_distribution(install):
     with pytest.warns(ordhc.OrdhcWarning, match="another entry point"):
         rows = rows_of("two-doors")
     assert [(row.entry_point, row.status) for row in rows] == [("a", "ok"), ("b", "ok"), ("c", "failed")]
-    assert ordhc.linkage(S, "first").n_leaves == 4
+    assert ordhc.linkage(S, "first", dissimilarity=False).n_leaves == 4
 
 
 def test_unknown_names_suggest_the_nearest(install):
     install("good-one", good("halfway"))
     with pytest.raises(ordhc.InputError, match=r"unknown linkage 'halfwy' \(did you mean halfway\?"):
-        ordhc.linkage(S, "halfwy")
+        ordhc.linkage(S, "halfwy", dissimilarity=False)
     with pytest.raises(ordhc.InputError, match=r"did you mean average\?"):
-        ordhc.linkage(S, "Averag")
+        ordhc.linkage(S, "Averag", dissimilarity=False)
     with pytest.raises(ordhc.InputError, match="did you mean adds3"):
         ordhc.similarity(ordhc.Triplets([(0, 1, 2)]), "add3")
     with pytest.raises(ordhc.InputError, match="did you mean triplet_revenue"):
@@ -173,11 +179,11 @@ def test_unknown_names_suggest_the_nearest(install):
     with pytest.raises(ordhc.InputError, match="did you mean tree"):
         registry.get("oracle", "treee")
     with pytest.raises(ordhc.InputError, match="unknown linkage 'nobody:average'"):
-        ordhc.linkage(S, "nobody:average")
+        ordhc.linkage(S, "nobody:average", dissimilarity=False)
     with pytest.raises(ordhc.InputError, match=r"there are .*average"):
-        ordhc.linkage(S, "zzzzzz")
+        ordhc.linkage(S, "zzzzzz", dissimilarity=False)
     with pytest.raises(ordhc.InputError, match="by name, not by 3"):
-        ordhc.linkage(S, 3)
+        ordhc.linkage(S, 3, dissimilarity=False)
 
 
 def test_importing_ordhc_imports_no_plugin(install, tmp_path):

@@ -57,8 +57,8 @@ def test_builtin_oracles():
     S = -((points[:, None] - points[None]) ** 2).sum(axis=2)
     check_oracle("similarity", S)
     check_oracle("similarity", S, width=4)
-    check_oracle("tree", ordhc.linkage(S))
-    check_oracle("tree", ordhc.linkage(S), width=4)
+    check_oracle("tree", ordhc.linkage(S, dissimilarity=False))
+    check_oracle("tree", ordhc.linkage(S, dissimilarity=False), width=4)
     check_oracle("vectors", np.random.default_rng(1).normal(size=(9, 2)), similarity="cosine")
     complete = [(i, *pair) for i in range(5) for pair in itertools.permutations(set(range(5)) - {i}, 2)]
     near = [(i, j, k) for i, j, k in complete if S[i, j] > S[i, k]]
@@ -319,7 +319,7 @@ def test_unknown_names_are_errors():
     with pytest.raises(ordhc.InputError, match="no check is named 'tie'"):
         check_linkage("average", skip=["tie"])
     with pytest.raises(ordhc.InputError, match="3 or more"):
-        check_oracle("tree", ordhc.linkage([[0, 1], [1, 0]]))
+        check_oracle("tree", ordhc.linkage([[0, 1], [1, 0]], dissimilarity=False))
 
 
 # --- strategies ------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ def test_similarities(data):
     S = data.draw(strategies.similarities(max_leaves=9))
     assert np.array_equal(S, S.T)
     assert not S.diagonal().any()
-    assert ordhc.linkage(S).n_leaves == len(S)
+    assert ordhc.linkage(S, dissimilarity=False).n_leaves == len(S)
     distinct = data.draw(strategies.similarities(min_leaves=2, ties=False))
     pairs = distinct[np.triu_indices(len(distinct), 1)]
     assert len(set(pairs.tolist())) == len(pairs)

@@ -86,9 +86,12 @@ def test_digests_differ_where_results_do(digests):
 
 def test_outcomes_tell_warnings_and_errors(digests):
     _, listing = digests
-    assert listing.outcome(lambda: ordhc.linkage([[0, np.nan], [np.nan, 0]])) == "InputError"
-    far = np.abs(np.subtract.outer(*[np.arange(12.0)] * 2))
-    tree, n_warnings = listing.outcome(lambda: ordhc.linkage(far))
+    assert (
+        listing.outcome(lambda: ordhc.linkage([[0, np.nan], [np.nan, 0]], dissimilarity=False))
+        == "InputError"
+    )
+    near = 12 - np.abs(np.subtract.outer(*[np.arange(12.0)] * 2))
+    tree, n_warnings = listing.outcome(lambda: ordhc.linkage(near, dissimilarity=True))
     assert (tree.n_leaves, n_warnings) == (12, 1)
     with pytest.raises(ZeroDivisionError):
         listing.outcome(lambda: 1 / 0)

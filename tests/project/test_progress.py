@@ -66,9 +66,9 @@ CALLS = {
     "similarity of components": lambda p: ordhc.similarity(
         X, "pca-cosine", n_components=2, layout="condensed", progress=p
     ),
-    "linkage": lambda p: ordhc.linkage(S, progress=p),
+    "linkage": lambda p: ordhc.linkage(S, dissimilarity=False, progress=p),
     "linkage of a function": lambda p: ordhc.linkage(
-        lambda i, others: S[i, others], "single", n_leaves=len(S), progress=p
+        lambda i, others: S[i, others], "single", dissimilarity=False, n_leaves=len(S), progress=p
     ),
     "similarity of vectors": lambda p: ordhc.similarity(X, "cosine", progress=p),
     "similarity": lambda p: ordhc.similarity(T, "mulk3", progress=p),

@@ -81,7 +81,7 @@ def test_an_array_that_somebody_overwrites_is_not_one_of_a_wrong_type(dtype):
         except Exception as error:
             errors.append(error)
 
-    ordhc.linkage(square, overwrite=True, progress=meanwhile)
+    ordhc.linkage(square, dissimilarity=False, overwrite=True, progress=meanwhile)
     assert any(
         isinstance(error, ordhc.InputError) and "in use by another call" in str(error) for error in errors
     )
@@ -113,8 +113,8 @@ WITHOUT_THREADS = """
         yield ordhc.cluster(data, method="3-al").heights
         yield ordhc.cluster(points, similarity="euclidean", linkage="single").heights
         yield ordhc.cluster(points, similarity="dot", linkage="average").heights
-        yield ordhc.linkage(full, progress=progress).heights
-        yield ordhc.linkage(pairs).heights
+        yield ordhc.linkage(full, dissimilarity=False, progress=progress).heights
+        yield ordhc.linkage(pairs, dissimilarity=False).heights
         yield ordhc.bootstrap(data, n_resamples=3, method="3-al").scores["revenue"]
 
     told = []
@@ -146,10 +146,10 @@ MEMORY = {
     "mulk4": "ordhc.similarity(four, 'mulk4')",
     "3-AL": "ordhc.cluster(many_of_few, method='3-al')",
     "4-AL": "ordhc.cluster(four_of_few, method='4-al')",
-    "linkage": "ordhc.linkage(full)",
-    "sparse linkage": "ordhc.linkage(pairs)",
-    "sparse single linkage": "ordhc.linkage(pairs, 'single')",
-    "sparse complete linkage": "ordhc.linkage(pairs, 'complete')",
+    "linkage": "ordhc.linkage(full, dissimilarity=False)",
+    "sparse linkage": "ordhc.linkage(pairs, dissimilarity=False)",
+    "sparse single linkage": "ordhc.linkage(pairs, 'single', dissimilarity=False)",
+    "sparse complete linkage": "ordhc.linkage(pairs, 'complete', dissimilarity=False)",
     "Newick": "ordhc.Dendrogram.from_newick(text)",
     "writing Newick": "tree.to_newick()",
     "triplet distance": "ordhc.metrics.triplet_distance(tree, tree)",
@@ -177,7 +177,7 @@ LIMITED = """
         pairs = scipy.sparse.random_array((20_000, 20_000), density=0.005, rng=rng)
         pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
     if "tree" in what or "text" in what:
-        tree = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 300_000, 0), None)
+        tree = from_engine(_ordhc.random_tree("uniform", 300_000, 0))
         text = tree.to_newick() if "text" in what else None
     points = rng.standard_normal((20_000, 200)) if "points" in what else None
 

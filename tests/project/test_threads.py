@@ -59,7 +59,7 @@ def works(shared):
         "cluster": lambda: ordhc.cluster(answers, method="adds3-al+spr").to_newick(),
         "cluster 3-al": lambda: ordhc.cluster(answers, method="3-al").to_newick(),
         "vectors": lambda: ordhc.cluster(X, method="cosine-al").to_newick(),
-        "linkage": lambda: ordhc.linkage(S, "complete").to_newick(),
+        "linkage": lambda: ordhc.linkage(S, "complete", dissimilarity=False).to_newick(),
         "similarity": lambda: ordhc.similarity(answers, "mulk3").tobytes(),
         "refine": lambda: ordhc.refine(tree, answers).to_newick(),
         "bootstrap": lambda: ordhc.bootstrap(answers, n_resamples=3, method="adds3-al").support.tobytes(),

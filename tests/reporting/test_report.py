@@ -13,6 +13,7 @@ import ordhc
 from ordhc import InputError, Quadruplets, Triplets
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
+from ordhc.comparison.rows import changed
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
@@ -165,7 +166,7 @@ def test_who_answers_by_chance_is_found():
     rows = t.rows.copy()
     flipped = answers.person[answers.of_row] == 0
     rows[flipped] = rows[flipped][:, [0, 2, 1]]
-    turned = t._changed(rows=rows)
+    turned = changed(t, rows=rows)
     apart = held_out(turned, plan, Answers.of(turned), folds=4, seed=0, unit="group")
     worst = standings(turned, Answers.of(turned), apart)[0]
     assert (worst.who, worst.verdict) == ("person 0", "below chance")

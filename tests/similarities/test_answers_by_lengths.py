@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _ordhc
+from ordhc.comparison.rows import changed
 from ordhc.plugins import registry
 from support.lengths_twin import plain_adds, plain_lengths, random_answers
 
@@ -109,7 +110,7 @@ def test_adds_of_answers_weighted_by_what_lengths_leave_open(width):
     assert not np.allclose(S, ordhc.similarity(data, name), atol=1)
     assert np.allclose(ordhc.similarity(data, name, lengths=True, layout="sparse").toarray(), S)
     tree = ordhc.cluster(data, similarity=name, linkage="average", lengths=True)
-    assert np.allclose(tree.heights.max(), ordhc.linkage(S[:12, :12]).heights.max())
+    assert np.allclose(tree.heights.max(), ordhc.linkage(S[:12, :12], dissimilarity=False).heights.max())
 
 
 def test_methods_and_settings_say_whether_lengths_were_used():
@@ -188,7 +189,7 @@ def test_repeated_answers_are_weights():
     data, _ = random_answers(3, 9, 500, 6)
     times = RNG.integers(0, 4, len(data))
     repeated = data[np.repeat(np.arange(len(data)), times)]
-    weighted = data._changed(weights=times.astype(float))
+    weighted = changed(data, weights=times.astype(float))
     assert np.array_equal(ordhc.leaf_lengths(repeated), ordhc.leaf_lengths(weighted))
     assert np.array_equal(ordhc.similarity(repeated, lengths=True), ordhc.similarity(weighted, lengths=True))
 
@@ -196,11 +197,11 @@ def test_repeated_answers_are_weights():
 @pytest.mark.parametrize("unit", [1, 3, 0.25, 0.1])
 def test_a_tree_and_a_similarity_have_the_same_lengths(unit):
     data, _ = random_answers(3, 9, 60, 8, weighted=True)
-    data = data._changed(weights=unit * data.weights)
+    data = changed(data, weights=unit * data.weights)
     S = ordhc.similarity(data, lengths=True)
     assert np.allclose(S, plain_adds(data, plain_lengths(data)), atol=1e-3)
     tree = ordhc.cluster(data, method="adds3-al", lengths=True)
-    assert np.allclose(tree.heights.min(), ordhc.linkage(S[:9, :9]).heights.min())
+    assert np.allclose(tree.heights.min(), ordhc.linkage(S[:9, :9], dissimilarity=False).heights.min())
 
 
 def drawn(data, units, seed, index):
@@ -208,7 +209,7 @@ def drawn(data, units, seed, index):
     times = _ordhc.draw_times(len(data), units, seed, index)
     kept = np.flatnonzero(times)
     weights = 1.0 if data.weights is None else data.weights[kept]
-    return data[kept]._changed(weights=times[kept] * weights)
+    return changed(data[kept], weights=times[kept] * weights)
 
 
 @pytest.mark.parametrize("spr", ["", "+spr"])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import _ordhc
 from ordhc._workers import limited_threads
+from ordhc.comparison.rows import changed
 from ordhc.io import blocks
 from ordhc.similarities import lengths as of_lengths
 from ordhc.similarities import streamed
@@ -38,7 +39,7 @@ def answers(width, n, m, kind, seed=0, sd=1.5):
         "tenths": lambda: random.integers(0, 5, m) * 0.1,
         "fractions": lambda: random.random(m) * 10.0 ** random.integers(-3, 3, m),
     }[kind]()
-    return data._changed(weights=weights)
+    return changed(data, weights=weights)
 
 
 def files(folder, data, cuts, people=None):
@@ -93,7 +94,7 @@ def same_similarity(scan, data, name, lengths=True, **by):
 def test_as_of_everything_in_memory(tmp_path_factory, width, n, m, kind, seed, sd, cuts, size):
     data = answers(width, n, m, kind, seed, sd)
     if not (data.weights is None or data.weights.any()):
-        data = data._changed(weights=None)
+        data = changed(data, weights=None)
     scan = files(tmp_path_factory.mktemp("any") / "some", data, sorted(int(cut * m) for cut in cuts))
     name = f"adds{width}"
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
@@ -211,8 +212,8 @@ def test_resamples_and_folds(tmp_path, unit, method):
     units = twin.groups if unit == "group" else of
     number = np.unique(units, return_inverse=True)[1]
     times = _ordhc.draw_times(5, None, 2, 0)[number]
-    sample = data._changed(weights=times.astype(float))
-    plain = ordhc.linkage(plain_adds(sample, plain_lengths(sample))[:13, :13])
+    sample = changed(data, weights=times.astype(float))
+    plain = ordhc.linkage(plain_adds(sample, plain_lengths(sample))[:13, :13], dissimilarity=False)
     if method == "adds3-al":
         assert np.allclose(np.sort(found.trees[0].heights)[1:], np.sort(plain.heights), atol=0.02)
     with ThreadPoolExecutor(2) as executor:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Triplets
+from ordhc.tree.parts import from_engine
 
 
 @st.composite
@@ -75,7 +76,7 @@ def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
     """Answers about a random tree, some of them wrong, with names; and the tree."""
     rng = np.random.default_rng(seed)
     names = [f"leaf {i}" for i in range(n)]
-    truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("yule", n, seed), names)
+    truth = from_engine(ordhc._ordhc.random_tree("yule", n, seed), names)
     width = 4 if quadruplets else 3
     rows = np.array([rng.permutation(n)[:width] for _ in range(3 * m)])
     near, far = (rows[:, :2], rows[:, 2:]) if quadruplets else (rows[:, [0, 1]], rows[:, [0, 2]])

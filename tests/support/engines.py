@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import ordhc
 from ordhc import _ordhc
+from ordhc.tree.parts import from_engine
 
 
 def merged(values, name, dissimilarity=False, engine="naive", overwrite=False, labels=None, progress=None):
@@ -11,4 +11,4 @@ def merged(values, name, dissimilarity=False, engine="naive", overwrite=False, l
     rule = _ordhc.Linkage.native(name)
     initial = None if labels is None else np.array(labels, dtype=np.int64)
     tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress, overwrite)
-    return ordhc.Dendrogram._of(tree, None)
+    return from_engine(tree)

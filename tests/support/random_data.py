@@ -4,11 +4,12 @@ import numpy as np
 
 import ordhc
 from ordhc import _ordhc
+from ordhc.tree.parts import from_engine
 
 
 def random_tree(n, seed=0, shape="uniform"):
     """One of the crate's random trees."""
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def random_comparisons(n, m, seed=0, *, weighted=False, quadruplets=False):

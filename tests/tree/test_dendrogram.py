@@ -137,7 +137,7 @@ def test_arrays_are_made_once_and_read_only():
 
 
 def test_shown_in_text_and_notebook():
-    tree = ordhc.linkage([3.0, 1.0, 2.0], names=["a", "b", "c"])
+    tree = ordhc.linkage([3.0, 1.0, 2.0], dissimilarity=False, names=["a", "b", "c"])
     assert repr(tree) == "<Dendrogram: 3 leaves, similarity 3 .. 1.5, average linkage>"
     assert tree._repr_html_().count("<iframe") == 1
     assert repr(Dendrogram([], [])) == "<Dendrogram: 1 leaf>"

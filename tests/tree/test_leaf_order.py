@@ -58,7 +58,7 @@ def test_it_is_never_longer_than_scipys(method):
 
 def test_the_tree_says_what_is_closer():
     S = np.array([[5, 5, 1, 4], [5, 5, 1, 1], [1, 1, 5, 5], [4, 1, 5, 5]])
-    alike = ordhc.linkage(S, "average")
+    alike = ordhc.linkage(S, "average", dissimilarity=False)
     assert alike.leaf_order(S).tolist() == [1, 0, 3, 2]
     far = ordhc.linkage(5 - S, "average", dissimilarity=True)
     assert far.leaf_order(5 - S).tolist() == [1, 0, 3, 2]

@@ -347,21 +347,21 @@ class Frame:
 )
 def test_square_data_frames_name_leaves(index, columns, names):
     frame = Frame(SQUARE, index, columns)
-    tree = ordhc.linkage(frame)
+    tree = ordhc.linkage(frame, dissimilarity=False)
     assert tree.names == (None if names is None else tuple(names))
-    assert tree.with_names(None) == ordhc.linkage(SQUARE)
+    assert tree.with_names(None) == ordhc.linkage(SQUARE, dissimilarity=False)
     own = [f"own {leaf}" for leaf in range(N)]
-    assert ordhc.linkage(frame, names=own).names == tuple(own)
-    assert ordhc.linkage(frame, "single", tie_seed=1).names == tree.names
+    assert ordhc.linkage(frame, dissimilarity=False, names=own).names == tuple(own)
+    assert ordhc.linkage(frame, "single", dissimilarity=False, tie_seed=1).names == tree.names
 
 
 def test_rows_and_columns_of_other_names():
     for columns, part in [(NAMES[::-1], "in another order"), ([*NAMES[:-1], "x"], "of other names")]:
         with pytest.raises(ordhc.InputError, match=f"the data frame has columns {part} than rows: row"):
-            ordhc.linkage(Frame(SQUARE, NAMES, columns))
+            ordhc.linkage(Frame(SQUARE, NAMES, columns), dissimilarity=False)
     # A table that is not square has its own error.
     with pytest.raises(ordhc.InputError, match=r"shape \(3, 2\)"):
-        ordhc.linkage(Frame(np.zeros((3, 2)), ["a", "b", "c"], ["x", "y"]))
+        ordhc.linkage(Frame(np.zeros((3, 2)), ["a", "b", "c"], ["x", "y"]), dissimilarity=False)
 
 
 @pytest.mark.parametrize(

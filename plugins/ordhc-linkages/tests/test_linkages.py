@@ -108,7 +108,7 @@ def test_equals_its_definition(name: str, n: int) -> None:
         D = random_symmetric(n, seed)
         merges, heights = expected(name, D)
         assert_is(ordhc.linkage(D, name, dissimilarity=True), merges, heights)
-        assert_is(ordhc.linkage(-D, name), merges, [-height for height in heights])
+        assert_is(ordhc.linkage(-D, name, dissimilarity=False), merges, [-height for height in heights])
         shifted = 5 - D  # every one of the five commutes with shifts
         np.fill_diagonal(shifted, 0)
         assert_is(
@@ -128,7 +128,10 @@ def test_beta(name: str, beta: float) -> None:
 )
 def test_beta_zero_is_a_builtin(flexible: str, builtin: str) -> None:
     S = random_symmetric(20, 1)
-    found, known = ordhc.linkage(S, flexible, beta=0), ordhc.linkage(S, builtin)
+    found, known = (
+        ordhc.linkage(S, flexible, dissimilarity=False, beta=0),
+        ordhc.linkage(S, builtin, dissimilarity=False),
+    )
     assert_is(found, known.merges.tolist(), known.heights.tolist())
 
 
@@ -140,8 +143,8 @@ def test_minimum_variance_of_squares_is_ward() -> None:
     tree = ordhc.linkage(D**2, "minimum-variance", dissimilarity=True)
     np.testing.assert_allclose(np.sqrt(tree.heights), Z[:, 2])
     assert tree.merges.tolist() == np.sort(Z[:, :2], axis=1).astype(int).tolist()
-    similar = ordhc.linkage(-(D**2), "minimum-variance")
-    np.testing.assert_allclose(similar.heights, ordhc.linkage(-(D**2), "ward").heights)
+    similar = ordhc.linkage(-(D**2), "minimum-variance", dissimilarity=False)
+    np.testing.assert_allclose(similar.heights, ordhc.linkage(-(D**2), "ward", dissimilarity=False).heights)
 
 
 def test_unknown_and_nonsensical_parameters() -> None:

@@ -6,7 +6,7 @@ and the value.
 """
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers
-from ordhc._checks.direction import check_dissimilarities, is_distances, warn_of_distances
+from ordhc._checks.dissimilarities import check_dissimilarities, is_dissimilarity
 from ordhc._checks.leaf_names import names
 from ordhc._checks.matrices import handed_over, leaves_of_condensed, matrix, square
 from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name
@@ -33,7 +33,7 @@ __all__ = [
     "choice",
     "flag",
     "handed_over",
-    "is_distances",
+    "is_dissimilarity",
     "labels",
     "leaves_of_condensed",
     "listed",
@@ -50,7 +50,6 @@ __all__ = [
     "square",
     "text",
     "unknown_name",
-    "warn_of_distances",
     "whole",
     "whole_numbers",
     "words",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -19,17 +20,14 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine, replaced, with_annotations
 from ordhc.tree.settings import made_by, settings_of
 
 __all__ = ["linkage", "merged_by"]
 
 
-#: What to call with distances.
-INSTEAD = "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
 #: What pairs are that a sparse matrix doesn't store.
 MISSING = ("zero", "ignore")
-#: The default.
-ZERO = MISSING[0]
 
 
 def linkage(
@@ -42,7 +40,7 @@ def linkage(
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     overwrite: bool = False,
-    missing: str = ZERO,
+    missing: str = "zero",
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -62,11 +60,11 @@ def linkage(
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
     dissimilarity
-        Whether smaller is closer. By default S holds similarities, and a warning says if it looks like
-        distances; False says that it doesn't. "ward", "centroid" and "median" work on squares of
-        dissimilarities and heights are square roots, as in SciPy. On similarities they take s as a negative
-        squared dissimilarity, and heights stay similarities; a constant added to all of them changes nothing
-        for "ward", but matters for "centroid" and "median".
+        Required: True if larger numbers mean farther apart, False if larger numbers mean more alike.
+        "ward", "centroid" and "median" work on squares of dissimilarities, and heights are square roots, as
+        in SciPy. On similarities they take s as a negative squared dissimilarity, and heights stay
+        similarities. A constant added to all similarities changes nothing for "ward", but matters for
+        "centroid" and "median".
     names
         The names of the leaves; by default those of a data frame: its index (as text), or else a first column
         of text, or its columns, which must be the same in the same order where there are both.
@@ -103,17 +101,16 @@ def linkage(
     Warns
     -----
     OrdhcWarning
-        What looks like distances where `dissimilarity` isn't given; dissimilarities below 0, or with a
-        diagonal that is the largest of each row. With ``missing="ignore"``, known pairs that leave more than
-        one tree, with their number. Values that cancel out so far that the rounding of what they are sums of
-        decides which clusters are nearest.
+        Dissimilarities below 0, or with a diagonal that is the largest of each row. With
+        ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that cancel
+        out so far that the rounding of what they are sums of decides which clusters are nearest.
 
     Raises
     ------
     InputError
-        NaN or infinity (with their place), dissimilarities below 0 of linkages that square them, an
-        asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names (with the
-        nearest ones).
+        No `dissimilarity`; NaN or infinity (with their place), dissimilarities below 0 of linkages that
+        square them, an asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names
+        (with the nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 
@@ -130,36 +127,40 @@ def linkage(
     Examples
     --------
     >>> import ordhc
-    >>> d = ordhc.linkage([[0, 3, 1], [3, 0, 2], [1, 2, 0]], "average")
+    >>> d = ordhc.linkage([[0, 3, 1], [3, 0, 2], [1, 2, 0]], "average", dissimilarity=False)
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
-    # Trees of few leaves are made by the thousand: neither an array needs a look at what else it may
-    # be, nor what was not given.
     plain = type(S) is np.ndarray
+    if parameters or not plain:
+        _refuse_others(S, parameters)
+    if dissimilarity is not True and dissimilarity is not False:
+        call = f"linkage(S, {_checks.quoted(name)})"
+        dissimilarity = _checks.is_dissimilarity(dissimilarity, call)
+    # Trees of few leaves are made by the thousand, so arguments at their defaults are not checked.
     if (
         plain
         and not parameters
         and (names is None and n_leaves is None and initial_clusters is None and tie_seed is None)
-        and (progress is None and overwrite is False and missing is ZERO)
-        and (dissimilarity is None or dissimilarity is True or dissimilarity is False)
+        and (progress is None and overwrite is False and isinstance(missing, str) and missing == "zero")
     ):
         few = _of_few(S, name, dissimilarity)
         if few is not None:
             return few
-    return _linked(
-        S,
-        name,
-        parameters,
-        dissimilarity=dissimilarity,
-        names=names,
-        n_leaves=n_leaves,
-        initial_clusters=initial_clusters,
-        tie_seed=tie_seed,
-        overwrite=overwrite,
-        missing=missing,
-        progress=progress,
-    )
+    given = _Given(names, n_leaves, initial_clusters, tie_seed, overwrite, missing)
+    return _linked(S, name, parameters, given, dissimilarity=dissimilarity, progress=progress)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The optional arguments of `linkage` of these names, not checked yet."""
+
+    names: Sequence[str] | None
+    n_leaves: int | None
+    initial_clusters: ArrayLike | None
+    tie_seed: int | None
+    overwrite: bool
+    missing: str
 
 
 @shows_progress("clustering")
@@ -167,28 +168,20 @@ def _linked(
     S: Any,
     name: str,
     parameters: Mapping[str, Any],
+    given: _Given,
     *,
-    dissimilarity: bool | None,
-    names: Sequence[str] | None,
-    n_leaves: int | None,
-    initial_clusters: ArrayLike | None,
-    tie_seed: int | None,
-    overwrite: bool,
-    missing: str,
+    dissimilarity: bool,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """What `linkage` returns, whatever its arguments are."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
-    if parameters or not plain:
-        _refuse_others(S, parameters)
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
-    is_told = dissimilarity is not None
-    dissimilarity = is_told and _checks.flag("dissimilarity", dissimilarity)
-    overwrite = _checks.flag("overwrite", overwrite)
-    missing = _checks.choice("missing", missing, MISSING)
-    tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    overwrite = _checks.flag("overwrite", given.overwrite)
+    missing = _checks.choice("missing", given.missing, MISSING)
+    tie_seed = None if given.tie_seed is None else _checks.seed(given.tie_seed, "tie_seed")
+    names, n_leaves, initial_clusters = given.names, given.n_leaves, given.initial_clusters
     made = made_by(linkage=spec.name, linkage_parameters=settings)
     if not plain:
         from ordhc.tree.convert import square_names
@@ -205,8 +198,8 @@ def _linked(
             raise InputError("a function does not tell the number of leaves: give n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
-        tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
-        return tree.relabel(turn)._with(names=names, settings=made)
+        tree = spanning.single_linkage(S, turn, dissimilarity=dissimilarity, progress=progress)
+        return replaced(tree.relabel(turn), names=names, settings=made)
     if n_leaves is not None:
         raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
     if not plain and sparse.is_sparse(S):
@@ -220,9 +213,9 @@ def _linked(
             pairs = sparse.as_pairs(pairs[order][:, order])
             initial = None if initial is None else initial[order]
         tree = sparse.merged(
-            pairs, name, spec.native, initial, progress, dissimilarity=bool(dissimilarity), missing=missing
+            pairs, name, spec.native, initial, progress, dissimilarity=dissimilarity, missing=missing
         )
-        return (tree if order is None else tree.relabel(order))._with(names=names, settings=made)
+        return replaced(tree if order is None else tree.relabel(order), names=names, settings=made)
     if missing != "zero":
         raise InputError(
             f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
@@ -235,8 +228,6 @@ def _linked(
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
-    elif not is_told:
-        _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     if tie_seed is None:
         return merged_by(
@@ -256,17 +247,17 @@ def _linked(
     initial = None if initial is None else initial[order]
     own = bool(values.dtype == np.float64)
     tree = merged_by(spec, values, settings, initial, progress, dissimilarity=dissimilarity, overwrite=own)
-    return tree.relabel(order)._with(names=names, settings=made)
+    return replaced(tree.relabel(order), names=names, settings=made)
 
 
-def _of_few(S: Any, name: str, dissimilarity: bool | None) -> Dendrogram | None:
-    """The tree of few leaves, if there is nothing to tell beside it."""
+def _of_few(S: Any, name: str, dissimilarity: bool) -> Dendrogram | None:
+    """Return the tree of few leaves, or None if an argument needs a closer look."""
     spec = registry.get("linkage", name)
     if spec.native is None or spec.parameters:
         return None
     rule, annotations = _native(spec.name, spec.native)
     tree = _ordhc.agglomerate_few(S, rule, dissimilarity)
-    return None if tree is None else Dendrogram._made(tree, annotations)
+    return None if tree is None else with_annotations(tree, annotations)
 
 
 @lru_cache(maxsize=64)
@@ -321,10 +312,10 @@ def merged_by(
         return -square if dissimilarity else square
 
     rule = engine_linkage(spec, settings, similarities)
-    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), "auto", initial, progress, overwrite, look)
+    tree = _ordhc.agglomerate(values, rule, dissimilarity, "auto", initial, progress, overwrite, look)
     if names is None and made is not None and not settings:
-        return Dendrogram._made(tree, _annotations(spec.name))
-    return Dendrogram._of(tree, names, settings=made)
+        return with_annotations(tree, _annotations(spec.name))
+    return from_engine(tree, names, settings=made)
 
 
 @lru_cache(maxsize=64)

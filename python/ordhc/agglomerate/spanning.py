@@ -10,6 +10,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["single_linkage"]
 
@@ -57,7 +58,7 @@ def single_linkage(
     tree, _ = _ordhc.agglomerate_sparse(
         starts, columns, heights[by_row], rule, dissimilarity, "ignore", None, None
     )
-    return Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["LINKAGES", "as_pairs", "is_sparse", "merged"]
 
@@ -72,7 +73,7 @@ def merged(
             f"the stored pairs leave {n_trees} separate trees, "
             "which are joined at the height of the last merge"
         )
-    return Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def _places(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -10,6 +10,7 @@ from ordhc import _checks
 from ordhc.comparison.comparisons import Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import without_nodes
 
 __all__ = ["contract", "contracted"]
 
@@ -169,4 +170,4 @@ def _rebuilt(tree: Dendrogram, gone: set[int], counts: dict[int, tuple[int, int]
         if speak + against:
             support[node - n] = speak / (speak + against)
     found = tree.with_support(support)
-    return found._derived(found._tree.without(goes)) if gone else found
+    return without_nodes(found, goes) if gone else found

@@ -100,8 +100,8 @@ def mistake_about(noise: str | None, settings: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _check_used(method: str, given: Mapping[str, Any]) -> None:
-    """Raise if a parameter is given that the method would ignore."""
+def _check_used(method: str, given: Mapping[str, Any], right: float) -> None:
+    """Raise if a parameter is given that has no effect, by the method or because `right` is 1."""
     for name, value in given.items():
         if value is None or method in _USES[name]:
             continue
@@ -110,6 +110,91 @@ def _check_used(method: str, given: Mapping[str, Any]) -> None:
         if method == "insertion" and set(_USES[name]) & set(NOISY):
             told = f"{name} = {_checks.quoted(value)} needs p below 1, how likely answers are right"
         raise InputError(told + (_INSTEAD_OF_P.get(method, "") if name == "p" else ""))
+    for name in ("delta", "assume", "noise"):
+        if given[name] is not None and right == 1:
+            told = "needs p below 1, how likely answers are right"
+            raise InputError(f"{name} = {_checks.quoted(given[name])} {told}")
+
+
+def _checked_leaves(n_leaves: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:
+    """Return the number of leaves, and their names if these are given."""
+    is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
+    names = None if is_number else _checks.names(n_leaves)
+    if names is not None:
+        return len(names), names
+    return _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1), None
+
+
+def _checked_question(question: str | None, among: ArrayLike | None) -> str | None:
+    if question is None:
+        return None
+    question = _checks.choice("question", question, QUESTIONS)
+    if among is not None:
+        raise InputError("give question or among, whose rows say what is asked, not both")
+    return question
+
+
+def _checked_right(method: str, p: float | None) -> float:
+    """Return the probability that an answer is right; some methods need to be told."""
+    if p is None and method in NOISY:
+        raise InputError(f"{method} needs p, how likely answers are right; p=1 if all of them are")
+    right = 1.0 if p is None else _checks.number("p", p)
+    if not 0.5 < right <= 1:
+        raise InputError(f"p = {right:g} must be more than 1/2 and at most 1")
+    return right
+
+
+def _checked_risk(delta: float | None) -> float:
+    """Return the probability that the tree may be wrong."""
+    risk = 0.05 if delta is None else _checks.number("delta", delta)
+    if not 0 < risk < 1:
+        raise InputError(f"delta = {risk:g} must be between 0 and 1, both excluded")
+    return risk
+
+
+def _checked_strength(prior_strength: float | None) -> float:
+    strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
+    if not 0 < strength < math.inf:
+        raise InputError(f"prior_strength = {strength:g} must be more than 0")
+    return strength
+
+
+def _check_together(method: str, right: float, given: Mapping[str, Any]) -> None:
+    """Raise if two parameters that the method knows exclude each other; None is a default."""
+    schedule, parallel = given["schedule"], given["parallel"]
+    if given["exact"] and (schedule is not None or parallel is not None):
+        raise InputError("exact is for insertion without wrong answers, one leaf after the other")
+    if given["assume"] is not None and given["noise"] == "persistent":
+        raise InputError(
+            f"assume = {_checks.quoted(given['assume'])} needs noise='independent': with noise='persistent' "
+            "nothing is assumed about wrong answers"
+        )
+    has_buckets = method in ("insertion", "revise") or right == 1
+    if has_buckets and schedule is not None and parallel is not None:
+        raise InputError(f"parallel = {parallel} is for the schedule 'questions'; {schedule!r} needs none")
+
+
+def _uncertain(
+    n: int, seed: int, question: str | None, among: ArrayLike | None, budget: int | None, times: int
+) -> _ordhc.Learner:
+    """Return the engine of "uncertain" for given questions, or for questions about pairs."""
+    if among is not None:
+        may = checked_among(among, n)
+        return _ordhc.Learner.uncertain_among(n, seed, may, questions=budget, repeat=times)
+    of_triplets = question == "triplet"
+    return _ordhc.Learner.uncertain_of_pairs(n, seed, of_triplets, questions=budget, repeat=times)
+
+
+def _of_quadruplets(
+    method: str, n: int, seed: int, q: float | None, budget: int | None, counts: Mapping[str, int | None]
+) -> _ordhc.Learner:
+    """Return the engine of a method that asks about two pairs; `counts` are those of 4K-active."""
+    checked = {
+        name: None if count is None else _checks.whole(name, count, at_least=1)
+        for name, count in counts.items()
+    }
+    most = None if budget is None else max(budget, 1)
+    return _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **checked)
 
 
 class Learner:
@@ -251,45 +336,31 @@ class Learner:
         limit: int | None = None,
         seed: int = 0,
     ) -> None:
-        is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
-        names = None if is_number else _checks.names(n_leaves)
-        n = (
-            len(names)
-            if names is not None
-            else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
-        )
+        n, names = _checked_leaves(n_leaves)
         method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
-        if question is not None:
-            question = _checks.choice("question", question, QUESTIONS)
-            if among is not None:
-                raise InputError("give question or among, whose rows say what is asked, not both")
+        question = _checked_question(question, among)
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
         parallel = _checks.whole("parallel", parallel, at_least=1)
         exact = _checks.flag("exact", exact)
-        if p is None and method in NOISY:
-            raise InputError(f"{method} needs p, how likely answers are right; p=1 if all of them are")
-        right = 1.0 if p is None else _checks.number("p", p)
-        if not 0.5 < right <= 1:
-            raise InputError(f"p = {right:g} must be more than 1/2 and at most 1")
+        right = _checked_right(method, p)
         if prior is None and method == "revise":
             raise InputError("revise needs a prior, the tree that it revises")
         if prior is None and prior_strength is not None:
             raise InputError("prior_strength needs a prior")
         if method == "insertion" and right < 1:
             method = "robust"
-        risk = 0.05 if delta is None else _checks.number("delta", delta)
-        if not 0 < risk < 1:
-            raise InputError(f"delta = {risk:g} must be between 0 and 1, both excluded")
+        risk = _checked_risk(delta)
         if assume is not None:
             assume = _checks.choice("assume", assume, ("adversarial", "uniform"))
         if noise is not None:
             noise = _checks.choice("noise", noise, NOISES)
-        of_errors = {"delta": delta, "assume": assume, "noise": noise}
         # Right answers are no reason to refuse p = 1; values that change nothing are as good as not given.
         given = {
             "p": p if right < 1 else None,
-            **of_errors,
+            "delta": delta,
+            "assume": assume,
+            "noise": noise,
             "schedule": schedule if schedule != "questions" else None,
             "parallel": parallel if parallel > 1 else None,
             "exact": exact or None,
@@ -301,45 +372,19 @@ class Learner:
             "among": among,
             "question": None if question == ("pairs" if method in OF_PAIRS else "odd") else question,
         }
-        _check_used(method, given)
-        for name, value in of_errors.items():
-            if value is not None and right == 1:
-                told = "needs p below 1, how likely answers are right"
-                raise InputError(f"{name} = {_checks.quoted(value)} {told}")
+        _check_used(method, given, right)
         q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
-        strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
-        if not 0 < strength < math.inf:
-            raise InputError(f"prior_strength = {strength:g} must be more than 0")
-        if exact and (schedule != "questions" or parallel > 1):
-            raise InputError("exact is for insertion without wrong answers, one leaf after the other")
-        if assume is not None and noise == "persistent":
-            raise InputError(
-                f"assume = {_checks.quoted(assume)} needs noise='independent': with noise='persistent' "
-                "nothing is assumed about wrong answers"
-            )
-        has_buckets = method in ("insertion", "revise") or right == 1
-        if has_buckets and schedule != "questions" and parallel > 1:
-            raise InputError(
-                f"parallel = {parallel} is for the schedule 'questions'; {schedule!r} needs none"
-            )
+        strength = _checked_strength(prior_strength)
+        _check_together(method, right, given)
         seed = _checks.seed(seed)
         times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
         if budget is not None:
             budget = _checks.whole("budget", budget, at_least=0)
-        if among is not None:
-            may = checked_among(among, n)
-            self._learner = _ordhc.Learner.uncertain_among(n, seed, may, questions=budget, repeat=times)
-        elif method == "uncertain" and question in QUESTIONS[1:]:
-            self._learner = _ordhc.Learner.uncertain_of_pairs(
-                n, seed, question == "triplet", questions=budget, repeat=times
-            )
+        if among is not None or (method == "uncertain" and question in QUESTIONS[1:]):
+            self._learner = _uncertain(n, seed, question, among, budget, times)
         elif method in OF_PAIRS:
-            counts = {
-                name: None if count is None else _checks.whole(name, count, at_least=1)
-                for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
-            }
-            most = None if budget is None else max(budget, 1)
-            self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
+            counts = {"n_landmarks": n_landmarks, "n_references": n_references}
+            self._learner = _of_quadruplets(method, n, seed, q, budget, counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
             start = None if prior is None else prior_tree(prior, names, n)

@@ -5,6 +5,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,26 @@ _POLL = 0.5
 
 #: Questions go out, answers come in; None goes out where there is nothing to do but wait.
 Steps = Generator[NDArray[np.int32] | None, Any, None]
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Who answers: the arguments of `learn` of these names."""
+
+    oracle: Any
+    source: Any
+    oracle_parameters: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class _Asks:
+    """Who asks: the arguments of `learn` of these names."""
+
+    n_leaves: int | Sequence[str] | None
+    method: str | None
+    learner: Learner | None
+    session: "Session | None"
+    budget: int | None
 
 
 @shows_progress("asking")
@@ -122,9 +143,9 @@ def learn(
     >>> ordhc.learn("vectors", source=[[0.0], [1.0], [5.0], [7.0]]).to_newick(branch_lengths=False)
     '((0,1),(2,3));'
     """
-    subject, answer, who = _prepared(
-        oracle, n_leaves, method, source, oracle_parameters, learner, session, who, budget, settings
-    )
+    answers = _Answers(oracle, source, oracle_parameters)
+    asks = _Asks(n_leaves, method, learner, session, budget)
+    subject, answer, who = _prepared(answers, asks, who, settings)
     check_contract(contract, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     # It makes an event loop when something is run, one for all batches.
@@ -180,19 +201,9 @@ async def learn_async(
     >>> asyncio.run(ordhc.learn_async(answer, 4)).to_newick(branch_lengths=False)
     '((0,1),(2,3));'
     """
-    subject, answer, who = await asyncio.to_thread(
-        _prepared,
-        oracle,
-        n_leaves,
-        method,
-        source,
-        oracle_parameters,
-        learner,
-        session,
-        who,
-        budget,
-        settings,
-    )
+    answers = _Answers(oracle, source, oracle_parameters)
+    asks = _Asks(n_leaves, method, learner, session, budget)
+    subject, answer, who = await asyncio.to_thread(_prepared, answers, asks, who, settings)
     check_contract(contract, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
@@ -249,59 +260,35 @@ def _check_no_loop(given: Any) -> None:
 
 
 def _prepared(
-    oracle: Any,
-    n_leaves: int | Sequence[str] | None,
-    method: str | None,
-    source: Any,
-    oracle_parameters: Mapping[str, Any] | None,
-    learner: Learner | None,
-    session: "Session | None",
-    who: str | None,
-    budget: int | None,
-    settings: dict[str, Any],
+    answers: _Answers, asks: _Asks, who: str | None, settings: dict[str, Any]
 ) -> tuple[Any, Oracle, str | None]:
     """Who asks, who answers, and by which name."""
+    oracle, session = answers.oracle, asks.session
     if isinstance(oracle, str):
-        spec, answer, settings = oracle_of(oracle, source, oracle_parameters, settings)
+        spec, answer, settings = oracle_of(oracle, answers.source, answers.oracle_parameters, settings)
         name, widths = oracle, getattr(answer, "questions", spec.questions)
     else:
-        if source is not None or oracle_parameters is not None:
+        if answers.source is not None or answers.oracle_parameters is not None:
             raise InputError("source and oracle_parameters are for oracles that are given by name")
         answer = as_oracle(oracle)
         name, widths = "oracle", getattr(answer, "questions", (3, 4))
     if who is None and session is not None:
         who = name
-    if learner is not None and session is not None:
+    if asks.learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
     if who is not None and session is None:
         raise InputError(f"who = {_checks.quoted(who)} needs a session, which keeps who has answered")
-    subject: Any = learner if session is None else session
+    what = "learner" if session is None else "session"
+    subject: Any = asks.learner if session is None else session
     if subject is None:
-        leaves = n_leaves
-        if leaves is None:
-            leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
-        if leaves is None and settings.get("prior") is not None:
-            leaves = leaves_of_prior(settings["prior"])
-        if leaves is None:
-            raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
-        given = settings if method is None else {**settings, "method": method}
-        advice, reason = advice_of(answer, given)
-        if "p" in advice and errors_of(answer)[0] is None:
-            warn(reason)
-        given = {**given, **advice}
-        # Odd values are the learner's to refuse: comparing them may raise anything.
-        method = given.get("method")
-        if isinstance(method, str) and method == "uncertain" and given.get("among") is None:
-            given["among"] = known_to(answer, leaves)
-        subject = Learner(leaves, budget=budget, **given)
+        subject = _new_learner(asks, answer, settings)
     else:
         _check_subject(subject, session is not None)
-        if n_leaves is not None or method is not None or settings:
-            what = "learner" if session is None else "session"
+        if asks.n_leaves is not None or asks.method is not None or settings:
             raise InputError(f"a {what} has its number of leaves and settings already")
     mistake = mistake_about(errors_of(answer)[1], subject._settings)
     if mistake is not None:
-        warn(f"the oracle errs, but the {'learner' if session is None else 'session'} {mistake}")
+        warn(f"the oracle errs, but the {what} {mistake}")
     if subject.width not in widths:
         asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
         which = f" {oracle!r}" if isinstance(oracle, str) else ""
@@ -309,6 +296,27 @@ def _prepared(
             f"the oracle{which} answers questions about {known}, and this method asks about {asked}"
         )
     return subject, _by_name(answer, subject), who
+
+
+def _new_learner(asks: _Asks, answer: Oracle, settings: dict[str, Any]) -> Learner:
+    """Return a learner for this oracle, which may know the leaves and how often it errs."""
+    leaves = asks.n_leaves
+    if leaves is None:
+        leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
+    if leaves is None and settings.get("prior") is not None:
+        leaves = leaves_of_prior(settings["prior"])
+    if leaves is None:
+        raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
+    given = settings if asks.method is None else {**settings, "method": asks.method}
+    advice, reason = advice_of(answer, given)
+    if "p" in advice and errors_of(answer)[0] is None:
+        warn(reason)
+    given = {**given, **advice}
+    # Odd values are the learner's to refuse: comparing them may raise anything.
+    method = given.get("method")
+    if isinstance(method, str) and method == "uncertain" and given.get("among") is None:
+        given["among"] = known_to(answer, leaves)
+    return Learner(leaves, budget=asks.budget, **given)
 
 
 _KINDS = {3: "three leaves", 4: "two pairs"}

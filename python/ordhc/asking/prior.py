@@ -10,6 +10,7 @@ from ordhc.io.trees import read_tree
 from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["leaves_of_prior", "prior_tree", "supported_tree", "with_kept_prior"]
 
@@ -37,7 +38,7 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
             tree = tree.relabel([place[name] for name in tree.names])
     elif tree.n_leaves != n_leaves:
         raise InputError(f"the prior has {tree.n_leaves:,} leaves, the learner has {n_leaves:,}")
-    return tree._tree
+    return engine_tree(tree)
 
 
 def _read(prior: Any) -> Dendrogram:
@@ -55,7 +56,7 @@ def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...]
     """The tree of a learner, with the support of its nodes, where the learner knows that."""
     found = learner.tree()
     support = learner.support(found)
-    tree = Dendrogram._of(found, names)
+    tree = from_engine(found, names)
     return tree if support is None else tree.with_support(support)
 
 
@@ -71,5 +72,5 @@ def with_kept_prior(
     """Settings with the prior as JSON can hold it, over numbered leaves; the same tree is made of it."""
     if settings.get("prior") is None:
         return {key: value for key, value in settings.items() if key != "prior"}
-    found = Dendrogram._of(prior_tree(settings["prior"], names, n_leaves), None)
+    found = from_engine(prior_tree(settings["prior"], names, n_leaves))
     return {**settings, "prior": found.to_dict()}

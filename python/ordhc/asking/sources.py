@@ -13,6 +13,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import as_vectors, normalized
 from ordhc.tree.convert import as_dendrogram, index_names
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
 
@@ -44,17 +45,20 @@ def from_tree(tree: Any) -> Answering:
     array([ 1, -1,  0], dtype=int8)
     """
     found = as_dendrogram(tree)
-    knows = _ordhc.TreeOracle(found._tree)
+    engine = engine_tree(found)
+    knows = _ordhc.TreeOracle(engine)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         table = checked_questions(rows, found.n_leaves, (3, 4))
-        return knows.answer(table) if table.shape[1] == 3 else _ordhc.verdicts(found._tree, table, None)
+        return knows.answer(table) if table.shape[1] == 3 else _ordhc.verdicts(engine, table, None)
 
     return Answering(answer, found.n_leaves, found.names)
 
 
 def from_similarity(S: ArrayLike) -> Answering:
     """Answers as an (n, n) similarity matrix has it: the most similar pair stays together.
+
+    Larger numbers mean more alike. For distances D give ``D.max() - D``.
 
     Examples
     --------
@@ -67,7 +71,6 @@ def from_similarity(S: ArrayLike) -> Answering:
     matrix = _checks.numbers_of("similarities", S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"similarities have shape {matrix.shape}, not (n, n)")
-    _checks.warn_of_distances(matrix, "of distances D give D.max() - D")
     return Answering(_by_pairs(lambda i, j: matrix[i, j], len(matrix)), len(matrix), names)
 
 

@@ -147,14 +147,9 @@ def learn(
         check_writable(export)
     if session is None and oracle is None:
         raise click.UsageError("give a SESSION file, or --oracle NAME --source FILE for a simulation")
-    for option, value in (
-        ("--accuracy", accuracy),
-        ("--source", source),
-        ("--param", params or None),
-        ("--contract", contract),
-    ):
-        if value is not None and oracle is None:
-            raise click.UsageError(f"{option} needs --oracle")
+    if oracle is None:
+        of_oracle = {"--accuracy": accuracy, "--source": source, "--param": params or None}
+        _refuse({**of_oracle, "--contract": contract}, "--oracle")
     given = {
         name: value
         for name, value in {**settings, "budget": budget, "seed": seed}.items()
@@ -172,9 +167,7 @@ def learn(
             click.echo(reason, err=True)
     if session is None:
         assert answerer is not None
-        for option, value in (("--export", export), ("--who", who)):
-            if value is not None:
-                raise click.UsageError(f"{option} needs a SESSION, which keeps the answers")
+        _refuse({"--export": export, "--who": who}, "a SESSION, which keeps the answers")
         found = _simulated(answerer, items, given, contract, quiet)
     else:
         names, pictures = (None, {}) if items is None else read_items(items)
@@ -207,17 +200,29 @@ def learn(
         told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
         emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
-        state = "done" if found["done"] else remaining_in_words(found["remaining_estimate"])
-        say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}")
-        if "n_rounds" in found:
-            say(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
-            say(f"rounds  {found['n_rounds']:,}")
-        if "triplet_distance" in found:
-            say(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
-        if report is not None:
-            say(report)
+        _say_found(found, tree.n_leaves, report)
         for path in outputs:
             say(f"wrote    {path}")
+
+
+def _refuse(options: dict[str, Any], needed: str) -> None:
+    """Raise if an option is given without what it needs."""
+    for option, value in options.items():
+        if value is not None:
+            raise click.UsageError(f"{option} needs {needed}")
+
+
+def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
+    """Print how many answers there are, how good the tree is, and what the oracle reports."""
+    state = "done" if found["done"] else remaining_in_words(found["remaining_estimate"])
+    say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {n_leaves:,} leaves, {state}")
+    if "n_rounds" in found:
+        say(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
+        say(f"rounds  {found['n_rounds']:,}")
+    if "triplet_distance" in found:
+        say(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
+    if report is not None:
+        say(report)
 
 
 @dataclass(frozen=True)

@@ -187,26 +187,7 @@ def read_comparisons(
         if kind not in (None, "pairs"):
             raise click.UsageError(f"--kind {kind} makes triplets; leave out --quadruplets")
         kind = "pairs"
-    found_items: list[Any] | None
-    found_chosen: Any
-    if columns is not None:
-        if items or chosen is not None:
-            raise click.UsageError("give --columns in their order, or --items and --chosen, not both")
-        in_order = listed(columns)
-        if kind in ("odd-one-out", "most-central"):
-            if len(in_order) != 3:
-                raise click.UsageError(f"--columns {columns}: three are needed, the chosen one first")
-            found_items, found_chosen = in_order[1:], in_order[0]
-        else:
-            found_items, found_chosen = in_order, None
-    else:
-        found_items = None
-        if items:
-            found_items = listed(items[0]) if len(items) == 1 else _positions(items)
-        found_chosen = None if chosen is None else listed(chosen)
-        if found_chosen is not None and len(found_chosen) == 1:
-            found_chosen = found_chosen[0]
-    by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    found_items, found_chosen = _roles_of(columns, items, chosen, kind)
     if is_several(path):
         asked = {
             "items": items,
@@ -224,7 +205,7 @@ def read_comparisons(
             columns=found_items,
             group=person,
             missing=_words_of(missing),
-            delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
+            delimiter=_delimiter_of(delimiter),
             **options,
         )
         if by_name and not found.survey.has_names:
@@ -246,9 +227,36 @@ def read_comparisons(
             exclude=_exclude_of(exclude),
             person=person,
             na=_words_of(missing),
-            delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
+            delimiter=_delimiter_of(delimiter),
             **options,
         )
+
+
+def _roles_of(
+    columns: str | None, items: tuple[str, ...], chosen: str | None, kind: str | None
+) -> tuple[list[Any] | None, Any]:
+    """Return the columns of the items and of what was chosen; None if the file's header decides."""
+    if columns is not None:
+        if items or chosen is not None:
+            raise click.UsageError("give --columns in their order, or --items and --chosen, not both")
+        in_order = listed(columns)
+        if kind in ("odd-one-out", "most-central"):
+            if len(in_order) != 3:
+                raise click.UsageError(f"--columns {columns}: three are needed, the chosen one first")
+            return in_order[1:], in_order[0]
+        return in_order, None
+    found_items: list[Any] | None = None
+    if items:
+        found_items = listed(items[0]) if len(items) == 1 else _positions(items)
+    found_chosen: Any = None if chosen is None else listed(chosen)
+    if found_chosen is not None and len(found_chosen) == 1:
+        found_chosen = found_chosen[0]
+    return found_items, found_chosen
+
+
+def _delimiter_of(delimiter: str | None) -> str | None:
+    by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    return None if delimiter is None else by_words.get(delimiter, delimiter)
 
 
 def _words_of(missing: str | None) -> list[str] | None:

@@ -20,6 +20,7 @@ from ordhc.clustering.unanswered import scaled, unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
+from ordhc.comparison.rows import changed
 from ordhc.comparison.scale import in_units
 from ordhc.errors import InputError, warn
 from ordhc.io.scan import Scan, kind_of
@@ -27,6 +28,7 @@ from ordhc.similarities.lengths import less_lengths
 from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import replaced
 
 __all__ = ["cluster", "fit"]
 
@@ -244,7 +246,7 @@ def fit(
         data, unit = in_units(data)
     if is_comparisons and plan.similarity is None and names is None:
         # Errors name leaves as the caller numbers them.
-        data = data._changed(names=tuple(map(str, range(n))))
+        data = changed(data, names=tuple(map(str, range(n))))
     # Moves depend on ties of the tree they start from.
     order = canonical_order(data) if plan.refine else np.arange(n)
     if tie_seed is not None:
@@ -277,7 +279,7 @@ def fit(
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     if degree and unit != 1:
         tree = scaled(tree, unit**degree)
-    return tree._with(names=names, settings=made.settings), unanswered
+    return replaced(tree, names=names, settings=made.settings), unanswered
 
 
 @contextmanager
@@ -340,7 +342,7 @@ def _of_answered(
         return with_unanswered(None, leaves, labels), unanswered
     names = None if data.names is None else [data.names[leaf] for leaf in leaves]
     few = data if data.weights is None else data[data.weights > 0]
-    few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
+    few = changed(few, rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
     with _errors_about(leaves):
         tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
     return with_unanswered(tree, leaves, labels), unanswered

@@ -10,6 +10,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc.similarities.vectors import blocks
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["linked_dot_linkage"]
 
@@ -48,7 +49,7 @@ def linked_dot_linkage(
         if merged < _SLOW * graph.size and graph.size <= 4 * target:
             break
     top = _ordhc.mean_dot_linkage(points, 1.0, np.ascontiguousarray(graph.label), part(progress, _MERGING, 1))
-    merges, heights = graph.joined(Dendrogram._of(top, None))
+    merges, heights = graph.joined(from_engine(top))
     n_initial = n - before
     return _monotone(merges, heights, n, n_initial)
 

@@ -9,6 +9,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.similarities.vectors import NegativeShare, is_sparse
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
@@ -52,8 +53,8 @@ def matrix_free_linkage(
     if measure == "dot":
         _warn_of_sample(rows, scale, what)
     if linkage == "average" and measure == "dot":
-        return Dendrogram._of(_ordhc.mean_dot_linkage(rows, scale, initial, progress), None)
-    return Dendrogram._of(_ordhc.vector_linkage(rows, linkage, measure, scale, progress), None)
+        return from_engine(_ordhc.mean_dot_linkage(rows, scale, initial, progress))
+    return from_engine(_ordhc.vector_linkage(rows, linkage, measure, scale, progress))
 
 
 def _warn_of_sample(rows: NDArray[Any], scale: float, what: str) -> None:

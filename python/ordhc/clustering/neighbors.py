@@ -14,6 +14,7 @@ from ordhc.clustering.plan import Plan
 from ordhc.errors import InputError, MissingExtraError, warn
 from ordhc.similarities.vectors import blocks, is_sparse, normalized
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["MEASURES", "by_neighbors", "check_neighbors"]
 
@@ -79,7 +80,7 @@ def by_neighbors(
             f"{neighbors} neighbours leave {n_trees} separate trees, which are joined at the height of the "
             "last merge; more neighbours connect them"
         )
-    return Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def _all_pairs(points: NDArray[Any], neighbors: int) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc.clustering.refine import refine
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pairs"]
 
@@ -84,13 +85,13 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
     n = tree.n_leaves
     accuracies = []
     for truth in truths:
-        same, different, only_truth, _, _ = _ordhc.triplet_counts(truth._tree, tree._tree, None)
+        same, different, only_truth, _, _ = _ordhc.triplet_counts(engine_tree(truth), engine_tree(tree), None)
         resolved = same + different + only_truth
         accuracies.append(same / resolved if resolved else 1.0)
     levels, indices = [k for k in _LEVELS if k < n], []
     for truth in truths[:: -(-len(truths) // _JUDGES)] if levels else ():
         cut = _at_correlations(truth) if by_correlation else truth
-        indices.append(_ordhc.aari_of_trees(tree._tree, cut._tree, levels, None)[0])
+        indices.append(_ordhc.aari_of_trees(engine_tree(tree), engine_tree(cut), levels, None)[0])
     low, high = np.quantile(accuracies, (0.05, 0.95))
     aari = float(np.mean(indices)) if indices else 1.0
     return Expected(float(np.mean(accuracies)), float(low), float(high), aari)
@@ -109,7 +110,14 @@ def _at_correlations(truth: Dendrogram) -> Dendrogram:
     H -= H.mean(axis=1, keepdims=True)
     length = np.sqrt((H * H).sum(axis=1, keepdims=True))
     H /= np.where(length > 0, length, 1.0)
-    return refine(truth.with_names(None), H @ H.T, max_moves=0, restarts=0, heights="average")
+    return refine(
+        truth.with_names(None),
+        H @ H.T,
+        dissimilarity=truth.kind == "dissimilarity",
+        max_moves=0,
+        restarts=0,
+        heights="average",
+    )
 
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:

@@ -256,6 +256,7 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
             raise InputError(
                 f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "
                 "comparisons. For vectors add similarity='euclidean', linkage='ward'; (n, n) similarities "
-                "are for ordhc.linkage"
+                "are for ordhc.linkage(S, dissimilarity=False), distances for "
+                "ordhc.linkage(D, dissimilarity=True)"
             )
     return similarity, linkage or "average"

@@ -21,10 +21,12 @@ from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import UNITS
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior"]
@@ -74,9 +76,9 @@ class Posterior:
         self._how: dict[str, Any] = {}
         lengths = samples.lengths()
         self._lengths = lengths[:, np.argsort(order)] if lengths.size else lengths
-        self._best = Dendrogram._of(samples.summary(), None) if len(samples) else start
+        self._best = from_engine(samples.summary()) if len(samples) else start
         support = np.ones(self._best.n_nodes - self._best.n_leaves)
-        support = samples.support(self._best._tree) if len(samples) else support
+        support = samples.support(engine_tree(self._best)) if len(samples) else support
         self.dendrogram = self._best.with_support(support).relabel(order).with_names(names)
 
     @cached_property
@@ -90,7 +92,7 @@ class Posterior:
         """
         if not self._lengths.size:
             return self.dendrogram
-        additive = Dendrogram._of(self._samples.additive(self._best._tree), None)
+        additive = from_engine(self._samples.additive(engine_tree(self._best)))
         additive = additive.relabel(self._order).with_names(self._names)
         return additive.with_support(self.support).with_settings(self.dendrogram.settings)
 
@@ -146,7 +148,7 @@ class Posterior:
         Their heights are those of the model, as similarities. With lengths, the path between two leaves is as
         long as the lengths of both, less the height at which they join.
         """
-        drawn = (Dendrogram._of(self._samples.tree(at), None) for at in range(len(self._samples)))
+        drawn = (from_engine(self._samples.tree(at)) for at in range(len(self._samples)))
         return tuple(tree.relabel(self._order).with_names(self._names) for tree in drawn)
 
     @cached_property
@@ -239,7 +241,7 @@ class Posterior:
         progress = _checks.callback("progress", progress)
         groups, names = self._groups
         if groups is None or len(groups) == len(data):
-            data = data._changed(groups=groups, group_names=names)
+            data = changed(data, groups=groups, group_names=names)
         crowd = Crowd.of(data, self.noise, self.noise_by_group)
         found = []
         for done, at in enumerate(np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist()):
@@ -542,7 +544,7 @@ def drawn_posterior(
     if again is not None and are_same:
         is_tried = repeats is None
         weights = again.shares if given.weights is None else given.weights * again.shares
-        once = given._changed(weights=weights)
+        once = changed(given, weights=weights)
         found, unanswered = _sampled(once, how, part(progress, 0, 0.5 if is_tried else 1))
         if is_tried:
             note = _note_of(found, again, given)
@@ -578,7 +580,7 @@ def _sampled(
     if known is not None:
         fitting = fitting[known[0]]
     rows, weights, answers = fitting.rows, fitting.weights, numbers_of_answers(fitting)
-    samples = _ordhc.sample(rows, weights, answers, people, start._tree, how, told)
+    samples = _ordhc.sample(rows, weights, answers, people, engine_tree(start), how, told)
     found = Posterior(samples, order, data.names, how[2], start.with_names(None))
     if known is not None and len(samples):
         found._groups = (data.groups, data.group_names)

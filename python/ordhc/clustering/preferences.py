@@ -16,6 +16,7 @@ from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["build", "by_rank", "consistency", "posterior_linkage", "preferences"]
 
@@ -27,7 +28,7 @@ def preferences(
 ) -> Dendrogram:
     """3-AL of triplets, 4-AL of quadruplets."""
     tree = _ordhc.preference_linkage(data.rows, data.weights, data.n_leaves, initial_clusters, progress)
-    return Dendrogram._of(tree, data.names)
+    return from_engine(tree, data.names)
 
 
 def by_rank(
@@ -43,7 +44,7 @@ def by_rank(
     if data.n_leaves == 1:
         return Dendrogram([], [], kind="similarity", names=data.names)
     tree = _ordhc.agglomerate(beaten, rule, False, "auto", initial_clusters, progress)
-    return Dendrogram._of(tree, data.names)
+    return from_engine(tree, data.names)
 
 
 def build(
@@ -61,13 +62,13 @@ def build(
     # The answers that contradict each other, as they are numbered.
     second = part(progress, 0.5, 1)
     found = _ordhc.build(data.rows, data.weights, data.n_leaves, second, data.names)
-    return Dendrogram._of(found, data.names)
+    return from_engine(found, data.names)
 
 
 def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
     """The tree of BUILD, if there is one."""
     with suppress(InputError):
-        return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress, None), None)
+        return from_engine(_ordhc.build(data.rows, data.weights, data.n_leaves, progress, None))
     return None
 
 

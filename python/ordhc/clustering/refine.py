@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
-from ordhc.agglomerate.linkage import INSTEAD
 from ordhc.clustering.unanswered import scaled
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -20,6 +20,7 @@ from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
 from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 from ordhc.tree.settings import made_by
 
 __all__ = ["refine", "refined", "refining"]
@@ -66,7 +67,8 @@ def refine(
         (the weight) of triplets that the tree agrees with; "dasgupta" (the default for similarities),
         Dasgupta's cost, which is lowered for similarities and raised for dissimilarities.
     dissimilarity
-        Whether smaller is closer in `data`, if these are no comparisons; by default as the tree's heights.
+        Required for a matrix, not for comparisons: True if larger numbers mean farther apart, False if larger
+        numbers mean more alike.
     heights
         "average" (the default, but for "satisfied"): the mean (AddS) similarity of the pairs that a merge
         joins, as average linkage has it, or the height of the farther of its parts where that is beyond.
@@ -98,7 +100,8 @@ def refine(
     Raises
     ------
     InputError
-        Other leaves, unknown objectives, initial clusters that the tree does not have.
+        Other leaves, unknown objectives, initial clusters that the tree does not have; a matrix without
+        `dissimilarity`, or comparisons with it.
     MemoryError
         "revenue" and "dasgupta" need 2 n^2 floats, which do not fit.
 
@@ -132,23 +135,17 @@ def refine(
     objective = _checks.choice("objective", objective, OBJECTIVES)
     kinds = {"dasgupta": ("similarity",), "satisfied": ("triplets",), "revenue": ("triplets", "quadruplets")}
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
-    if dissimilarity is None:
-        dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
-        if not comparisons and not dissimilarity:
-            _checks.warn_of_distances(reference, INSTEAD)
-    how: dict[str, Any] = {
-        "dissimilarity": dissimilarity,
-        "heights": heights,
-        "initial": _checks.labels("initial_clusters", initial_clusters, found.n_leaves),
-        "max_moves": max_moves,
-    }
+    if not comparisons:
+        dissimilarity = _checks.is_dissimilarity(dissimilarity, "refine(tree, S)")
+    elif dissimilarity is not None:
+        raise InputError(f"dissimilarity is for a matrix; {type(data).__name__} have none: leave it out")
+    initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
+    how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
     workers = as_executor(executor)
     if workers is None:
         if spill is not None:
             raise InputError("spill is for an executor: it needs none here")
-        better, _ = _searched(
-            found, reference, objective, **how, restarts=restarts, seed=seed, progress=progress
-        )
+        better, _ = _searched(found, reference, objective, how, progress)
     else:
         count, seed = _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed)
         with Spill(spill) as folder:
@@ -162,11 +159,28 @@ def refine(
     return better.with_settings({**made_by(), **before, **after})
 
 
+@dataclass(frozen=True)
+class _Search:
+    """How a better tree is searched: the arguments of `refine` of these names; `initial` are labels."""
+
+    dissimilarity: bool = False
+    heights: str | None = None
+    initial: NDArray[np.int64] | None = None
+    max_moves: int | None = None
+    restarts: int = 3
+    seed: int = 0
+
+
 def refined(
-    tree: Dendrogram, data: Triplets | Quadruplets | NDArray[Any], objective: str, **settings: Any
+    tree: Dendrogram,
+    data: Triplets | Quadruplets | NDArray[Any],
+    objective: str,
+    *,
+    progress: Progress | None = None,
+    **settings: Any,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
-    better, _ = _searched(tree, data, objective, **settings)
+    better, _ = _searched(tree, data, objective, _Search(**settings), progress)
     return better
 
 
@@ -174,36 +188,31 @@ def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendr
     """One of several searches, each with random numbers of its own."""
     tree, data, objective, how = shared.value()
     number = int(np.random.default_rng([seed, at]).integers(2**32))
-    return _searched(tree, data, objective, **how, restarts=restarts, seed=number)
+    return _searched(tree, data, objective, replace(how, restarts=restarts, seed=number))
 
 
 def _searched(
     tree: Dendrogram,
     data: Triplets | Quadruplets | NDArray[Any],
     objective: str,
-    *,
-    dissimilarity: bool = False,
-    heights: str | None = None,
-    initial: NDArray[np.int64] | None = None,
-    max_moves: int | None = None,
-    restarts: int = 3,
-    seed: int = 0,
+    search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
     """A better tree, and by how much."""
-    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
-    if heights is not None:
-        _checks.choice("heights", heights, ("sizes", "average"))
-    how_high = refining(objective, heights)["heights"]
-    limit = None if max_moves is None else _checks.whole("max_moves", max_moves, at_least=0)
-    how = (limit, _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
+    if search.heights is not None:
+        _checks.choice("heights", search.heights, ("sizes", "average"))
+    how_high = refining(objective, search.heights)["heights"]
+    limit = search.max_moves
+    limit = None if limit is None else _checks.whole("max_moves", limit, at_least=0)
+    restarts = _checks.whole("restarts", search.restarts, at_least=0)
+    how = (limit, restarts, _checks.seed(search.seed), search.initial)
     if objective == "satisfied":
         if how_high == "average":
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
         if not isinstance(data, Triplets):
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
         data, unit = in_units(data)
-        better, gain, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
+        better, gain, *_ = _ordhc.refine_satisfied(engine_tree(tree), data.rows, data.weights, how, progress)
         gain *= unit
     else:
         order, start, unit = None, tree, 1.0
@@ -221,12 +230,12 @@ def _searched(
         else:
             S = data
         better, gain, *_ = _ordhc.refine_similarity(
-            start._tree, S, dissimilarity, how_high == "average", how, progress
+            engine_tree(start), S, search.dissimilarity, how_high == "average", how, progress
         )
-        found, gain = Dendrogram._of(better, None), gain * unit
+        found, gain = from_engine(better), gain * unit
         if unit != 1 and how_high == "average":
             found = scaled(found, unit)
         if order is not None:
             found = found.relabel(order)
         return found.with_names(tree.names), gain
-    return Dendrogram._of(better, tree.names), gain
+    return from_engine(better, tree.names), gain

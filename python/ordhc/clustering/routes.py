@@ -22,6 +22,7 @@ from ordhc.plugins import registry
 from ordhc.similarities.similarity import built, factored, is_adds
 from ordhc.similarities.vectors import products, squared_norms
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine, replaced
 
 __all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
 
@@ -70,7 +71,7 @@ def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     """AddS of so few answers that most pairs have similarity 0: no matrix is made."""
     rule = _ordhc.Linkage.native(str(plan.linkage.native))
     tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
-    return Dendrogram._of(tree, None)
+    return from_engine(tree)
 
 
 def by_vectors(
@@ -157,7 +158,7 @@ def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
     return (
         tree
         if own is None
-        else tree._with(tree._tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own)))
+        else replaced(tree, engine_tree(tree).with_leaf_heights(_ordhc.leaf_heights(engine_tree(tree), own)))
     )
 
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of, coded, groups_of
 from ordhc.errors import InputError
 
@@ -69,11 +70,11 @@ def with_groups(
         return data
     # Equal numbers of answers of two people stay two answers.
     answers = None if data.answers is None or data.groups is None else answers_of(data)
-    data = data if answers is None else data._changed(answers=answers)
+    data = data if answers is None else changed(data, answers=answers)
     if group is None:
-        return data._changed(groups=None, group_names=None)
+        return changed(data, groups=None, group_names=None)
     codes, names = coded("group", group, len(data))
-    return data._changed(groups=codes, group_names=names)
+    return changed(data, groups=codes, group_names=names)
 
 
 def people_of(

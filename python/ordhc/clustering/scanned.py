@@ -24,6 +24,7 @@ from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
 from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine, replaced
 
 __all__ = ["fit_scan"]
 
@@ -106,7 +107,7 @@ def fit_scan(
         tree = scaled(tree, unit**plan.degree)
     if progress is not None:
         progress(1.0)
-    return tree._with(names=names, settings=made.settings), unanswered
+    return replaced(tree, names=names, settings=made.settings), unanswered
 
 
 class _Work:
@@ -196,7 +197,7 @@ class _Work:
             self._initial(leaves),
             progress,
         )
-        return Dendrogram._of(tree, None)
+        return from_engine(tree)
 
     def _of_pairs(
         self, pairs: NDArray[Any], leaves: NDArray[np.int64], progress: Progress | None

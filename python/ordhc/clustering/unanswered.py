@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._checks import on_one_line
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["scaled", "unanswered_text", "with_unanswered"]
 
@@ -62,7 +63,7 @@ def with_unanswered(
     above = np.array(parents)
     above[-1] = len(parents) - 1
     found, _ = _ordhc.Tree.of_nodes(n, above, np.array(standing), None, dissimilarity=not falling, sort=False)
-    return Dendrogram._of(found, None)
+    return from_engine(found)
 
 
 def scaled(tree: Dendrogram, factor: float) -> Dendrogram:

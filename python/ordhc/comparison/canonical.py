@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.rows import Rows
+from ordhc.comparison.rows import Rows, changed
 
 
 def canonical_order(data: Any) -> NDArray[np.int64]:
@@ -52,11 +52,11 @@ def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
         keys = np.ravel_multi_index(tuple(rows.T), shape)
         keys.sort()
         rows = np.column_stack(np.unravel_index(keys, shape)).astype(rows.dtype)
-        return data._changed(rows=rows)
+        return changed(data, rows=rows)
     sort_by = () if data.weights is None else (data.weights,)
     by_content = np.lexsort((*sort_by, *rows.T[::-1]))
     weights, answers, groups = (None if values is None else values[by_content] for values in beside)
-    return data._changed(rows=rows[by_content], weights=weights, answers=answers, groups=groups)
+    return changed(data, rows=rows[by_content], weights=weights, answers=answers, groups=groups)
 
 
 def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:

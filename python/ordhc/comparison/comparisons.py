@@ -1,6 +1,7 @@
 """Comparisons: what people (or models) answered."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,11 +14,24 @@ from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.presets import asked_of_frame
 from ordhc.comparison.replies import Replies
-from ordhc.comparison.rows import Rows, belonging, checked_weights
+from ordhc.comparison.rows import Rows, belonging, changed, checked_weights
 from ordhc.comparison.suspects import of_outside, warn_of_suspects
 from ordhc.errors import InputError, warn
 
 __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "fitting_comparisons"]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question whose answer gives several triplets; each triplet is three positions among the columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    triplets: tuple[tuple[int, int, int], ...]
+
+
+_ODD_ONE_OUT = _Question("odd one out", ("odd", "a", "b"), ((1, 2, 0), (2, 1, 0)))
+_MOST_CENTRAL = _Question("most central", ("central", "a", "b"), ((1, 0, 2), (2, 0, 1)))
 
 
 class Triplets(Rows):
@@ -89,8 +103,7 @@ class Triplets(Rows):
         >>> Triplets.from_odd_one_out([(2, 0, 1)]).rows.tolist()
         [[0, 1, 2], [1, 0, 2]]
         """
-        pattern = [(1, 2, 0), (2, 1, 0)]
-        return cls._expand(rows, "odd one out", ("odd", "a", "b"), pattern, n_leaves, names, weights, groups)
+        return cls._expand(rows, _ODD_ONE_OUT, n_leaves, names, weights, groups)
 
     @classmethod
     def from_most_central(
@@ -109,10 +122,7 @@ class Triplets(Rows):
         >>> Triplets.from_most_central([(2, 0, 1)]).rows.tolist()
         [[0, 2, 1], [1, 2, 0]]
         """
-        pattern = [(1, 0, 2), (2, 0, 1)]
-        return cls._expand(
-            rows, "most central", ("central", "a", "b"), pattern, n_leaves, names, weights, groups
-        )
+        return cls._expand(rows, _MOST_CENTRAL, n_leaves, names, weights, groups)
 
     @classmethod
     def from_ranking(
@@ -149,25 +159,24 @@ class Triplets(Rows):
         n_ranked = _checks.whole("n_ranked", n_ranked, at_least=1)
         if n_ranked > width - 1:
             raise InputError(f"n_ranked = {n_ranked} is above the {width - 1} others of a row")
-        patterns = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
+        triplets = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
         columns = ("reference", *(f"place {place}" for place in range(1, width)))
-        return cls._expand(rows, "ranking", columns, patterns, n_leaves, names, weights, groups)
+        question = _Question("ranking", columns, tuple(triplets))
+        return cls._expand(rows, question, n_leaves, names, weights, groups)
 
     @classmethod
     def _expand(
         cls,
         rows: ArrayLike,
-        what: str,
-        columns: tuple[str, ...],
-        patterns: list[tuple[int, int, int]],
+        question: _Question,
         n_leaves: int | None,
         names: Sequence[str] | None,
         weights: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> "Triplets":
         """Triplets made of columns of wider rows: all of the first row, then of the second, ..."""
-        answers = None
-        if (frame := columns_of(rows, what, len(columns))) is not None:
+        answers, columns = None, question.columns
+        if (frame := columns_of(rows, question.name, len(columns))) is not None:
             rows, answers = frame.rows, frame.answers
             weights = frame.weights if weights is None else weights
             groups = frame.groups if groups is None else groups
@@ -191,7 +200,7 @@ class Triplets(Rows):
             check_reach(table, n)
         if n is not None:
             warn_of_suspects(table, n, found, said=n_leaves is not None, named=names is not None)
-        size = len(patterns)
+        size = len(question.triplets)
 
         def spread(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else np.repeat(values, size)
@@ -201,7 +210,7 @@ class Triplets(Rows):
         told, persons, group_names = belonging(answers, groups, None, len(table))
         if told is None and size > 1:
             told = np.arange(len(table), dtype=np.int32)
-        triplets = table[:, np.array(patterns, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
+        triplets = table[:, np.array(question.triplets, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
         return cls(
             triplets,
             n,
@@ -407,7 +416,7 @@ def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
         kind = Quadruplets if asked.kind == "pairs" else Triplets
         made = kind(rows, **known, weights=weights, answers=replies.answers, groups=groups)
     if replies.adaptive:
-        made = made._changed(adaptive=True)
+        made = changed(made, adaptive=True)
     if replies.left_out is not None:
         warn(replies.left_out)
     return made

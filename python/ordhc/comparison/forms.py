@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.comparison.frames import ROLES, column_names, columns_of, eager
-from ordhc.comparison.rows import checked_weights
+from ordhc.comparison.rows import changed, checked_weights
 from ordhc.errors import InputError
 
 __all__ = ["comparisons_of_any", "is_sparse", "states_all_twice"]
@@ -102,7 +102,8 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
     if any(part.group_names != names for part in parts):
         groups = names = None
     rows = np.concatenate([part.rows for part in parts])
-    joined: Comparisons = first._changed(
+    joined: Comparisons = changed(
+        first,
         rows=rows,
         weights=weights,
         answers=answers,
@@ -117,7 +118,7 @@ def _weighted(data: Comparisons, weights: NDArray[np.float64] | None) -> Compari
     """The comparisons with their weights times these."""
     if weights is None:
         return data
-    return data._changed(weights=weights if data.weights is None else weights * data.weights)
+    return changed(data, weights=weights if data.weights is None else weights * data.weights)
 
 
 def _from_list(
@@ -151,7 +152,7 @@ def _from_list(
     # What is too large for a float is refused with the weights.
     with np.errstate(over="ignore"):
         weights = magnitude if data.weights is None else magnitude * data.weights
-    turned_round = data._changed(rows=rows, weights=None if plain else weights)
+    turned_round = changed(data, rows=rows, weights=None if plain else weights)
     return turned_round[answered]
 
 

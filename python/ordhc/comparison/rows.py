@@ -1,7 +1,7 @@
 """Rows of leaf ids with all that belongs to them: what triplets and quadruplets have in common."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ __all__ = ["Rows", "belonging", "checked_weights"]
 
 #: Rows in a notebook's table.
 _SHOWN = 5
+
+
+_R = TypeVar("_R", bound="Rows")
 
 
 class Rows:
@@ -174,7 +177,8 @@ class Rows:
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else values[picked]
 
-        return self._changed(
+        return changed(
+            self,
             rows=self._rows[picked],
             weights=part(self._weights),
             answers=part(self._answers),
@@ -191,15 +195,10 @@ class Rows:
             and np.array_equal(self._rows, other._rows)
             and _same(self._weights, other._weights)
             and _same(self._answers, other._answers)
-            and _same(self._persons(), other._persons())
+            and _same(persons_of(self), persons_of(other))
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-    def _persons(self) -> NDArray[Any] | None:
-        if self._groups is None or self._group_names is None:
-            return self._groups
-        return np.array(self._group_names, dtype=object)[self._groups]
 
     def __repr__(self) -> str:
         weighted = "" if self._weights is None else ", weighted"
@@ -219,7 +218,7 @@ class Rows:
         for what, values in (
             ("weight", some._weights),
             ("answer", some._answers),
-            ("group", None if some._groups is None else some._persons()),
+            ("group", None if some._groups is None else persons_of(some)),
         ):
             if values is not None:
                 columns.append(what)
@@ -247,10 +246,6 @@ class Rows:
             "group_names": self._group_names,
             "adaptive": self._adaptive,
         }
-
-    def _changed(self, **changes: Any) -> Self:
-        """These comparisons with some of what they are made of replaced."""
-        return type(self)(**{**self._state(), **changes}, copy=False)
 
     def deduplicate(self, *, counts: bool = False) -> Self:
         """Each distinct comparison once, in order of first appearance.
@@ -281,8 +276,13 @@ class Rows:
             # Of several people with the same numbers, each answer gets a number of its own.
             told = self._answers if self._groups is None else answers_of(self)
             answers = told[first[order]]
-        return self._changed(
-            rows=self._rows[first[order]], weights=weights, answers=answers, groups=None, group_names=None
+        return changed(
+            self,
+            rows=self._rows[first[order]],
+            weights=weights,
+            answers=answers,
+            groups=None,
+            group_names=None,
         )
 
     def sample(self, m: int, *, seed: int = 0, unit: str = "answer") -> Self:
@@ -424,3 +424,15 @@ def belonging(
                 f"groups[{beyond[0]}] is {persons[beyond[0]]}; there are {len(found)} group_names"
             )
     return told, _kept(persons, groups, copy), found
+
+
+def changed(data: _R, **changes: Any) -> _R:
+    """Return `data` with the given arguments of its constructor replaced; nothing is copied."""
+    return type(data)(**{**data._state(), **changes}, copy=False)
+
+
+def persons_of(data: Rows) -> NDArray[Any] | None:
+    """Return the name, or else the number, of the person behind each row, (m,); None if that is unknown."""
+    if data.groups is None or data.group_names is None:
+        return data.groups
+    return np.array(data.group_names, dtype=object)[data.groups]

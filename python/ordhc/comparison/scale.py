@@ -2,12 +2,13 @@
 
 import math
 from fractions import Fraction
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed
 
 __all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
 
@@ -66,4 +67,4 @@ def in_units(data: _C) -> tuple[_C, float]:
         unit = unit_of(np.unique(weights[weights > 0]))
     if not unit or unit == 1:
         return data, 1.0
-    return cast(_C, data._changed(weights=np.rint(weights / unit))), unit
+    return changed(data, weights=np.rint(weights / unit)), unit

@@ -157,7 +157,7 @@ def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
         table = data.rows[rows].astype(np.int64)
         constant = (table == table[:, :1]).all(axis=1)
         reference = np.where(constant[:, 0], table[:, 0, 0], -1)
-        asked = np.column_stack([_leaves(table.reshape(len(which), -1)), constant, reference])
+        asked = np.column_stack([sorted_leaves(table.reshape(len(which), -1)), constant, reference])
         for at, (target, key) in enumerate([(question, asked), (content, np.sort(said[rows], axis=1))]):
             codes = numbered_rows(key)
             target[rows] = (codes + free[at])[:, None]
@@ -175,7 +175,7 @@ def _contents(data: "Comparisons", question: Numbers) -> Numbers:
     return 2 * question + less
 
 
-def _leaves(table: Numbers) -> Numbers:
+def sorted_leaves(table: Numbers) -> Numbers:
     """The different leaves of each row in order, filled up with -1."""
     table = np.sort(table, axis=1)
     table[:, 1:][table[:, 1:] == table[:, :-1]] = -1

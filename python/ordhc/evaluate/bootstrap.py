@@ -32,6 +32,7 @@ from ordhc.similarities.similarity import fitting
 from ordhc.similarities.spilled import MEMORY, Spill
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -247,10 +248,10 @@ def bootstrap(
     if isinstance(data, Triplets | Quadruplets | Scan):
         _check_memory(n_resamples, data.n_leaves)
     asked = {"method": method, "similarity": similarity, "linkage": linkage, **parameters}
-    start = (initial_clusters, tree, confidence)
     if isinstance(data, Scan):
         unit, count = unit_of(data, unit, group)
-        return _of_scan(data, asked, n_resamples, seed, unit, count, start, workers, spill, progress)
+        request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers, spill)
+        return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"bootstrap takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
     if not len(data):
@@ -279,7 +280,7 @@ def bootstrap(
     else:
         with Spill(spill) as folder:
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
-    resampled = tuple(Dendrogram._of(other, fitted.names, settings=plan.settings) for other in trees)
+    resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
 
     # Every unit has its first row's number of draws.
     first_rows = np.unique(units, return_index=True)[1]
@@ -339,30 +340,39 @@ def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
     return tree
 
 
+@dataclass(frozen=True)
+class _Request:
+    """The arguments of `bootstrap`, checked, that say how many resamples of a scan to make, and how."""
+
+    n_resamples: int
+    seed: int
+    confidence: float
+    initial_clusters: ArrayLike | None
+    tree: Dendrogram | None
+    executor: "Executor | None"
+    spill: str | os.PathLike[str] | None
+
+
 def _of_scan(
     scan: Scan,
     asked: Mapping[str, Any],
-    n_resamples: int,
-    seed: int,
+    request: _Request,
     unit: str,
     count: int,
-    start: tuple[Any, Any, float],
-    executor: "Executor | None",
-    spill: Any,
     progress: Progress | None,
 ) -> Bootstrap:
     """Resamples of people or files."""
-    initial, tree, confidence = start
+    seed, n_resamples, initial = request.seed, request.n_resamples, request.initial_clusters
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)
     found, unanswered = fit_scan(
-        plan, scan, initial_clusters=initial, spill=spill, progress=part(progress, 0, first * _LAST)
+        plan, scan, initial_clusters=initial, spill=request.spill, progress=part(progress, 0, first * _LAST)
     )
-    tree = found if tree is None else _given_tree(tree, scan.n_leaves)
+    tree = found if request.tree is None else _given_tree(request.tree, scan.n_leaves)
     sizes = rows_of_units(scan, unit, count)
     work = ScannedResampling(scan, asked, tree.with_names(None), unit, sizes, seed, initial, MEMORY, plan)
-    trees, scores = work.all(n_resamples, executor, part(progress, first * _LAST, _LAST))
-    resampled = tuple(Dendrogram._of(other, scan.names, settings=plan.settings) for other in trees)
+    trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST, _LAST))
+    resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 
     def rows() -> Iterator[Rows]:
         for block in scan.blocks():
@@ -370,7 +380,7 @@ def _of_scan(
             weights = np.ones(len(found)) if found.weights is None else found.weights
             yield found.rows, weights, block.units(unit).astype(np.int64)
 
-    told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, confidence)
+    told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
     return _summed_up(tree, resampled, scores, (work.times, rows, count), told_of, progress)
 
 
@@ -387,12 +397,12 @@ def _summed_up(
     estimate = _mean(found["held_out"])
 
     def agrees(at: int, rows: NDArray[np.int32], some: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray(_ordhc.verdicts(trees[at]._tree, rows[some]) == 1)
+        return np.asarray(_ordhc.verdicts(engine_tree(trees[at]), rows[some]) == 1)
 
     sums = sums_left_out(len(trees), *left, agrees)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
-        tree=tree.with_support(_ordhc.support(tree._tree, [other._tree for other in trees])),
+        tree=tree.with_support(_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),
         consensus=consensus(trees),
         trees=trees,
         scores=found,

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc.comparison import units
 from ordhc.comparison.comparisons import Comparisons, Triplets
+from ordhc.comparison.rows import changed
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
 
@@ -58,7 +60,7 @@ def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.floa
     weights = data.weights
     if shares is not None:
         weights = shares if weights is None else weights * shares
-    agreed, disagreed, unresolved = _ordhc.satisfied(tree._tree, data.rows, weights)
+    agreed, disagreed, unresolved = _ordhc.satisfied(engine_tree(tree), data.rows, weights)
     total = agreed + disagreed + unresolved
     return agreed / total if total else float("nan")
 
@@ -76,7 +78,7 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     found = []
     for _ in range(ORDERS):
         order = random.permutation(data.n_leaves)
-        found.append(satisfied_share(tree, data._changed(rows=order[data.rows]), shares))
+        found.append(satisfied_share(tree, changed(data, rows=order[data.rows]), shares))
     return float(np.mean(found))
 
 
@@ -142,7 +144,7 @@ def _cells(data: Comparisons, question: NDArray[np.int64]) -> tuple[NDArray[np.i
     rows = data.rows.astype(np.int64)
     if rows.shape[1] == 3:
         rows = rows[:, [0, 1, 0, 2]]
-    leaves = units._leaves(rows)
+    leaves = units.sorted_leaves(rows)
     near, far = np.sort(rows[:, :2], axis=1), np.sort(rows[:, 2:], axis=1)
     four = leaves[:, 0] >= 0
     # The leaf that is not in the closer pair, among the three in order.

@@ -19,6 +19,7 @@ from ordhc.evaluate.select import Candidate
 from ordhc.evaluate.trials import Folds, split
 from ordhc.metrics.answers import answers_foretold
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["Answers", "HeldOut", "held_out", "scored"]
 
@@ -116,7 +117,7 @@ class HeldOut:
 
 def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
     """(m,) 1 where a tree agrees with a comparison, -1 where it disagrees, 0 where it leaves it open."""
-    return _ordhc.verdicts(tree._tree, data.rows)
+    return _ordhc.verdicts(engine_tree(tree), data.rows)
 
 
 def scored(model: Dendrogram | Posterior, data: Comparisons) -> Predicted | None:

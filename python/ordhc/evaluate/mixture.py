@@ -11,6 +11,7 @@ from ordhc.clustering.posterior import Posterior, drawn_posterior
 from ordhc.clustering.sampling import CHAINS, seconds_of, sweeps_for
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of
 from ordhc.errors import OrdhcWarning
 
@@ -196,7 +197,7 @@ def weighted(people: People, member: Floats) -> Triplets | Quadruplets | None:
         return None
     data = people.data
     weights = share if data.weights is None else share * data.weights
-    return data[some]._changed(weights=weights[some])
+    return changed(data[some], weights=weights[some])
 
 
 def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -> Posterior | None:

@@ -1,7 +1,7 @@
 """How many answers a study needs, by what simulated studies have needed."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -255,23 +255,15 @@ def plan(
             f"{n} leaves are more than the {most} that were measured: the plan has as many answers for each "
             f"leaf as {most} leaves need"
         )
-    ways = [_way(table, n, accuracy, target, score, noise, method, seconds, per_person) for method in METHODS]
-    order = sorted(range(len(ways)), key=lambda at: ways[at].answers_per_leaf or math.inf)
-    return StudyPlan(n, accuracy, target, score, noise, seconds, per_person, tuple(ways[at] for at in order))
+    asked = StudyPlan(n, accuracy, target, score, noise, seconds, per_person, ways=())
+    ways = [_way(table, asked, method) for method in METHODS]
+    return replace(asked, ways=tuple(sorted(ways, key=lambda way: way.answers_per_leaf or math.inf)))
 
 
-def _way(
-    table: Table,
-    n: int,
-    accuracy: float,
-    target: float,
-    score: str,
-    noise: str,
-    method: str,
-    seconds: float,
-    per_person: int,
-) -> Way:
-    checks, curve = table.curve(method, noise, score, n, accuracy)
+def _way(table: Table, asked: StudyPlan, method: str) -> Way:
+    """Return what a method takes to reach the target of a plan."""
+    n, target = asked.n_leaves, asked.target
+    checks, curve = table.curve(method, asked.noise, asked.score, n, asked.accuracy)
     # Better studies need fewer answers.
     needed, high, low = (crossing(checks, curve[end], target) for end in range(3))
     is_measured = high is not None
@@ -282,7 +274,7 @@ def _way(
     )
     heldout = None
     if needed is not None:
-        _, right = table.curve(method, noise, "heldout", n, accuracy)
+        _, right = table.curve(method, asked.noise, "heldout", n, asked.accuracy)
         heldout = float(np.interp(math.log(needed), np.log(checks), right[0]))
     return Way(
         method=method,
@@ -294,8 +286,8 @@ def _way(
         answers=answers,
         answers_low=answers_low,
         answers_high=answers_high,
-        hours=None if answers is None else answers * seconds / 3600,
-        people=None if answers is None else math.ceil(answers / per_person),
+        hours=None if answers is None else answers * asked.seconds / 3600,
+        people=None if answers is None else math.ceil(answers / asked.per_person),
         best=round(float(curve[0, -1]), 4),
         most=int(checks[-1]),
         heldout=_rounded(heldout),

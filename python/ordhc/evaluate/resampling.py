@@ -18,10 +18,12 @@ from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.similarities.comparisons import adds
 from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -103,7 +105,7 @@ class Resampling:
         shared = Shared((state, dict(asked)), lambda: folder.folder)
         parts = cut(n_resamples, executor)
         found = run_tasks(executor, _some, [(shared, part) for part in parts], progress=progress)
-        trees = [tree._tree for some, _ in found for tree in some]
+        trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 
     def additive(self, which: range, progress: Progress | None) -> "Resamples":
@@ -113,7 +115,7 @@ class Resampling:
             self.data.rows,
             self.data.weights,
             rule,
-            self.tree._tree,
+            engine_tree(self.tree),
             self.units,
             self.shares,
             self.seed,
@@ -181,13 +183,13 @@ class Resampling:
             # lengths all rows with the number of an answer for one answer.
             kept = np.flatnonzero(times)
             weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
-            fitted = self.data[kept]._changed(weights=weights)
+            fitted = changed(self.data[kept], weights=weights)
         tree, _ = fit(self.plan, fitted, initial_clusters=self.initial_clusters, progress=go_on)
-        revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
+        revenue = float(_ordhc.revenue(engine_tree(self.tree), drawn.rows, drawn.weights))
         shares = [None if self.shares is None else self.shares[which] for which in (places, left)]
         satisfied = satisfied_share(self.tree, drawn, shares[0])
         held_out = satisfied_share(tree, self.data[left], shares[1])
-        return tree._tree, (revenue, satisfied, held_out)
+        return engine_tree(tree), (revenue, satisfied, held_out)
 
 
 def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:
@@ -195,4 +197,4 @@ def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.fl
     state, asked = shared.value()
     work = replace(state, plan=Plan.of(state.data, **asked))
     trees, scores = work.additive(which, None) if work.is_additive else work.one_after_the_other(which)
-    return [Dendrogram._of(tree, None) for tree in trees], scores
+    return [from_engine(tree) for tree in trees], scores

@@ -16,6 +16,7 @@ from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.scanned import check_additive, fit_scan
 from ordhc.comparison.comparisons import Comparisons, Triplets, fitting_comparisons
+from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import ORDERS
 from ordhc.evaluate.folds import Result, Sums
@@ -24,6 +25,7 @@ from ordhc.io.scan import Scan
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
 from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
 
@@ -55,7 +57,7 @@ class ScannedResampling:
         else:
             tasks = [(self, which) for which in cut(n_resamples, executor)]
             found = run_tasks(executor, ScannedResampling.some, tasks, progress=progress)
-        trees = [tree._tree for some, _ in found for tree in some]
+        trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 
     def some(
@@ -98,7 +100,7 @@ class ScannedResampling:
         tallies = _ordhc.Tallies(n, times)
         for block in self.scan.blocks():
             data = block.data
-            tallies.add(data.rows, data.weights, block.units(self.unit), self.tree._tree)
+            tallies.add(data.rows, data.weights, block.units(self.unit), engine_tree(self.tree))
         scores = np.column_stack([tallies.scores(), np.zeros(len(times))])
         rule = engine_linkage(plan.linkage, plan.linkage_settings, lambda: np.zeros((0, 0)))
         trees = tallies.trees(rule, None)
@@ -107,7 +109,7 @@ class ScannedResampling:
             data = block.data
             _ordhc.add_rest(data.rows, data.weights, n, block.units(self.unit), times, trees, rest)
         scores[:, 2] = [share_of(sums) for sums in rest]
-        return [Dendrogram._of(tree, None) for tree in trees], scores
+        return [from_engine(tree) for tree in trees], scores
 
     def _fitted(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
         drawn = Portion(self.scan, self.unit, times, int(times @ self.sizes))
@@ -199,7 +201,7 @@ class _Shuffled(Scan):
     def __iter__(self) -> Iterator[Comparisons]:
         for block in self._plain:
             found = fitting_comparisons(block, self._accepts, "the chance")
-            yield found._changed(rows=self._order[found.rows])
+            yield changed(found, rows=self._order[found.rows])
 
 
 def chance_of_scan(

@@ -373,22 +373,10 @@ def select(
     else:
         for name in methods:
             Plan.of(data, method=name)
-        units, parts, kept = split(data, folds, seed, group, unit)
-        work = Folds(data, units, parts, folds)
-        if heldout is not None and len(heldout) and group is None:
-            both, apart = together(data, heldout)
-            units, parts, kept = split(both, folds, seed, None, unit)
-            if len(np.unique(parts[units[apart]])) == folds:
-                is_on_random, work = True, Folds(both, units, parts, folds, apart)
+        work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling, best_answers = noise_ceiling(scored), answer_ceilings(scored)
-    tasks = [(without, name) for name in methods for without in work.left_out()]
-    with Spill(spill) as folder:
-        found = _fits(work, tasks, workers, folder, part(progress, 0, _FITS))
-    results: list[Result] = []
-    for at in range(len(methods)):
-        mine = range(at * len(tasks) // len(methods), (at + 1) * len(tasks) // len(methods))
-        results.append(work.result([tasks[task][0] for task in mine], [found[task] for task in mine]))
+    results = _results(work, methods, workers, spill, part(progress, 0, _FITS))
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]
 
@@ -429,6 +417,42 @@ def select(
         nested,
         best_answers[-1] if best_answers else None,
     )
+
+
+def _in_memory(
+    data: Triplets | Quadruplets,
+    heldout: Triplets | Quadruplets | None,
+    folds: int,
+    seed: int,
+    group: ArrayLike | None,
+    unit: str | None,
+) -> tuple[Folds, str, bool]:
+    """Return the folds, what they keep together, and whether methods are scored on `heldout`."""
+    units, parts, kept = split(data, folds, seed, group, unit)
+    if heldout is not None and len(heldout) and group is None:
+        both, apart = together(data, heldout)
+        of_both, parts_of_both, kept = split(both, folds, seed, None, unit)
+        if len(np.unique(parts_of_both[of_both[apart]])) == folds:
+            return Folds(both, of_both, parts_of_both, folds, apart), kept, True
+    return Folds(data, units, parts, folds), kept, False
+
+
+def _results(
+    work: "Folds | ScannedFold",
+    methods: Sequence[str],
+    workers: Executor | None,
+    spill: str | os.PathLike[str] | None,
+    progress: Progress | None,
+) -> list[Result]:
+    """Make and score the trees of each method."""
+    tasks = [(without, name) for name in methods for without in work.left_out()]
+    with Spill(spill) as folder:
+        found = _fits(work, tasks, workers, folder, progress)
+    results: list[Result] = []
+    for at in range(len(methods)):
+        mine = range(at * len(tasks) // len(methods), (at + 1) * len(tasks) // len(methods))
+        results.append(work.result([tasks[task][0] for task in mine], [found[task] for task in mine]))
+    return results
 
 
 def _candidate(method: str, result: Result, behind: Score) -> Candidate:

@@ -16,6 +16,7 @@ from ordhc.clustering.posterior import drawn_posterior
 from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed, persons_of
 from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
@@ -24,6 +25,7 @@ from ordhc.evaluate.folds import Result, Sums, left_out
 from ordhc.metrics.answers import answers_foretold
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["Folds", "parts_of", "split", "together"]
 
@@ -96,7 +98,7 @@ class Folds:
         for fold in without:
             if not self.most[1, self.parts == fold].sum():
                 raise InputError(f"part {fold} of {self.folds} holds no answers of positive weight")
-        verdicts = _ordhc.verdicts(tree._tree, unseen.rows)
+        verdicts = _ordhc.verdicts(engine_tree(tree), unseen.rows)
         each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen), foretells(unseen)])
         sums = np.zeros(self.most.shape)
         for of_score, of_rows in zip(sums, each, strict=True):
@@ -141,7 +143,7 @@ def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.floa
     rows = data.rows.astype(np.int64)
     near, far = (rows[:, :2], rows[:, ::2]) if rows.shape[1] == 3 else (rows[:, :2], rows[:, 2:])
     sizes = [
-        tree._tree.lca_sizes(np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
+        engine_tree(tree).lca_sizes(np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
         for pair in (near, far)
     ]
     return (sizes[1] - sizes[0]) / max(1, data.n_leaves - 2)
@@ -194,9 +196,10 @@ def together(
     numbers = [answers_of(part) for part in some]
     groups = None
     if data.groups is not None and heldout.groups is not None:
-        groups = np.concatenate([part._persons() for part in some])
+        groups = np.concatenate([persons_of(part) for part in some])
     weights = [np.ones(len(part)) if part.weights is None else part.weights for part in some]
-    both = data._changed(
+    both = changed(
+        data,
         rows=np.concatenate([part.rows for part in some]),
         weights=None if data.weights is None and heldout.weights is None else np.concatenate(weights),
         answers=np.concatenate([numbers[0], numbers[1] + numbers[0].max(initial=-1) + 1]),

@@ -7,9 +7,11 @@ from ordhc import _ordhc
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import MOVES_UP_TO, Plan
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.intervals import wilson
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 
@@ -39,7 +41,7 @@ def has_own_tree(data: Comparisons, seed: int) -> bool:
     """
     rng = np.random.default_rng(seed)
     items, rows = np.unique(data.rows, return_inverse=True)
-    own = data._changed(rows=rows.reshape(data.rows.shape), n_leaves=len(items), names=None)
+    own = changed(data, rows=rows.reshape(data.rows.shape), n_leaves=len(items), names=None)
     said = _own_share(own)
     more = sum(_own_share(_at_random(own, rng)) >= said for _ in range(SIMULATED))
     return 1 + more <= 0.05 * (SIMULATED + 1)
@@ -78,7 +80,7 @@ def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
             rows[mine] = [[drawn.get(leaf, leaf) for leaf in row] for row in rows[mine].tolist()]
         turned &= alone
     rows[turned] = rows[turned][:, order]
-    return data._changed(rows=rows)
+    return changed(data, rows=rows)
 
 
 def shares_tree(
@@ -108,7 +110,7 @@ def shares_tree(
         tree, _ = fit(_plan(data), data[seen])
         for each in apart:
             mine = np.flatnonzero(person == each)
-            agreed = _ordhc.verdicts(tree._tree, data.rows[mine]) == 1
+            agreed = _ordhc.verdicts(engine_tree(tree), data.rows[mine]) == 1
             codes = np.unique(numbers[mine], return_inverse=True)[1].ravel()
             hits = np.bincount(codes, agreed) / np.bincount(codes)
             low = wilson(float(hits.mean()), len(hits))[0]

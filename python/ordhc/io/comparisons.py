@@ -1,6 +1,7 @@
 """Comparisons from files."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparison.ids import check_ids_from
+from ordhc.comparison.rows import changed
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, from_arrays, rows_of
@@ -195,9 +197,10 @@ def read_in_order(
             made = Triplets.from_odd_one_out(rows, **known)
         else:
             made = Triplets.from_most_central(rows, **known)
-        return made._changed(adaptive=adaptive)
+        return changed(made, adaptive=adaptive)
 
-    found: Triplets = _read(make, QUESTIONS[kind], False, path, columns, **options)
+    form, leaves = _Form(make, QUESTIONS[kind], False), _Leaves.taken(options)
+    found: Triplets = _read(form, path, columns, leaves, **options)
     return found
 
 
@@ -205,30 +208,56 @@ def read_comparisons(
     kind: type[Kind], path: Source, columns: Sequence[str] | Sequence[int] | None = None, **options: Any
 ) -> Kind:
     """Read triplets or quadruplets; the options are those of `read_triplets`."""
-    found: Kind = _read(kind, KNOWN[kind], kind is Quadruplets, path, columns, **options)
+    form, leaves = _Form(kind, KNOWN[kind], kind is Quadruplets), _Leaves.taken(options)
+    found: Kind = _read(form, path, columns, leaves, **options)
     return found
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How the rows of a file become comparisons: a function of rows, and the known names of the columns."""
+
+    make: Callable[..., Any]
+    columns: list[list[str]]
+    of_pairs: bool
+
+
+@dataclass(frozen=True)
+class _Leaves:
+    """Which leaves a file is about: the options of `read_triplets` of these names.
+
+    `by_name` is True if positions are refused, because `names` are those of a tree.
+    """
+
+    n_leaves: int | None = None
+    names: Sequence[str] | Source | None = None
+    ids_from: int | None = None
+    by_name: bool = False
+
+    @classmethod
+    def taken(cls, options: dict[str, Any]) -> "_Leaves":
+        """Take these options out of those of a reader."""
+        mine = [name for name in ("n_leaves", "names", "ids_from", "by_name") if name in options]
+        return cls(**{name: options.pop(name) for name in mine})
 
 
 @shows_progress("reading")
 def _read(
-    make: Callable[..., Any],
-    known: list[list[str]],
-    quadruplets: bool,
+    form: _Form,
     path: Source,
     columns: Sequence[str] | Sequence[int] | None,
+    leaves: _Leaves,
     *,
-    n_leaves: int | None = None,
-    names: Sequence[str] | Source | None = None,
     skip_bad: bool = False,
-    ids_from: int | None = None,
-    by_name: bool = False,
     progress: Progress | bool | None = None,
     **options: Any,
 ) -> Any:
     progress = _checks.callback("progress", progress)
-    given = as_names(names)
+    given = as_names(leaves.names)
+    n_leaves = leaves.n_leaves
     n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
-    ids_from = check_ids_from(ids_from)
+    ids_from = check_ids_from(leaves.ids_from)
+    make, known, quadruplets = form.make, form.columns, form.of_pairs
     chosen = chosen_columns(columns, len(known[0]) if known else None, known)
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)
@@ -257,7 +286,15 @@ def _read(
         n_leaves = parsed.n_leaves if n_leaves is None else n_leaves
         if given is None and parsed.names is None and parsed.own_names is not None:
             given, ids_from = parsed.own_names, ids_from or 0
-        settle(parsed, given, n_leaves, ids_from, by_name=by_name, skip_bad=skip_bad, quadruplets=quadruplets)
+        settle(
+            parsed,
+            given,
+            n_leaves,
+            ids_from,
+            by_name=leaves.by_name,
+            skip_bad=skip_bad,
+            quadruplets=quadruplets,
+        )
         if progress is not None:
             progress(0.8)
         if responses is not None and make is Triplets:

@@ -189,9 +189,15 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """
     check_writable(path)
     if os.fspath(path) == STDIO:
+        shown = _escaped(data) if sys.stdout.isatty() else data
         sys.stdout.flush()
-        sys.stdout.buffer.write(_escaped(data) if sys.stdout.isatty() else data)
-        sys.stdout.buffer.flush()
+        binary = getattr(sys.stdout, "buffer", None)
+        if binary is None:
+            # Notebooks and io.StringIO have text streams only.
+            sys.stdout.write(shown.decode("utf-8", "surrogateescape"))
+            return
+        binary.write(shown)
+        binary.flush()
         return
     target = Path(path)
     if target.name.lower().endswith(".gz"):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.comparison import scale
+from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
 from ordhc.io.scan import Block, Scan
@@ -71,7 +72,7 @@ class Portion(Scan):
             data = block.data if kept.all() else block.data[kept]
             if self._repeats:
                 weights = times[kept].astype(np.float64)
-                data = data._changed(weights=weights if data.weights is None else data.weights * weights)
+                data = changed(data, weights=weights if data.weights is None else data.weights * weights)
             yield Block(data, block.file, None if block.persons is None else block.persons[kept])
 
 
@@ -93,7 +94,7 @@ class _InUnits(Scan):
         """The comparisons block by block."""
         for block in self._whole.blocks(pieces):
             weights: Any = block.data.weights
-            yield replace(block, data=block.data._changed(weights=np.rint(weights / self._unit)))
+            yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))
 
 
 def in_units(scan: Scan) -> tuple[Scan, float]:

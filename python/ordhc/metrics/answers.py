@@ -11,6 +11,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["answer_accuracy", "answers_foretold"]
 
@@ -93,6 +94,8 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
         return -heights if tree.kind == "dissimilarity" else heights
 
     def by_size(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
-        return -tree._tree.lca_sizes(np.ascontiguousarray(i), np.ascontiguousarray(j)).astype(np.float64)
+        return (
+            -engine_tree(tree).lca_sizes(np.ascontiguousarray(i), np.ascontiguousarray(j)).astype(np.float64)
+        )
 
     return by_size

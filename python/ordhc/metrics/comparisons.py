@@ -13,6 +13,7 @@ from ordhc.errors import InputError
 from ordhc.io.scan import Scan
 from ordhc.metrics import streamed
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 
@@ -100,7 +101,7 @@ def _revenue(
         best = streamed.best_of(data) if normalize else 0
     else:
         found, data = prepared(tree, data, kinds, what)
-        value = _ordhc.revenue(found._tree, data.rows, data.weights, progress)
+        value = _ordhc.revenue(engine_tree(found), data.rows, data.weights, progress)
         best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves) if normalize else 0
     if not normalize:
         return value
@@ -156,7 +157,7 @@ def satisfied(
         tree, data = prepared(tree, comparisons, kinds, "satisfied")
         if not len(data):
             raise InputError(nothing)
-        weights = _ordhc.satisfied(tree._tree, data.rows, data.weights, progress)
+        weights = _ordhc.satisfied(engine_tree(tree), data.rows, data.weights, progress)
     total = sum(weights)
     if not total:
         raise InputError(nothing)

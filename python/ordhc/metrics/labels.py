@@ -11,6 +11,7 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import core, prepared
+from ordhc.tree.parts import engine_tree, shape_of
 
 __all__ = ["aari", "ari", "dendrogram_purity"]
 
@@ -110,7 +111,7 @@ def aari(
             )
     if isinstance(other, Dendrogram):
         wanted = _levels_of(other) if levels is None else _levels(levels, 1)
-        return _ordhc.aari_of_trees(tree._tree, other._tree, wanted, progress)[0]
+        return _ordhc.aari_of_trees(engine_tree(tree), engine_tree(other), wanted, progress)[0]
     columns = other.T
     if levels is not None:
         wanted = _levels(levels, 0)
@@ -120,7 +121,7 @@ def aari(
                 f"level {beyond[0]} of labels of {len(columns)} columns (0 to {len(columns) - 1})"
             )
         columns = np.ascontiguousarray(columns[wanted])
-    return _ordhc.aari(tree._tree, columns, progress)[0]
+    return _ordhc.aari(engine_tree(tree), columns, progress)[0]
 
 
 def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
@@ -148,7 +149,7 @@ def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> 
 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the leaves, those of each node together, and the depths of common ancestors of neighbours."""
-    shape, n = tree._shape, tree.n_leaves
+    shape, n = shape_of(tree), tree.n_leaves
     depth, gaps = [0] * tree.n_nodes, np.zeros(n - 1, dtype=np.int64)
     for node in range(tree.n_nodes - 1, n - 1, -1):
         for at, child in enumerate(shape.children_of(node)):
@@ -168,7 +169,7 @@ def _levels(given: Any, at_least: int) -> list[int]:
 
 def _levels_of(tree: Dendrogram) -> list[int]:
     """Return the numbers of clusters at which a cut is no choice among nodes of equal height."""
-    found = tree._tree.levels()
+    found = engine_tree(tree).levels()
     if not found:
         raise InputError("all merges of the reference have the same height: it has no levels")
     return found

@@ -3,22 +3,20 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
-from ordhc.agglomerate.linkage import INSTEAD
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 
 
 @shows_progress("scoring")
-def dasgupta_cost(
-    tree: Any, S: ArrayLike, *, dissimilarity: bool | None = None, progress: Progress | bool | None = None
-) -> int | float:
+def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
     """Sum similarities times the leaves under the common ancestor (Dasgupta 2016); lower is better.
 
     The sum over i < j of ``s_ij |H(i, j)|``. Under dissimilarities higher is better.
@@ -30,19 +28,11 @@ def dasgupta_cost(
     S
         (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them. A data
         frame whose rows have names is matched by name.
-    dissimilarity
-        True if `S` holds dissimilarities, False if it holds similarities that look like distances. It changes
-        no number: it says that what `S` looks like is meant.
 
     Returns
     -------
     int or float
         Exact, an int, for whole numbers of an integer type.
-
-    Warns
-    -----
-    OrdhcWarning
-        `S` looks like distances, and `dissimilarity` is not given.
 
     Raises
     ------
@@ -57,14 +47,11 @@ def dasgupta_cost(
     """
     progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_cost")
-    _check_direction(values, dissimilarity)
-    return _ordhc.dasgupta(tree._tree, values, False, progress)
+    return _ordhc.dasgupta(engine_tree(tree), values, False, progress)
 
 
 @shows_progress("scoring")
-def dasgupta_revenue(
-    tree: Any, S: ArrayLike, *, dissimilarity: bool | None = None, progress: Progress | bool | None = None
-) -> int | float:
+def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
     """Subtract `dasgupta_cost` from n times the sum of similarities; higher is better.
 
     Takes and returns what `dasgupta_cost` does; under dissimilarities lower is better.
@@ -80,8 +67,7 @@ def dasgupta_revenue(
     """
     progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_revenue")
-    _check_direction(values, dissimilarity)
-    return _ordhc.dasgupta(tree._tree, values, True, progress)
+    return _ordhc.dasgupta(engine_tree(tree), values, True, progress)
 
 
 @shows_progress("scoring")
@@ -110,11 +96,6 @@ def cophenetic_correlation(
     float
         As `scipy.cluster.hierarchy.cophenet`.
 
-    Warns
-    -----
-    OrdhcWarning
-        The matrix looks like distances, heights are similarities, and `dissimilarity` is not given.
-
     Raises
     ------
     InputError
@@ -133,16 +114,14 @@ def cophenetic_correlation(
     if _has_lengths(tree) or (isinstance(other, Dendrogram) and _has_lengths(other)):
         return _of_paths(tree, other, dissimilarity)
     if isinstance(other, Dendrogram):
-        value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
+        value = _ordhc.cophenetic_of_trees(engine_tree(tree), engine_tree(other), progress)
         return value if tree.kind == other.kind else -value
-    if tree.kind == "similarity":
-        _check_direction(other, dissimilarity)
     turned = (
         tree.kind == "dissimilarity"
         if dissimilarity is None
         else _checks.flag("dissimilarity", dissimilarity)
     )
-    value = _ordhc.cophenetic(tree._tree, other, turned, progress)
+    value = _ordhc.cophenetic(engine_tree(tree), other, turned, progress)
     return value if turned == (tree.kind == "dissimilarity") else -value
 
 
@@ -164,11 +143,3 @@ def _of_paths(tree: Dendrogram, other: Any, dissimilarity: bool | None) -> float
             raise InputError(f"the {what} are all the same: there is no correlation")
     value = float(np.corrcoef(pairs, values.astype(np.float64))[0, 1])
     return value if is_far == is_path else -value
-
-
-def _check_direction(values: NDArray[Any], dissimilarity: bool | None) -> None:
-    """Warn if values look like distances, unless it is said what they are."""
-    if dissimilarity is None:
-        _checks.warn_of_distances(values, INSTEAD)
-    else:
-        _checks.flag("dissimilarity", dissimilarity)

@@ -12,6 +12,7 @@ from ordhc.errors import InputError
 from ordhc.io.scan import Scan
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import engine_tree
 
 __all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
 
@@ -31,10 +32,10 @@ def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -
     """The revenue, an int without weights."""
     tell = _teller(scan, progress)
     if not scan.weighted:
-        return sum(int(_ordhc.revenue(tree._tree, b.rows, None)) for b in tell(scan))
+        return sum(int(_ordhc.revenue(engine_tree(tree), b.rows, None)) for b in tell(scan))
     total = _Sum()
     for rows, weights in _cut(tell(scan)):
-        total.add(float(_ordhc.revenue(tree._tree, rows, weights)))
+        total.add(float(_ordhc.revenue(engine_tree(tree), rows, weights)))
     return _finite(total.value, "revenue")
 
 
@@ -58,7 +59,7 @@ def satisfied_of(
     blocks = _teller(scan, progress)(scan)
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
     for rows, weights in parts:
-        total += _ordhc.satisfied(tree._tree, rows, weights)
+        total += _ordhc.satisfied(engine_tree(tree), rows, weights)
     agreed, disagreed, unresolved = total.tolist()
     return agreed, disagreed, unresolved
 

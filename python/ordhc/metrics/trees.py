@@ -11,6 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.matching import aligned, core, prepared
+from ordhc.tree.parts import engine_tree
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ def kendall_tau_b(
     include_self, tie_self = _checks.flag("include_self", include_self), _checks.flag("tie_self", tie_self)
     if tie_self and not include_self:
         raise InputError("tie_self=True needs include_self=True: else a leaf is not in its own ranking")
-    tau = KendallTau(*_ordhc.kendall_tau(other._tree, tree._tree, include_self, tie_self, progress))
+    tau = KendallTau(
+        *_ordhc.kendall_tau(engine_tree(other), engine_tree(tree), include_self, tie_self, progress)
+    )
     if tau.undefined == tree.n_leaves:
         raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
     return tau
@@ -119,7 +122,7 @@ def merge_distortion(tree: Any, reference: Any, *, progress: Progress | bool | N
     """
     progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("tree",), "merge_distortion")
-    return _ordhc.merge_distortion(tree._tree, other._tree, progress)
+    return _ordhc.merge_distortion(engine_tree(tree), engine_tree(other), progress)
 
 
 @shows_progress("scoring")

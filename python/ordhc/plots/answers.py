@@ -20,6 +20,7 @@ from ordhc.plots.frames import ceiling_band, plain_axes, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import engine_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ def agreement(
     for at in kept.tolist():
         inside = bins == at
         weights = None if data.weights is None else data.weights[inside]
-        told = _ordhc.satisfied(found._tree, np.ascontiguousarray(rows[inside]), weights)
+        told = _ordhc.satisfied(engine_tree(found), np.ascontiguousarray(rows[inside]), weights)
         shares.append(told[0] / sum(told))
         counts.append(int(inside.sum()))
         middles.append(float(np.exp(np.log(sizes[inside]).mean())))

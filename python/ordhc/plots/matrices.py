@@ -15,6 +15,7 @@ from ordhc.plotting.figures import axes_for
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.sizes import SMALLEST
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import replaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,7 @@ def heatmap(
     --------
     >>> import ordhc
     >>> S = [[0, 5, 1], [5, 0, 2], [1, 2, 0]]
-    >>> ax = ordhc.plots.heatmap(ordhc.linkage(S), S)
+    >>> ax = ordhc.plots.heatmap(ordhc.linkage(S, dissimilarity=False), S)
     >>> ax.images[0].get_array().shape
     (3, 3)
     """
@@ -105,7 +106,7 @@ def heatmap(
     found, values = prepared(tree, S, ("similarity",), "heatmap")
     n = found.n_leaves
     if order == "optimal":
-        found = found._with(standing=found.leaf_order(values, dissimilarity=dissimilarity))
+        found = replaced(found, standing=found.leaf_order(values, dissimilarity=dissimilarity))
     places = found.leaf_order()
     less = found.kind == "dissimilarity" if dissimilarity is None else dissimilarity
     less = _checks.flag("dissimilarity", less)

@@ -10,6 +10,7 @@ from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for, points_of
 from ordhc.plotting.palette import Theme
 from ordhc.tree.matching import prepared
+from ordhc.tree.parts import replaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ def tanglegram(
     first, second = prepared(a, b, ("tree",), "tanglegram")
     n = first.n_leaves
     left, right = untangled(first, second)
-    first, second = first._with(standing=left), second._with(standing=right)
+    first, second = replaced(first, standing=left), replaced(second, standing=right)
     ax = axes_for(ax, (7.5, float(np.clip(0.16 * n, 2.4, 40.0)) + 0.6))
     inks = Theme.of(None, ax)
     ax.set(xlim=(0, 1), ylim=(n - 0.4, -0.6), xticks=[], yticks=[])

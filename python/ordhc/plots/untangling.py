@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import shape_of
 
 __all__ = ["crossings", "untangled"]
 
@@ -69,7 +70,7 @@ def untangled(a: Dendrogram, b: Dendrogram) -> tuple[Numbers, Numbers]:
 
 def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
     """The order of a tree's leaves whose lines to another order cross least."""
-    shape, n = tree._shape, tree.n_leaves
+    shape, n = shape_of(tree), tree.n_leaves
     places = np.argsort(order)
     # By node: places of its leaves, sorted; and its leaves in their order.
     sorted_places: dict[int, Numbers] = {leaf: places[leaf : leaf + 1] for leaf in range(n)}

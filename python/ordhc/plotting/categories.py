@@ -11,6 +11,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.plotting.palette import palette
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import shape_of
 
 __all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut", "of_mapping"]
 
@@ -45,7 +46,7 @@ def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
     """The names of nodes by their first leaf, as leaves stand, and the number of their leaves."""
     if tree.node_names is None:
         return {}
-    shape, n = tree._shape, tree.n_leaves
+    shape, n = shape_of(tree), tree.n_leaves
     return {
         (shape.starts[n + at], shape.sizes[n + at]): name
         for at, name in enumerate(tree.node_names)

@@ -12,6 +12,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import shape_of
 
 __all__ = ["Crown", "Item"]
 
@@ -80,12 +81,12 @@ class Crown:
             waiting.extend(reversed(item.children))
 
     def _item(self, label: int) -> Item:
-        shape, height = self.tree._shape, float(self.positions.at[label])
+        shape, height = shape_of(self.tree), float(self.positions.at[label])
         return Item(label, shape.starts[label], shape.sizes[label], height, near=height, far=height)
 
     def _open(self, most: int) -> None:
         """Open nodes from the root down, the last merge first, until there are enough tips."""
-        shape, count = self.tree._shape, 1
+        shape, count = shape_of(self.tree), 1
         waiting = [(-self.root.label, 0, self.root)] if self.root.size > 1 else []
         while waiting and count < most:
             item = heapq.heappop(waiting)[2]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.plotting.categories import Categories, columns_of, names_by_place, of_cut, of_mapping
+from ordhc.plotting.categories import columns_of, names_by_place, of_cut, of_mapping
 from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
     PICTURES,
@@ -223,7 +223,8 @@ def plot_dendrogram(
         if line is None:
             line = float(np.clip(80 / max(len(crown.tips), 1) ** 0.5 / 10, 0.5, 1.2))
         taken = {} if branches is None else crown.uniform(branches.codes)
-        _draw_lines(ax, crown, shapes, branches, taken, inks, widths_of(crown, line, shown, least), line)
+        inked = {} if branches is None else {part: branches.colours[code] for part, code in taken.items()}
+        _draw_lines(ax, crown, shapes, inked, inks, widths_of(crown, line, shown, least), line)
         draw_columns(ax, crown, shapes, strips, inks)
         numbered = shown == "numbers" and tree.support is not None
         size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
@@ -246,31 +247,27 @@ def _draw_lines(
     ax: "Axes",
     crown: Crown,
     shapes: Shapes,
-    branches: Categories | None,
-    taken: dict[int, int],
+    inked: dict[int, str],
     inks: Theme,
     widths: dict[int, float],
     line: float,
 ) -> None:
+    """Draw branches and collapsed subtrees; `inked` has the colours of those in a category, by identity."""
     from matplotlib.collections import LineCollection, PolyCollection
-
-    def colour(item: Any) -> str:
-        code = taken.get(id(item))
-        return inks.line if code is None or branches is None else branches.colours[code]
 
     lines, colours, thick = [], [], []
     # Coloured branches are drawn over grey ones.
     edges = [(item, child) for item in crown.opened for child in item.children]
-    for item, child in sorted(edges, key=lambda edge: id(edge[1]) in taken):
+    for item, child in sorted(edges, key=lambda edge: id(edge[1]) in inked):
         lines.append(shapes.branch(item, child))
-        colours.append(colour(child))
+        colours.append(inked.get(id(child), inks.line))
         thick.append(widths.get(id(child), line))
     drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
     drawn.set_gid("ordhc-branches")
     ax.add_collection(drawn)
     closed = [tip for tip in crown.tips if tip.size > 1]
     if closed:
-        tints = [colour(tip) for tip in closed]
+        tints = [inked.get(id(tip), inks.line) for tip in closed]
         outlines = [shapes.triangle(tip) for tip in closed]
         filled = PolyCollection(
             outlines, facecolors=tints, edgecolors=tints, alpha=0.55, linewidths=0.6 * line

@@ -18,6 +18,7 @@ from ordhc.errors import InputError
 from ordhc.plotting.palette import palette
 from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import shape_of
 
 __all__ = ["inline", "page", "write_page"]
 
@@ -107,7 +108,7 @@ def _json(data: Any) -> str:
 
 def _nodes(tree: Dendrogram) -> dict[str, Any]:
     """All nodes, parents before their children, by column."""
-    n, shape = tree.n_leaves, tree._shape
+    n, shape = tree.n_leaves, shape_of(tree)
     labels = np.fromiter(shape.preorder(shape.root), dtype=np.int64)
     at = np.full(tree.n_nodes, -1)
     at[labels] = np.arange(len(labels))

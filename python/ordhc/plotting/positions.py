@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ordhc.errors import warn
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import node_heights, root_distances
 
 __all__ = ["Positions", "positions_of"]
 
@@ -62,7 +63,7 @@ def positions_of(tree: Dendrogram) -> Positions:
 
 
 def _by_heights(tree: Dendrogram) -> Positions:
-    n, heights, own = tree.n_leaves, tree._all_heights, tree.leaf_heights
+    n, heights, own = tree.n_leaves, node_heights(tree), tree.leaf_heights
     rising = tree.kind == "dissimilarity"
     inner = heights[n:]
     low, high = (float(inner.min()), float(inner.max())) if len(inner) else (0.0, 1.0)
@@ -79,7 +80,7 @@ def _by_heights(tree: Dendrogram) -> Positions:
 
 
 def _by_distances(tree: Dendrogram) -> Positions:
-    at = tree._root_distances()
+    at = root_distances(tree)
     # Edges of negative length can lead to the other side of the root.
     low, high = float(at.min()), float(at.max())
     depth = high - low or 1.0

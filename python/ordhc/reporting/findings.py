@@ -94,6 +94,18 @@ class Findings:
     notes: dict[str, str]
 
 
+@dataclass(frozen=True)
+class _Work:
+    """What the findings come from; `notes` collects what could not be found out."""
+
+    data: Comparisons
+    answers: Answers
+    asked: Asked
+    unit: str
+    folds: int
+    notes: dict[str, str]
+
+
 def found_in(
     data: Comparisons,
     answers: Answers,
@@ -107,138 +119,158 @@ def found_in(
     """
     notes: dict[str, str] = {}
     unit, folds = _split(answers, asked, notes)
-    selection = None
-    methods = _methods(data, asked, notes)
-    if folds and methods:
-        try:
-            selection = select(
-                data,
-                methods,
-                folds=folds,
-                seed=asked.seed,
-                by=asked.by,
-                unit=unit,
-                heldout=heldout,
-                progress=part(progress, 0.0, 0.35),
-            )
-        except InputError as error:
-            notes["methods"] = f"Methods could not be compared: {error}."
+    work = _Work(data, answers, asked, unit, folds, notes)
+    selection = _selection(work, heldout, part(progress, 0.0, 0.35))
     plan = Plan.of(data, method=asked.method or (None if selection is None else selection.best))
     method = asked.method or plan.method or plan.title
     tree, unanswered = fit(plan, data, progress=part(progress, 0.35, 0.4))
-    apart = None
-    if folds:
-        told = part(progress, 0.4, 0.5)
-        try:
-            known = None
-            if selection is not None and not selection.on_random:
-                known = next((each for each in selection.candidates if each.method == method), None)
-            apart = held_out(
-                data, plan, answers, folds=folds, seed=asked.seed, unit=unit, known=known, progress=told
-            )
-        except InputError as error:
-            notes["held_out"] = f"No answers could be held out: {error}."
+    apart = _apart(work, plan, method, selection, part(progress, 0.4, 0.5))
     people = None
     if apart is not None and answers.person is not None:
         people = standings(data, answers, apart, seed=asked.seed)
     if (told_of := biased_text(plan, data)) is not None:
         notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
-    drawn, resampled, n_drawn, mixing, lengths = None, None, None, None, None
+    drawn, resampled = None, None
+    told = part(progress, 0.5, 0.8)
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
-        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=part(progress, 0.5, 0.8))
-        tree, n_drawn, mixing = drawn.dendrogram, len(drawn.trees), drawn.diagnostics
-        lengths = typical_items(drawn)
-        if mixing.trouble is not None:
-            notes["mixing"] = f"{mixing.trouble[0].upper()}{mixing.trouble[1:]}."
-    elif asked.n_resamples:
-        try:
-            resampled = bootstrap(
-                data,
-                method=method if plan.method else None,
-                n_resamples=asked.n_resamples,
-                seed=asked.seed,
-                unit=unit,
-                tree=tree,
-                progress=part(progress, 0.5, 0.8),
-            )
-            tree = resampled.tree
-        except InputError as error:
-            notes["support"] = f"The tree has no support: {error}."
+        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=told)
+        tree = drawn.dendrogram
+        if drawn.diagnostics.trouble is not None:
+            notes["mixing"] = f"{drawn.diagnostics.trouble[0].upper()}{drawn.diagnostics.trouble[1:]}."
     else:
-        notes["support"] = "No resamples were asked for, so nothing is said about how sure clusters are."
+        resampled = _resampled(work, plan, method, tree, told)
+        tree = tree if resampled is None else resampled.tree
     others = {}
     for name in [] if selection is None else [c.method for c in selection.candidates if c.method != method]:
         other = Plan.of(data, method=name)
         others[name], _ = fit(other, fitting(data, other.accepts, other.title))
     between = 0.9 if asked.people_groups else 0.99
-    compared = _structure(data, asked, unit, folds, tree, notes, part(progress, 0.8, between))
-    grouped = _people_groups(data, asked, notes, part(progress, between, 0.99))
-    on_random = None if heldout is None else scored(drawn or tree, heldout)
-    n_clusters = asked.n_clusters or _natural(tree, len(unanswered))
+    compared = _structure(work, tree, part(progress, 0.8, between))
+    grouped = _people_groups(work, part(progress, between, 0.99))
     return Findings(
-        tree,
-        method,
-        asked.method is not None,
-        plan,
-        unanswered.tolist(),
-        selection,
-        apart,
-        on_random,
-        people,
-        resampled,
-        n_drawn,
-        mixing,
-        lengths,
-        others,
-        compared,
-        grouped,
-        unit,
-        folds,
-        n_clusters,
-        notes,
+        tree=tree,
+        method=method,
+        was_given=asked.method is not None,
+        plan=plan,
+        unanswered=unanswered.tolist(),
+        selection=selection,
+        held_out=apart,
+        on_random=None if heldout is None else scored(drawn or tree, heldout),
+        people=people,
+        resampled=resampled,
+        n_drawn=None if drawn is None else len(drawn.trees),
+        mixing=None if drawn is None else drawn.diagnostics,
+        lengths=None if drawn is None else typical_items(drawn),
+        others=others,
+        structure=compared,
+        people_groups=grouped,
+        unit=unit,
+        folds=folds,
+        n_clusters=asked.n_clusters or _natural(tree, len(unanswered)),
+        notes=notes,
     )
 
 
-def _structure(
-    data: Comparisons,
-    asked: Asked,
-    unit: str,
-    folds: int,
-    tree: Dendrogram,
-    notes: dict[str, str],
-    progress: Progress | None,
-) -> Structure | None:
-    """Compare a tree with other structures, where that ends in time."""
-    if asked.structure is False:
+def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | None) -> Selection | None:
+    """Compare methods, where there are several and answers can be held out."""
+    methods = _methods(work.data, work.asked, work.notes)
+    if not work.folds or not methods:
         return None
-    if not folds:
+    try:
+        return select(
+            work.data,
+            methods,
+            folds=work.folds,
+            seed=work.asked.seed,
+            by=work.asked.by,
+            unit=work.unit,
+            heldout=heldout,
+            progress=progress,
+        )
+    except InputError as error:
+        work.notes["methods"] = f"Methods could not be compared: {error}."
+        return None
+
+
+def _apart(
+    work: _Work, plan: Plan, method: str, selection: Selection | None, progress: Progress | None
+) -> HeldOut | None:
+    """Score trees on answers that they were not made of; the scores of a selection are taken over."""
+    if not work.folds:
+        return None
+    known = None
+    if selection is not None and not selection.on_random:
+        known = next((each for each in selection.candidates if each.method == method), None)
+    try:
+        return held_out(
+            work.data,
+            plan,
+            work.answers,
+            folds=work.folds,
+            seed=work.asked.seed,
+            unit=work.unit,
+            known=known,
+            progress=progress,
+        )
+    except InputError as error:
+        work.notes["held_out"] = f"No answers could be held out: {error}."
+        return None
+
+
+def _resampled(
+    work: _Work, plan: Plan, method: str, tree: Dendrogram, progress: Progress | None
+) -> Bootstrap | None:
+    """Support the tree by resamples, if these are asked for."""
+    if not work.asked.n_resamples:
+        work.notes["support"] = "No resamples were asked for, so nothing is said about how sure clusters are."
+        return None
+    try:
+        return bootstrap(
+            work.data,
+            method=method if plan.method else None,
+            n_resamples=work.asked.n_resamples,
+            seed=work.asked.seed,
+            unit=work.unit,
+            tree=tree,
+            progress=progress,
+        )
+    except InputError as error:
+        work.notes["support"] = f"The tree has no support: {error}."
+        return None
+
+
+def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Structure | None:
+    """Compare a tree with other structures, where that ends in time."""
+    if work.asked.structure is False:
+        return None
+    if not work.folds:
         # The note on methods says that nothing could be held out.
         return None
-    seconds = seconds_needed(data, folds)
-    if asked.structure is None and seconds > STRUCTURE_SECONDS:
-        notes["structure"] = (
+    seconds = seconds_needed(work.data, work.folds)
+    if work.asked.structure is None and seconds > STRUCTURE_SECONDS:
+        work.notes["structure"] = (
             f"Whether a tree is the right picture was not tested, because that takes about {seconds:,.0f} "
             "seconds of processor time. The option structure=True (--structure) of the report tests it, and "
             "so does ordhc structure."
         )
         return None
     try:
-        return structure(data, folds=folds, seed=asked.seed, unit=unit, tree=tree, progress=progress)
+        return structure(
+            work.data, folds=work.folds, seed=work.asked.seed, unit=work.unit, tree=tree, progress=progress
+        )
     except InputError as error:
-        notes["structure"] = f"Whether a tree is the right picture could not be tested: {error}."
+        work.notes["structure"] = f"Whether a tree is the right picture could not be tested: {error}."
         return None
 
 
-def _people_groups(
-    data: Comparisons, asked: Asked, notes: dict[str, str], progress: Progress | None
-) -> PeopleGroups | None:
+def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | None:
     """Look for groups of people with trees of their own, if that was asked for."""
-    if not asked.people_groups:
+    if not work.asked.people_groups:
         return None
     try:
-        return people_groups(data, folds=asked.folds, seed=asked.seed, progress=progress)
+        return people_groups(work.data, folds=work.asked.folds, seed=work.asked.seed, progress=progress)
     except InputError as error:
-        notes["people_groups"] = f"Whether people agree on one tree could not be tested: {error}."
+        work.notes["people_groups"] = f"Whether people agree on one tree could not be tested: {error}."
         return None
 
 

@@ -255,12 +255,7 @@ def report(
     )
     heading = "What the answers say" if title is None else _checks.text("title", title)
     command = None if command is None else _checks.text("command", command)
-    if left_out is not None and not isinstance(left_out, Mapping):
-        raise InputError(f"left_out is {_checks.quoted(left_out)}; give a mapping of reasons to numbers")
-    counted = {
-        _checks.text("left_out", reason): _checks.whole("left_out", count, at_least=0)
-        for reason, count in (left_out or {}).items()
-    }
+    counted = _counted(left_out)
     for name in (*(asked.methods or ()), *([asked.method] if asked.method else ())):
         registry.get("method", name)
     if vocabulary is not None and X is None:
@@ -273,23 +268,7 @@ def report(
     answers = Answers.of(comparisons)
     apart = None if analysed is None or not len(analysed.heldout) else analysed.heldout
     if analysed is not None:
-        n_scored = analysed.about["n_scored"]
-        none = (
-            "that none of three is the odd one out"
-            if isinstance(given, Triplets)
-            else "that neither is nearer"
-        )
-        for reason, count in (
-            (f"answers {none}", analysed.about["n_none"]),
-            ("answers of people who are left out", analysed.about["n_excluded_answers"]),
-            ("held-out answers, which the tree is scored on", n_scored),
-            (
-                "held-out answers that score nothing, as their questions were also asked otherwise or they "
-                "name none",
-                analysed.about["n_held_out"] - n_scored,
-            ),
-        ):
-            counted |= {reason: count} if count else {}
+        counted |= _apart_from_tree(analysed.about, of_odd=isinstance(given, Triplets))
     found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
     sections = told(comparisons, found, tree)
@@ -312,6 +291,29 @@ def report(
     if progress is not None:
         progress(1.0)
     return made
+
+
+def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
+    """Check how many rows were left out on reading, by reason."""
+    if left_out is not None and not isinstance(left_out, Mapping):
+        raise InputError(f"left_out is {_checks.quoted(left_out)}; give a mapping of reasons to numbers")
+    return {
+        _checks.text("left_out", reason): _checks.whole("left_out", count, at_least=0)
+        for reason, count in (left_out or {}).items()
+    }
+
+
+def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int]:
+    """Count the answers of a session that the tree is not made of, by reason."""
+    none = "that none of three is the odd one out" if of_odd else "that neither is nearer"
+    counts = {
+        f"answers {none}": about["n_none"],
+        "answers of people who are left out": about["n_excluded_answers"],
+        "held-out answers, which the tree is scored on": about["n_scored"],
+        "held-out answers that score nothing, as their questions were also asked otherwise or they "
+        "name none": about["n_held_out"] - about["n_scored"],
+    }
+    return {reason: count for reason, count in counts.items() if count}
 
 
 def _of_session(session: "Knowledge", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:

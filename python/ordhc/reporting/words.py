@@ -412,38 +412,31 @@ _SAMPLERS = {
 }
 
 
-def methods(numbers: Numbers) -> tuple[str, list[str]]:
-    """A paragraph for the methods of a paper, and the keys of its references in order."""
-    data, method, accuracy = numbers["data"], numbers["method"], numbers["accuracy"]
-    cited: list[str] = []
-    versions, asked = numbers["versions"], numbers["settings"]
-    who = "" if data["n_people"] is None else f" from {in_numbers(data['n_people'], 'person', 'people')}"
-    said = [
-        f"We analysed {forms(data)} ({in_numbers(data['n_comparisons'], 'comparison', 'comparisons')})"
-        f"{who} about {in_numbers(data['n_items'], 'item', 'items')} with ordhc {versions['ordhc']} "
-        f"(Python {versions['python']}, NumPy {versions['numpy']})."
-    ]
-    if numbers["session"] is not None:
-        said += _collected(numbers["session"]["analysis"])
+def _choice(method: Numbers) -> tuple[str, list[str]]:
+    """Say how the method was chosen, and return the references for that."""
     selection = method["selection"]
-    if selection is not None and not method["was_given"]:
-        preferred = selection["preferred"]
-        names = ", ".join(candidate["method"] for candidate in selection["candidates"])
-        together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
-        cited += ["revenue"] if selection["by"] == "revenue" else []
-        cite = f" ({CITED['revenue']})" if selection["by"] == "revenue" else ""
-        said.append(
-            f"Of the methods {names} we chose the one of the best held-out {SCORES[selection['by']]}{cite} "
-            f"in {selection['folds']}-fold cross-validation, with {together} in one fold"
-            + (", scored on held-out answers to random questions" if selection["on_random"] else "")
-            + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
-            + f": {method['name']}."
-        )
-    else:
-        said.append(f"The tree was made by the method {method['name']}.")
-    recipe, sources = _recipe(method["settings"])
-    said.append(recipe)
-    cited.extend(sources)
+    if selection is None or method["was_given"]:
+        return f"The tree was made by the method {method['name']}.", []
+    preferred = selection["preferred"]
+    names = ", ".join(candidate["method"] for candidate in selection["candidates"])
+    together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
+    cited = ["revenue"] if selection["by"] == "revenue" else []
+    text = (
+        f"Of the methods {names} we chose the one of the best held-out "
+        f"{SCORES[selection['by']]}{_cite(*cited)} "
+        f"in {selection['folds']}-fold cross-validation, with {together} in one fold"
+        + (", scored on held-out answers to random questions" if selection["on_random"] else "")
+        + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
+        + f": {method['name']}."
+    )
+    return text, cited
+
+
+def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
+    """Say what trees satisfy of answers that they were not made of, and return the references for that."""
+    accuracy = numbers["accuracy"]
+    said: list[str] = []
+    cited: list[str] = []
     held = accuracy["held_out"]
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
@@ -471,36 +464,67 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
             f"predict {percent(ceiling['lower'])}, and the best tree for each question satisfies "
             f"{percent(ceiling['upper'])} (noise ceiling)."
         )
+    return said, cited
+
+
+def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
+    """Say what the accuracy of a person is, and return the references for that."""
+    if numbers["people"] is None:
+        return [], []
+    held = numbers["accuracy"]["held_out"]
+    cited = ["wilson"]
+    said = [
+        "The accuracy of a person is the share of their answers satisfied by "
+        + ("trees made without this person" if held and held["unit"] == "group" else "trees not made of them")
+        + ", with Wilson's 95% interval for each person alone. A person is unlike the others "
+        "whose interval "
+        "holds what answers at random give but not what the others reach, and who is nearer to "
+        "the former. "
+        "Such a person has another view if their answers agree with each other, or with those "
+        "of other such "
+        "people, more than answers at random to the same questions (5% level), and looks "
+        "random if they do not "
+        "and a tree of their own would have shown."
+    ]
+    if any(person.get("reliability") is not None for person in numbers["people"]):
+        cited.append("people")
+        said.append(
+            "Reliability is estimated from repeated questions by Dawid and Skene's model with one coin "
+            "(1979)."
+        )
+    return said, cited
+
+
+def methods(numbers: Numbers) -> tuple[str, list[str]]:
+    """A paragraph for the methods of a paper, and the keys of its references in order."""
+    data, method = numbers["data"], numbers["method"]
+    cited: list[str] = []
+    versions, asked = numbers["versions"], numbers["settings"]
+    who = "" if data["n_people"] is None else f" from {in_numbers(data['n_people'], 'person', 'people')}"
+    said = [
+        f"We analysed {forms(data)} ({in_numbers(data['n_comparisons'], 'comparison', 'comparisons')})"
+        f"{who} about {in_numbers(data['n_items'], 'item', 'items')} with ordhc {versions['ordhc']} "
+        f"(Python {versions['python']}, NumPy {versions['numpy']})."
+    ]
+    if numbers["session"] is not None:
+        said += _collected(numbers["session"]["analysis"])
+    chosen, sources = _choice(method)
+    said.append(chosen)
+    cited.extend(sources)
+    recipe, sources = _recipe(method["settings"])
+    said.append(recipe)
+    cited.extend(sources)
+    on_held_out, sources = _on_held_out(numbers)
+    said += on_held_out
+    cited.extend(sources)
     clusters = numbers["clusters"]
     if clusters["n_resamples"]:
         said.append(_support(clusters))
         if clusters["unit"] != "posterior":
             cited.append("support")
-    if numbers["people"] is not None:
-        cited.append("wilson")
-        said.append(
-            "The accuracy of a person is the share of their answers satisfied by "
-            + (
-                "trees made without this person"
-                if held and held["unit"] == "group"
-                else "trees not made of them"
-            )
-            + ", with Wilson's 95% interval for each person alone. A person is unlike the others "
-            "whose interval "
-            "holds what answers at random give but not what the others reach, and who is nearer to "
-            "the former. "
-            "Such a person has another view if their answers agree with each other, or with those "
-            "of other such "
-            "people, more than answers at random to the same questions (5% level), and looks "
-            "random if they do not "
-            "and a tree of their own would have shown."
-        )
-        if any(person.get("reliability") is not None for person in numbers["people"]):
-            cited.append("people")
-            said.append(
-                "Reliability is estimated from repeated questions by Dawid and Skene's model with one coin "
-                "(1979)."
-            )
+    of_people, sources = _on_people(numbers)
+    said += of_people
+    cited.extend(sources)
     if numbers["sensitivity"]:
         cited.append("triplets")
         said.append(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ordhc._checks import quoted
 from ordhc._progress import Progress, part
 from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
@@ -115,7 +116,7 @@ def less_lengths(
     if found is None:
         return data, False
     weights = _ordhc.weights_less_lengths(data.rows, data.weights, found)
-    return cast(_C, data._changed(weights=weights)), True
+    return changed(data, weights=weights), True
 
 
 def scan_less_lengths(
@@ -198,7 +199,7 @@ class _LessLengths(Scan):
         for block in self._whole.blocks(pieces):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
-            yield replace(block, data=data._changed(weights=weights))
+            yield replace(block, data=changed(data, weights=weights))
 
 
 #: The names of the files of a worker's counts.

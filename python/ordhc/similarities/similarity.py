@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,8 @@ def similarity(
     most, workers = bytes_of(memory), as_executor(executor)
     if isinstance(data, Scan):
         settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
-        return _of_scan(data, spec, layout, type_name, most, spill, workers, progress, settings)
+        means = _Means(most, spill, workers)
+        return _of_scan(data, spec, layout, type_name, means, progress, settings)
     if spill is not None or workers is not None:
         raise InputError("spill and executor are for a scan: what is in memory is added up here")
     found: Any = fitting(data, spec.data, f"similarity {name!r}")
@@ -144,14 +146,21 @@ def similarity(
     return result
 
 
+@dataclass(frozen=True)
+class _Means:
+    """What a scan is added up with: bytes of memory, a folder for what is beyond them, and workers."""
+
+    memory: int
+    spill: Any
+    executor: Executor | None
+
+
 def _of_scan(
     scan: Scan,
     spec: SimilaritySpec,
     layout: str,
     dtype: str,
-    memory: int,
-    spill: Any,
-    executor: Executor | None,
+    means: _Means,
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> Any:
@@ -166,7 +175,8 @@ def _of_scan(
         raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")
     if scan.weighted and not dtype.startswith("float"):
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
-    with Spill(spill) as folder:
+    memory, executor = means.memory, means.executor
+    with Spill(means.spill) as folder:
         if is_mulk3(spec):
             if layout == "sparse":
                 raise InputError(

@@ -22,6 +22,7 @@ from ordhc.testing.running import (
     run,
 )
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = ["LINKAGE_CHECKS", "check_linkage"]
 
@@ -29,7 +30,7 @@ __all__ = ["LINKAGE_CHECKS", "check_linkage"]
 class _Linkage(Subject[LinkageSpec]):
     def merge(self, S: Floats, *, dissimilarity: bool = False, engine: str = "auto") -> Dendrogram:
         rule = engine_linkage(self.spec, self.settings, lambda: -S if dissimilarity else S.copy())
-        return Dendrogram._of(_ordhc.agglomerate(S, rule, dissimilarity, engine, None, None), None)
+        return from_engine(_ordhc.agglomerate(S, rule, dissimilarity, engine, None, None))
 
     @property
     def squares(self) -> bool:

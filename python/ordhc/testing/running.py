@@ -10,6 +10,7 @@ from ordhc import _ordhc
 from ordhc.errors import InputError
 from ordhc.plugins.specs import Spec
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
 
 __all__ = [
     "AnySpec",
@@ -118,4 +119,4 @@ def renumbered(data: Any, order: NDArray[np.int64]) -> Any:
 def random_tree(n: int, seed: int) -> Dendrogram:
     """Average linkage of distances of points."""
     rule = _ordhc.Linkage.native("average")
-    return Dendrogram._of(_ordhc.agglomerate(-distances(n, seed), rule, False, "auto", None, None), None)
+    return from_engine(_ordhc.agglomerate(-distances(n, seed), rule, False, "auto", None, None))

@@ -111,7 +111,10 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
         )
     square = table.ndim == 2 and len(table) == table.shape[1] > 2 and table.dtype.kind in "iuf"
     if square and (table == table.T).all():
-        raise InputError(f"a symmetric matrix, {table.shape}, is no tree; ordhc.linkage makes one of it")
+        raise InputError(
+            f"a symmetric matrix, {table.shape}, is no tree: ordhc.linkage(D, dissimilarity=True) makes one "
+            "of distances, ordhc.linkage(S, dissimilarity=False) of similarities"
+        )
     return _of_labels(label_columns(tree), names or index_names(tree))
 
 

@@ -70,26 +70,20 @@ pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<O
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
 }
 
-/// Whether numbers that are taken for similarities look like distances.
-#[pyfunction]
-pub(crate) fn looks_like_distances(values: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let array = values.extract::<AnyMatrix<'_>>()?;
-    Ok(ordhc::agglomerate::looks_like_distances(array.values()?, array.layout()?))
-}
-
 /// Up to so many values the interpreter is not given free meanwhile.
 const QUICK: usize = 1 << 11;
 /// Above so many values trees are not of few leaves.
 const MANY: usize = 512 * 512;
 
-/// The tree of few leaves where there is nothing else to tell; nothing where there may be, or where the arguments are
-/// not of the plainest, so that `agglomerate` has to look.
+/// The tree of few leaves, from a contiguous array of float64 and a rule.
+///
+/// None for other input, and where there is an error or a warning to report: `agglomerate` takes these.
 #[pyfunction]
 pub(crate) fn agglomerate_few(
     py: Python<'_>,
     values: &Bound<'_, PyAny>,
     linkage: &Bound<'_, Linkage>,
-    dissimilarity: Option<bool>,
+    dissimilarity: bool,
 ) -> PyResult<Option<Tree>> {
     let (Some(rule), Some(Ok(array))) = (linkage.get().rule(), read::<f64, IxDyn>(values)) else { return Ok(None) };
     let layout = match array.shape() {
@@ -102,14 +96,13 @@ pub(crate) fn agglomerate_few(
         return Ok(None);
     }
     let work = || {
-        let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity == Some(true))).ok()?;
-        let is_plain = match dissimilarity {
-            None => !ordhc::agglomerate::looks_like_distances(Values::F64(slice), layout),
-            Some(true) => layout == Layout::Condensed && !matrix.any_negative(),
-            Some(false) => true,
-        };
+        let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity)).ok()?;
+        // Python checks dissimilarities below 0, and those that have a diagonal.
+        if dissimilarity && (layout == Layout::Square || matrix.any_negative()) {
+            return None;
+        }
         let monitor = Monitor::new();
-        let tree = is_plain.then(|| Agglomeration::new(rule.clone()).monitor(&monitor).run(&matrix))?.ok()?;
+        let tree = Agglomeration::new(rule.clone()).monitor(&monitor).run(&matrix).ok()?;
         monitor.warning().is_none().then_some(tree)
     };
     let tree = if slice.len() <= QUICK { work() } else { py.detach(work) };
@@ -123,7 +116,7 @@ const LONG: usize = 1 << 26;
 /// `look` is called first where dissimilarities are below zero, or have a diagonal that may tell what they are.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
 pub(crate) fn agglomerate(
     py: Python<'_>,
     values: &Bound<'_, PyAny>,

@@ -28,7 +28,7 @@ fn rule<'a>(linkage: &'a Bound<'_, Linkage>) -> PyResult<&'a Rule> {
 
 #[pyfunction]
 #[pyo3(signature = (indptr, indices, values, linkage, dissimilarity, missing, initial, progress))]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
 pub(crate) fn agglomerate_sparse(
     py: Python<'_>,
     indptr: Places<'_>,

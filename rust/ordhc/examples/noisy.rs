@@ -9,6 +9,18 @@ use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
 
+fn shape_named(kind: &str) -> ordhc::Result<TreeShape> {
+    Ok(match kind {
+        "binary" => TreeShape::Uniform,
+        "yule" => TreeShape::Yule,
+        "caterpillar" => TreeShape::Caterpillar,
+        "ternary" => TreeShape::Joined(3),
+        "mixed" => TreeShape::Degree(5),
+        "star" => TreeShape::Star,
+        _ => return Err(ordhc::Error::Argument(format!("unknown trees {kind:?}"))),
+    })
+}
+
 fn main() -> ordhc::Result<()> {
     let argument = |at, default: &str| std::env::args().nth(at).unwrap_or_else(|| default.to_string());
     let number = |at, default| {
@@ -19,15 +31,7 @@ fn main() -> ordhc::Result<()> {
     let only = argument(4, "");
     let delta = number(6, "0.05")?;
     let kind = argument(5, "binary");
-    let shape = match kind.as_str() {
-        "binary" => TreeShape::Uniform,
-        "yule" => TreeShape::Yule,
-        "caterpillar" => TreeShape::Caterpillar,
-        "ternary" => TreeShape::Joined(3),
-        "mixed" => TreeShape::Degree(5),
-        "star" => TreeShape::Star,
-        _ => return Err(ordhc::Error::Argument(format!("unknown trees {kind:?}"))),
-    };
+    let shape = shape_named(&kind)?;
     let with = |assume, noise, parallel, schedule| Method::Robust { p, delta, assume, noise, parallel, schedule };
     let robust = |parallel, schedule| with(Assume::Adversarial, Noise::Independent, parallel, schedule);
     // Those that ask one question at a time ask the fewest.

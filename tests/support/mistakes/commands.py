@@ -216,7 +216,6 @@ WARNED = {
     "names in a table": ("cluster ids.csv --names table.txt", r"table\.txt: every line has a ',', as '0,cat', taken for .*table\.txt:COLUMN"),
     "names that are alike": ("cluster ok.csv --names alike.txt", r"alike\.txt: the leaves 'cat' and 'Cat' differ only in case"),
     "an index among vectors": ("learn --oracle vectors --source indexed.csv", r"indexed\.csv: the first column, '', counts the rows and is taken for a coordinate"),
-    "distances to ask": ("learn --oracle similarity --source twelve.npy", r"looks like distances .*D\.max\(\) - D"),
     "dates for leaves": ("cluster dates.csv", r"dates\.csv: line 2: the leaves are dates, as '2024-01-01': are these the right columns"),
     "a name that became a date": ("cluster month.csv", r"month\.csv: line 3: a leaf is a date, as '1-Mar'.*formatted as text"),
     "an error of a spreadsheet": ("cluster formula.csv", r"formula\.csv: line 3: the leaf '#REF!' is an error of a spreadsheet"),

@@ -3,7 +3,6 @@
 Everything is imported when it is used, so that commands that list plugins stay fast.
 """
 
-from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,28 +53,6 @@ _HOMES = {
     "embed": "embedding",
     "label": "labels",
 }
-#: The parameters of the oracle `judge`, as `ordhc learn --param` and `ordhc.learn("judge", ...)` take them.
-_PARAMETERS = {
-    "url": None,
-    "model": None,
-    "key": None,
-    "criterion": "meaning",
-    "orders": "cyclic",
-    "temperature": 0,
-    "concurrency": 8,
-    "rpm": "auto",
-    "budget": None,
-    "cache": "judge.sqlite",
-    "template": None,
-    "agree": "all",
-    "prices": None,
-    "logprobs": True,
-    "max_tokens": 16,
-    "timeout": 60,
-    "retries": 5,
-    "headers": None,
-    "extra": None,
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -106,43 +83,19 @@ def example_items() -> list[str]:
     return texts
 
 
-def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
-    """A judge with parameters as the command line has them, defaults for the others."""
-    from ordhc.errors import InputError
-
-    for name in given:
-        if name not in _PARAMETERS:
-            raise InputError(f"the judge has no parameter {name!r}; its parameters: {', '.join(_PARAMETERS)}")
-    return _make(source, **{**_PARAMETERS, **given})
-
-
-def _make(source: Any, **parameters: Any) -> Any:
-    """The oracle of the name `judge`, about texts or a file of texts."""
-    from ordhc.errors import InputError
-    from ordhc_judge.judge import Judge
-
-    if source is None:
-        raise InputError("the judge needs items: give --items FILE, --source FILE or source=")
-    if parameters["url"] is None:
-        raise InputError("the judge needs the address of a server: --param url=https://...")
-    for name in ("model", "key", "criterion"):
-        # On the command line these may look like numbers.
-        if isinstance(parameters[name], int | float):
-            parameters[name] = str(parameters[name])
-    return Judge(parameters.pop("url"), parameters.pop("model"), source, **parameters)
-
-
 @hookimpl
 def ordhc_oracles() -> list[OracleSpec]:
     """Register the language model."""
+    from ordhc_judge.making import PARAMETERS, make_judge
+
     return [
         OracleSpec(
             name="judge",
             summary="a language model, behind an OpenAI-compatible address",
-            make=_make,
+            make=make_judge,
             takes=("path", "names"),
             questions=(3,),
-            parameters=_PARAMETERS,
+            parameters=PARAMETERS,
         )
     ]
 

@@ -2,11 +2,12 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import ordhc
 from ordhc.errors import InputError
@@ -15,13 +16,31 @@ from ordhc_judge.report import Share
 
 if TYPE_CHECKING:
     from ordhc.tree.node import Node
-    from ordhc_judge.judge import Judge
+    from ordhc_judge.questions import Replies
 
 __all__ = ["Audit", "audit"]
 
 #: How many questions are drawn from a tree.
 _FROM_TREE = 300
 _DISTANCES = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
+
+
+class Audited(Protocol):
+    """What an audit needs of a judge."""
+
+    p: float | None
+
+    @property
+    def n_leaves(self) -> int:
+        """Return the number of items."""
+
+    def leaves_of(self, names: Sequence[str]) -> list[int]:
+        """Return the item of each leaf with a name."""
+
+    def replies(
+        self, questions: ArrayLike, progress: Progress | None = None
+    ) -> "tuple[NDArray[np.int8], Replies]":
+        """Return the answer to each question, and the reply to each order of its items."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +109,7 @@ class Audit:
 
 @shows_progress("auditing")
 def audit(
-    judge: "Judge",
+    judge: "Audited",
     gold: Any,
     n_questions: int | None = None,
     *,
@@ -223,7 +242,7 @@ def _without_doubts(gold: ordhc.Triplets) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _leaves(judge: "Judge", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
+def _leaves(judge: "Audited", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
     """The items of the gold's leaves."""
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)

@@ -154,7 +154,7 @@ def _read_gold(path: str) -> Any:
 
 def _judge(items: Any, params: tuple[str, ...]) -> Any:
     """The judge of the command line."""
-    from ordhc_judge import judge_of
+    from ordhc_judge.making import judge_of
 
     if items is None:
         raise InputError("the leaves have no names: give their texts as --items FILE")

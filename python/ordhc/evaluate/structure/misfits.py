@@ -11,6 +11,7 @@ from ordhc.comparison.units import answers_of
 from ordhc.evaluate.structure.scored import Scored
 from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import shape_of
 
 __all__ = ["Looked", "Misfit", "common_clusters", "incidences", "looked_at"]
 
@@ -120,7 +121,7 @@ def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
 
 def common_clusters(tree: Dendrogram, answers: Numbers, leaves: Numbers, count: int) -> Numbers:
     """Return the (count,) node of the smallest cluster with all leaves of each answer."""
-    shape = tree._shape
+    shape = shape_of(tree)
     starts, sizes, parents = np.array(shape.starts), np.array(shape.sizes), np.array(shape.parents)
     at = starts[leaves]
     first, last = np.full(count, tree.n_leaves), np.full(count, -1)

@@ -44,7 +44,7 @@ pub(super) fn write_padded(
 
 /// Copies the upper triangle of `n` rows, a multiple of the lanes, to the lower one, in tiles.
 #[inline(always)]
-pub(super) fn mirror<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) {
+fn mirror<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) {
     for i in (0..n).step_by(LANES) {
         for a in 1..LANES {
             for b in 0..a {

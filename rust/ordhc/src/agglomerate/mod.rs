@@ -56,7 +56,6 @@ mod centers;
 mod chain;
 mod columns;
 mod condensed_rows;
-mod direction;
 mod doubts;
 mod engine;
 mod equal;
@@ -88,7 +87,6 @@ mod triangle_rows;
 
 pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
-pub use direction::looks_like_distances;
 pub(crate) use doubts::Doubts;
 #[doc(hidden)]
 pub use engine::Engine;

@@ -163,8 +163,9 @@ pub(super) fn rows_mut<'v>(
     rows.filter_map(move |(row, line)| lines.next_if_eq(&&line).map(|_| &mut row[..width]))
 }
 
-/// The row of a merged cluster, from the rows of its parts, the second one at `j`.
-#[allow(clippy::too_many_arguments)]
+/// Replaces `row_i` by the row of the merged cluster, given the row of the other part, which is at `j`.
+///
+/// `fail` makes the error for a value that is not finite, and its position.
 pub(super) fn fold_row<U: Update>(
     update: &U,
     merge: &U::Merge,
@@ -172,8 +173,7 @@ pub(super) fn fold_row<U: Update>(
     row_j: &[f64],
     sizes: &[f64],
     j: usize,
-    name: impl Fn(usize) -> usize,
-    i: usize,
+    fail: impl Fn(f64, usize) -> Error,
 ) -> Result<()> {
     let mut wrong = None;
     wide!(for (at, ((x_i, &x_j), &n_k)) in row_i.iter_mut().zip(row_j).zip(sizes).enumerate() {
@@ -186,7 +186,7 @@ pub(super) fn fold_row<U: Update>(
         *x_i = if gone { f64::NEG_INFINITY } else { folded };
     });
     row_i[j] = f64::NEG_INFINITY;
-    wrong.map_or(Ok(()), |(at, x)| Err(not_finite(x, i, name(at))))
+    wrong.map_or(Ok(()), |(at, x)| Err(fail(x, at)))
 }
 
 impl<U: Update> Linkage for SquareRows<'_, U> {
@@ -219,7 +219,7 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         let (row_i, row_j) = (&mut head[range_i], &tail[..range_j.len()]);
         let merge = self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j] });
         let clusters = &self.clusters;
-        fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, |k| clusters[k], i)?;
+        fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, |x, k| not_finite(x, i, clusters[k]))?;
         self.sizes[at_i] += self.sizes[at_j];
         self.log.push(Logged { i: at_i, j: at_j, merge });
         self.seen[at_i] = self.log.len();

@@ -2,7 +2,7 @@
 //! only when its nearest has gone and it matters.
 
 use super::log::{Logged, replay};
-use super::rows::{SquareRows, fold_row, nearest, rows_mut};
+use super::rows::{SquareRows, fold_row, nearest, not_finite, rows_mut};
 use super::{Doubts, Linkage, NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
@@ -141,7 +141,8 @@ impl<U: Update> SquareRows<'_, U> {
                 (*seen_i, *seen_j) = (before, before);
                 let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j] };
                 let merge = update.merge(merging);
-                fold_row(update, &merge, row_i, row_j, old_sizes, j, |at| clusters[at], clusters[i])?;
+                let fail = |x, at: usize| not_finite(x, clusters[i], clusters[at]);
+                fold_row(update, &merge, row_i, row_j, old_sizes, j, fail)?;
                 Ok(Logged { i, j, merge })
             };
             pairs.into_iter().map(merge_rows).collect::<Result<Vec<_>>>()

@@ -80,6 +80,29 @@ enum Answers<V: Value, const K: usize> {
     Narrow(Dense<i16, K>),
 }
 
+impl<V: Value, const K: usize> Answers<V, K> {
+    /// Stores the answers in a table, of narrow counts if none can overflow.
+    fn in_table(
+        comparisons: &Comparisons<'_, K>,
+        slots: &Slots,
+        slot_of: &[u32],
+        gains: &mut [f64],
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        if let Some(most) = most_narrow::<K>(slots.len()).filter(|_| V::COUNTS) {
+            let fits = |count: i16| count.unsigned_abs() <= most;
+            if let Some(table) = Dense::<i16, K>::new(comparisons, slots, slot_of, fits, gains, monitor)? {
+                entered!(preference_narrow);
+                return Ok(Self::Narrow(table));
+            }
+        }
+        match Dense::<V, K>::new(comparisons, slots, slot_of, |_| true, gains, monitor)? {
+            Some(table) => Ok(Self::Dense(table)),
+            None => unreachable!("wide values always fit"),
+        }
+    }
+}
+
 /// Merges of clusters named by their smallest leaves, in the order of merging.
 fn merges<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
@@ -99,23 +122,7 @@ fn merges<V: Value, const K: usize>(
     let slot_of = partition.cluster_of();
     let mut gains = memory::filled("the preferences of pairs", 0.0, condensed_len(k))?;
     let mut answers = if Dense::<V, K>::pays(k, 2 * comparisons.len(), small) {
-        let narrow = match most_narrow::<K>(k) {
-            Some(most) if V::COUNTS => {
-                let fits = |count: i16| count.unsigned_abs() <= most;
-                Dense::<i16, K>::new(comparisons, &slots, slot_of, fits, &mut gains, monitor)?
-            }
-            _ => None,
-        };
-        match narrow {
-            Some(table) => {
-                entered!(preference_narrow);
-                Answers::Narrow(table)
-            }
-            None => match Dense::<V, K>::new(comparisons, &slots, slot_of, |_| true, &mut gains, monitor)? {
-                Some(table) => Answers::Dense(table),
-                None => unreachable!("wide values always fit"),
-            },
-        }
+        Answers::in_table(comparisons, &slots, slot_of, &mut gains, monitor)?
     } else {
         Answers::Sparse(Sparse::<V, K>::new(comparisons, &slots, slot_of, &mut gains, monitor)?)
     };

@@ -17,6 +17,14 @@ pub(crate) struct RawMerge {
     pub(crate) similarity: f64,
 }
 
+/// In a table of the merge that made each cluster: no merge did.
+const LEAF: usize = usize::MAX;
+
+/// The merges that made the two parts of `merge`; leaves were made by none.
+fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + use<> {
+    [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
+}
+
 impl RawMerge {
     /// The order in which the most similar comes first.
     pub(crate) fn by_similarity(&self, other: &Self) -> Ordering {
@@ -66,10 +74,6 @@ impl RawMerge {
         mut tolerance: Tolerance,
         mut key_of: impl FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
     ) -> std::result::Result<Vec<RawMerge>, E> {
-        const LEAF: usize = usize::MAX;
-        let parts = |made_by: &[usize], merge: &RawMerge| {
-            [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
-        };
         let mut made_by = vec![LEAF; n];
         let mut of_leaves = vec![false; merges.len()];
         for at in 0..merges.len() {
@@ -127,9 +131,14 @@ impl RawMerge {
             let (order, _) = compare(tolerance, (at, compared(at)), (before, compared(before)));
             tie[at] = tie[before] + usize::from(order.is_lt());
         }
+        Ok(Self::parts_first(n, &merges, |at| (tie[at], ranks.get(at).copied().unwrap_or(0))))
+    }
+
+    /// Sorts merges by `key`, then by leaves, so that each comes after those that made its parts.
+    fn parts_first(n: usize, merges: &[Self], key: impl Fn(usize) -> (usize, u64)) -> Vec<Self> {
+        let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];
         let mut waits_for = vec![0u8; merges.len()];
-        made_by.fill(LEAF);
         for (at, merge) in merges.iter().enumerate() {
             for part in parts(&made_by, merge) {
                 whole_of[part] = Some(at);
@@ -137,8 +146,7 @@ impl RawMerge {
             }
             made_by[merge.i] = at;
         }
-        let rank = |at: usize| ranks.get(at).copied().unwrap_or(0);
-        let ready = |at: usize| Reverse((tie[at], rank(at), merges[at].i, merges[at].j, at));
+        let ready = |at: usize| Reverse((key(at), merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();
         let mut sorted = Vec::with_capacity(merges.len());
         while let Some(Reverse((.., at))) = heap.pop() {
@@ -150,7 +158,7 @@ impl RawMerge {
                 }
             }
         }
-        Ok(sorted)
+        sorted
     }
 
     /// Places, that of the largest number first, beside numbers that are smaller if theirs is larger.

@@ -45,6 +45,20 @@ class Point:
     weighted: float
 
 
+@dataclass(frozen=True)
+class _Course:
+    """How a simulated study went: what bots did and in how many seconds, and what their answers give.
+
+    `asked` counts questions by sampler.
+    """
+
+    run: Run
+    took: float
+    summary: Summary
+    asked: Counter[str]
+    points: Sequence[Point]
+
+
 def simulated(
     study: Study,
     n: int,
@@ -84,7 +98,8 @@ def simulated(
         if data is not None:
             with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(data)) as copy:
                 source.backup(copy)
-    found = _report(study, places, kinds, run, took, summary, asked, points, is_drawn=truth is None)
+    course = _Course(run, took, summary, asked, points)
+    found = _report(study, places, kinds, course, is_drawn=truth is None)
     if data is not None:
         found += ["", f"Their answers are in {data}, in which nobody else can take part."]
     return "\n".join(found)
@@ -212,14 +227,11 @@ def _report(
     study: Study,
     places: int,
     kinds: Sequence[Kind],
-    run: Run,
-    took: float,
-    summary: Summary,
-    asked: Counter[str],
-    points: Sequence[Point],
+    course: _Course,
     *,
     is_drawn: bool,
 ) -> list[str]:
+    run = course.run
     how = [
         "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
     ]
@@ -236,13 +248,13 @@ def _report(
         f"  all        {places * each / 3600:.1f} hours of people",
         "",
         "Who is asked what",
-        *_share_lines(study, asked),
+        *_share_lines(study, course.asked),
         "",
         "Who counts",
-        f"  left out   {_left_out(study, summary)}",
+        f"  left out   {_left_out(study, course.summary)}",
         "",
         "How good",
-        *_quality_lines(summary, points),
+        *_quality_lines(course.summary, course.points),
         "",
         "What it costs",
     ]
@@ -257,7 +269,7 @@ def _report(
     lines += [
         "",
         "The server",
-        f"  {run.n_answers / max(took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
+        f"  {run.n_answers / max(course.took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
         f"99% less than {slow[1]:.0f} ms",
         f"  {len(run.errors)} errors" + (f": {run.errors[0]}" if run.errors else ""),
     ]

@@ -86,13 +86,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
     title = general.text("title")
     if title is None and "title" not in general:
         general.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
-    languages = general.texts("languages", ("en",))
-    for language in languages:
-        if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
-            general.wrong("languages", f"{language!r} is no language: en, de, fr, es, pt_BR, ...")
-        elif language not in (known := known_languages(root)):
-            told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
-            general.wrong("languages", told)
+    languages = _languages(general, root)
     question = general.choice("question", QUESTIONS, "odd")
     prompt = _in_languages(general, "prompt", languages)
     allow_none = general.flag("none", False)
@@ -106,9 +100,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
     tries = comprehension.whole("tries", 2, 1, 10)
     checks = tuple(_poll(each, "answer", languages) for each in comprehension.tables("questions"))
     comprehension.close()
-    screen = top.section("screening")
-    screening = tuple(_poll(each, "accept", languages) for each in screen.tables("questions"))
-    screen.close()
+    screening = _screening(top.section("screening"), languages)
     trials = top.section("trials")
     per_person = trials.whole("per_person", 40, 1, 100_000)
     can_undo = trials.flag("undo", True)
@@ -164,6 +156,25 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         password=_password(top.section("dashboard")),
         joins_per_minute=joins,
     )
+
+
+def _languages(general: Section, root: Path) -> tuple[str, ...]:
+    """The languages of a study, each with a catalogue."""
+    languages = general.texts("languages", ("en",))
+    for language in languages:
+        if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
+            general.wrong("languages", f"{language!r} is no language: en, de, fr, es, pt_BR, ...")
+        elif language not in (known := known_languages(root)):
+            told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
+            general.wrong("languages", told)
+    return languages
+
+
+def _screening(section: Section, languages: tuple[str, ...]) -> tuple[Poll, ...]:
+    """The questions that decide who takes part."""
+    found = tuple(_poll(each, "accept", languages) for each in section.tables("questions"))
+    section.close()
+    return found
 
 
 def _in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:

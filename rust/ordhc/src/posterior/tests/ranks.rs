@@ -118,6 +118,11 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
             count[rank / 1000 + random.below(rank % 1000 + 1)] += 1.0;
         }
     }
+    assert_uniform(&counts);
+}
+
+/// Compares how often each rank occurred with a uniform distribution, for each number.
+fn assert_uniform(counts: &[[f64; DRAWS + 1]]) {
     let expected = TRUTHS as f64 / (DRAWS + 1) as f64;
     for (what, count) in counts.iter().enumerate() {
         let chi: f64 = count.iter().map(|count| (count - expected).powi(2) / expected).sum();

@@ -1,40 +1,38 @@
-"""Similarities and dissimilarities that are taken for each other.
-
-A matrix says itself what it holds: leaves that are alike have like rows. If large numbers join leaves of like
-rows, it holds similarities; if small numbers do, dissimilarities.
-"""
+"""What the numbers of a matrix mean: the caller says it, and contradictions are reported."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
 from ordhc._checks.matrices import leaves_of_condensed
+from ordhc._checks.scalars import flag
 from ordhc.errors import InputError, warn
 
-__all__ = ["check_dissimilarities", "is_distances", "warn_of_distances"]
+__all__ = ["check_dissimilarities", "is_dissimilarity"]
 
 
-def warn_of_distances(values: NDArray[Any], instead: str) -> None:
-    """Warn if what is taken for similarities, (n, n) or condensed, looks like distances.
+def is_dissimilarity(value: Any, call: str) -> bool:
+    """Return the argument `dissimilarity` of a public function, which has no default.
 
-    `instead` says what to call.
+    Parameters
+    ----------
+    value
+        What the caller gave; None is nothing.
+    call
+        The call as the message shows it, such as ``linkage(S, "average")``.
+
+    Raises
+    ------
+    InputError
+        Nothing was given, or neither True nor False.
     """
-    why = is_distances(values)
-    if why is not None:
-        warn(f"the matrix looks like distances ({why}), and is taken for similarities: {instead}")
-
-
-def is_distances(values: NDArray[Any]) -> str | None:
-    """Why (n, n) or condensed numbers look like distances; None if they don't.
-
-    Nothing is below 0, the diagonal is 0 if there is one, and small numbers join leaves with like rows.
-    """
-    if not _ordhc.looks_like_distances(values):
-        return None
-    where = "0 on the diagonal, none below" if values.ndim == 2 else "none below 0"
-    return f"{where}, and the smaller the number of two leaves, the more alike are their rows"
+    if value is None:
+        raise InputError(
+            f"say what numbers mean: {call[:-1]}, dissimilarity=True) if larger numbers mean farther apart, "
+            "dissimilarity=False if larger numbers mean more alike"
+        )
+    return flag("dissimilarity", value)
 
 
 def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, squared: bool) -> None:
@@ -62,7 +60,7 @@ def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, sq
         warn(f"{text}: the matrix looks like similarities, and is taken for dissimilarities: {_TURN}")
 
 
-_TURN = "leave out dissimilarity=True for similarities, or give S.max() - S"
+_TURN = "give dissimilarity=False for similarities, or S.max() - S"
 
 
 def _least(values: NDArray[Any]) -> tuple[int, float]:

@@ -1,0 +1,54 @@
+"""Make a judge from the parameters of the oracle named "judge"."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ordhc.errors import InputError
+
+__all__ = ["PARAMETERS", "judge_of", "make_judge"]
+
+#: The parameters of the oracle `judge`, as `ordhc learn --param` and `ordhc.learn("judge", ...)` take them.
+PARAMETERS = {
+    "url": None,
+    "model": None,
+    "key": None,
+    "criterion": "meaning",
+    "orders": "cyclic",
+    "temperature": 0,
+    "concurrency": 8,
+    "rpm": "auto",
+    "budget": None,
+    "cache": "judge.sqlite",
+    "template": None,
+    "agree": "all",
+    "prices": None,
+    "logprobs": True,
+    "max_tokens": 16,
+    "timeout": 60,
+    "retries": 5,
+    "headers": None,
+    "extra": None,
+}
+
+
+def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
+    """Make a judge with parameters as the command line has them, and defaults for the others."""
+    for name in given:
+        if name not in PARAMETERS:
+            raise InputError(f"the judge has no parameter {name!r}; its parameters: {', '.join(PARAMETERS)}")
+    return make_judge(source, **{**PARAMETERS, **given})
+
+
+def make_judge(source: Any, **parameters: Any) -> Any:
+    """Make the oracle named "judge", about texts or a file of texts."""
+    from ordhc_judge.judge import Judge
+
+    if source is None:
+        raise InputError("the judge needs items: give --items FILE, --source FILE or source=")
+    if parameters["url"] is None:
+        raise InputError("the judge needs the address of a server: --param url=https://...")
+    for name in ("model", "key", "criterion"):
+        # On the command line these may look like numbers.
+        if isinstance(parameters[name], int | float):
+            parameters[name] = str(parameters[name])
+    return Judge(parameters.pop("url"), parameters.pop("model"), source, **parameters)
