@@ -183,7 +183,9 @@ def _of_text(path: str, form: Form) -> Iterator[Parsed]:
         delimiter = "\t"
     beginning, known_lines = b"", 0
     for block, lines in _text_blocks(path, source, delimiter, form.comment):
-        if delimiter is not None and _ordhc.end_of_first_row(block + b"\n", delimiter, form.comment) is None:
+        # No copy of pieces that end a line, as nearly all do.
+        lined = block if block.endswith(b"\n") else block + b"\n"
+        if delimiter is not None and _ordhc.end_of_first_row(lined, delimiter, form.comment) is None:
             continue
         with reading(source, "comparisons", block):
             try:
@@ -201,9 +203,9 @@ def _of_text(path: str, form: Form) -> Iterator[Parsed]:
             delimiter, header = parsed.delimiter, parsed.has_header
         if header and not beginning:
             assert delimiter is not None
-            ended = _ordhc.end_of_first_row(block + b"\n", delimiter, form.comment)
+            ended = _ordhc.end_of_first_row(lined, delimiter, form.comment)
             assert ended is not None
-            beginning, known_lines = (block + b"\n")[: ended[0]], ended[1]
+            beginning, known_lines = lined[: ended[0]], ended[1]
         if ids is None and len(parsed.rows):
             ids = parsed.names is None
         _drop_headers(parsed, form)
