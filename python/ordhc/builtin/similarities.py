@@ -14,83 +14,86 @@ _SOURCE = "Mandal, Perrot & Ghoshdastidar 2023, Theorem 1"
 _SOURCE_K = "Ghoshdastidar, Perrot & von Luxburg 2019"
 
 
+_SIMILARITIES = (
+    SimilaritySpec(
+        name="adds3",
+        summary="each triplet adds to (anchor, near) and takes from (anchor, far)",
+        build=adds,
+        data=("triplets",),
+        parameters={"lengths": False},
+        source=_SOURCE,
+    ),
+    SimilaritySpec(
+        name="adds4",
+        summary="each quadruplet adds to (i, j) and takes from (k, l)",
+        build=adds,
+        data=("quadruplets",),
+        parameters={"lengths": False},
+        source=_SOURCE,
+    ),
+    SimilaritySpec(
+        name="mulk3",
+        summary="Kendall's kernel: anchors agree on which of two leaves is closer",
+        build=mulk3,
+        data=("triplets",),
+        parameters={"normalize": True},
+        source="Kleindessner & von Luxburg 2017; " + _SOURCE_K + ", equation 8",
+    ),
+    SimilaritySpec(
+        name="mulk4",
+        summary="pairs with a third leaf agree on being closer than another pair",
+        build=mulk4,
+        data=("quadruplets",),
+        source=_SOURCE_K,
+    ),
+    SimilaritySpec(
+        name="4k",
+        summary="the published kernel of quadruplets: mulk4 + 2 adds4",
+        build=four_k,
+        data=("quadruplets",),
+        source=_SOURCE_K + ", NeurIPS version, equation 3",
+    ),
+    *(
+        SimilaritySpec(
+            name=name,
+            summary=summary,
+            factor=factor,
+            data=("vectors",),
+            parameters=parameters,
+            source="Gray et al. 2024",
+        )
+        for name, summary, factor, parameters in [
+            ("dot", "the dot product of vectors, divided by their length p", dot, {}),
+            ("cosine", "the cosine of the angle between vectors", cosine, {}),
+            ("pca-dot", "the dot product of principal components, divided by p", pca_dot, PCA_SETTINGS),
+            ("pca-cosine", "the cosine between principal components", pca_cosine, PCA_SETTINGS),
+        ]
+    ),
+    SimilaritySpec(
+        name="euclidean",
+        summary="the Euclidean distance of vectors, a dissimilarity",
+        build=euclidean,
+        dissimilarity=True,
+        data=("vectors",),
+    ),
+    SimilaritySpec(
+        name="sqeuclidean",
+        summary="its square",
+        build=partial(euclidean, squared=True),
+        dissimilarity=True,
+        data=("vectors",),
+    ),
+    SimilaritySpec(
+        name="manhattan",
+        summary="the sum of absolute differences of vectors, a dissimilarity",
+        build=manhattan,
+        dissimilarity=True,
+        data=("vectors",),
+    ),
+)
+
+
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
     """Register AddS3 and AddS4, the kernels, and those of vectors."""
-    return [
-        SimilaritySpec(
-            name="adds3",
-            summary="each triplet adds to (anchor, near) and takes from (anchor, far)",
-            build=adds,
-            data=("triplets",),
-            parameters={"lengths": False},
-            source=_SOURCE,
-        ),
-        SimilaritySpec(
-            name="adds4",
-            summary="each quadruplet adds to (i, j) and takes from (k, l)",
-            build=adds,
-            data=("quadruplets",),
-            parameters={"lengths": False},
-            source=_SOURCE,
-        ),
-        SimilaritySpec(
-            name="mulk3",
-            summary="Kendall's kernel: anchors agree on which of two leaves is closer",
-            build=mulk3,
-            data=("triplets",),
-            parameters={"normalize": True},
-            source="Kleindessner & von Luxburg 2017; " + _SOURCE_K + ", equation 8",
-        ),
-        SimilaritySpec(
-            name="mulk4",
-            summary="pairs with a third leaf agree on being closer than another pair",
-            build=mulk4,
-            data=("quadruplets",),
-            source=_SOURCE_K,
-        ),
-        SimilaritySpec(
-            name="4k",
-            summary="the published kernel of quadruplets: mulk4 + 2 adds4",
-            build=four_k,
-            data=("quadruplets",),
-            source=_SOURCE_K + ", NeurIPS version, equation 3",
-        ),
-        *(
-            SimilaritySpec(
-                name=name,
-                summary=summary,
-                factor=factor,
-                data=("vectors",),
-                parameters=parameters,
-                source="Gray et al. 2024",
-            )
-            for name, summary, factor, parameters in [
-                ("dot", "the dot product of vectors, divided by their length p", dot, {}),
-                ("cosine", "the cosine of the angle between vectors", cosine, {}),
-                ("pca-dot", "the dot product of principal components, divided by p", pca_dot, PCA_SETTINGS),
-                ("pca-cosine", "the cosine between principal components", pca_cosine, PCA_SETTINGS),
-            ]
-        ),
-        SimilaritySpec(
-            name="euclidean",
-            summary="the Euclidean distance of vectors, a dissimilarity",
-            build=euclidean,
-            dissimilarity=True,
-            data=("vectors",),
-        ),
-        SimilaritySpec(
-            name="sqeuclidean",
-            summary="its square",
-            build=partial(euclidean, squared=True),
-            dissimilarity=True,
-            data=("vectors",),
-        ),
-        SimilaritySpec(
-            name="manhattan",
-            summary="the sum of absolute differences of vectors, a dissimilarity",
-            build=manhattan,
-            dissimilarity=True,
-            data=("vectors",),
-        ),
-    ]
+    return list(_SIMILARITIES)
