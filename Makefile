@@ -152,6 +152,7 @@ bench: $(STAMPS)/tests ## Measure beside the alternatives (half an hour)
 	$(BIN)/python benches/bench_trees.py planted select satisfied time
 	$(BIN)/python benches/bench_metrics.py
 	$(BIN)/python benches/bench_learning.py
+	$(BIN)/python benches/bench_reading.py
 	$(BIN)/python benches/bench_import.py
 	cargo bench --package ordhc-bench
 

@@ -19,8 +19,36 @@ _MOST_CODES = 2**62
 Numbers = NDArray[np.int64]
 
 
+def first_rows(places: NDArray[Any], n: int) -> Numbers:
+    """Return the first row of each of n places, (n,); the number of rows for places without a row."""
+    end = len(places)
+    first = np.full(n, end)
+    start, length = 0, 4096
+    # As a rule all places occur in the first rows.
+    while start < end and first.max(initial=0) == end:
+        part = places[start : start + length]
+        found = np.full(n, end)
+        # Backwards, because of several values for the same place the last one stays.
+        found[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)
+        np.minimum(first, found, out=first)
+        start, length = start + length, 2 * length
+    return first
+
+
+def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
+    """Return the rank of each place by its first row, and the places in this order; `end` means no row."""
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < end)]
+    rank = np.zeros(len(first), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank, order
+
+
 def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
     """Values numbered from 0 in order of first appearance, and the value of each number."""
+    if values.dtype.kind in "iu" and len(values) and values.min() >= 0 and values.max() < len(values):
+        # Small numbers, as codes are: no need to sort all rows.
+        rank, order = ranked(first_rows(values, int(values.max()) + 1), len(values))
+        return rank[values], order.astype(values.dtype)
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)

@@ -254,7 +254,7 @@ def read_table(
 ) -> tuple[Table, tuple[str, ...] | None]:
     """Any file as columns by name, and the names of leaves that it holds."""
     source = name_of(file)
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("the file is empty", path=source)
     suffix = suffix_of(file, (*SUFFIXES, *_JSON))
     if suffix == ".parquet":

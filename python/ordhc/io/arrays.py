@@ -16,10 +16,11 @@ from ordhc._signals import interrupts_later
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
+from ordhc.io.coded import Texts, is_text, numbered_texts
 from ordhc.io.files import check_unpacked, max_unpacked
 from ordhc.io.footer import row_groups_of
 from ordhc.io.guard import looks_like
-from ordhc.io.parsed import LITERAL, Parsed, persons_of
+from ordhc.io.parsed import LITERAL, Parsed
 from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
 
 #: Encodings of Parquet whose text pyarrow reads as codes.
@@ -237,9 +238,7 @@ class Table:
     def cells(self, column: str) -> list[Any]:
         """A column as Python's values, None where there is none."""
         found = self.column(column)
-        cells: list[Any] = (
-            objects_of(found, self.source).tolist() if _is_coded_text(found.type) else found.to_pylist()
-        )
+        cells: list[Any] = Texts.of(found, self.source).tolist() if is_text(found.type) else found.to_pylist()
         return cells
 
     def column(self, name: str) -> Any:
@@ -257,7 +256,7 @@ class Table:
             check_unpacked(size, self.source)
         return pyarrow.chunked_array(chunks)
 
-    def values(self, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def values(self, column: str) -> tuple[NDArray[Any] | Texts, NDArray[np.bool_]]:
         """A column as numbers or text, and which of it is missing."""
         import pyarrow
         import pyarrow.compute
@@ -269,17 +268,15 @@ class Table:
         try:
             found = self.column(column)
             kind = found.type
-            if _is_coded_text(kind):
-                texts = objects_of(found, self.source)
-                return texts, np.array([text is None for text in texts.tolist()], dtype=bool)
+            if is_text(kind):
+                texts = Texts.of(found, self.source)
+                return texts, texts.places < 0
             if pyarrow.types.is_dictionary(kind):
                 found = found.cast(kind.value_type)
                 kind = found.type
             if pyarrow.types.is_integer(kind) and not found.null_count:
                 return found.to_numpy(), np.zeros(len(found), dtype=bool)
             missing = np.asarray(found.is_null(nan_is_null=True))
-            if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
-                return np.array(found.to_pylist(), dtype=object), missing
             if pyarrow.types.is_decimal(kind):
                 found = found.cast(pyarrow.float64())
                 kind = found.type
@@ -292,44 +289,6 @@ class Table:
         raise InputError(
             f"the column {quoted(column)} is {quoted(str(kind))}, neither numbers nor text", path=self.source
         )
-
-
-def _is_coded_text(kind: Any) -> bool:
-    """Whether a column is text as codes and a dictionary."""
-    from pyarrow import types
-
-    text = types.is_dictionary(kind) and (
-        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
-    )
-    return bool(text)
-
-
-def objects_of(column: Any, source: str) -> NDArray[np.object_]:
-    """Return coded text as an array of objects: rows of the same text share one object."""
-    parts = [np.empty(0, dtype=object)]
-    for chunk in column.chunks:
-        texts, places = texts_and_places(chunk, source)
-        parts.append(np.array([*texts, None], dtype=object)[places])
-    return np.concatenate(parts)
-
-
-def texts_and_places(coded: Any, source: str) -> tuple[list[Any], NDArray[Any]]:
-    """Return the texts of a dictionary, and by row the place of its text, behind the last one if it has none.
-
-    Raises
-    ------
-    InputError
-        A code without a text, as in a damaged file.
-    """
-    from pyarrow.compute import min_max
-
-    texts = coded.dictionary.to_pylist()
-    codes = min_max(coded.indices).as_py()
-    for code in (codes["min"], codes["max"]):
-        if code is not None and not 0 <= code < len(texts):
-            reason = f"the file is damaged: its dictionary has {len(texts)} texts, and a row the code {code}"
-            raise InputError(reason, path=source)
-    return texts, coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
 
 
 def rows_of(
@@ -345,26 +304,36 @@ def rows_of(
     source = table.source
     wanted, literal = leaf_columns(table, chosen, known, weights, answer, group)
     parts = [table.values(column) for column in wanted]
-    text = any(values.dtype == object for values, _ in parts)
     absent = np.zeros(len(parts[0][0]), dtype=bool)
     words: dict[int, str] = {}
     for values, mask in parts:
         absent |= mask
-        if values.dtype == object and not literal:
-            for row, cell in enumerate(values.tolist()):
-                if cell is None or not cell.strip() or cell.strip() in missing:
-                    absent[row] = True
-                    words.setdefault(row, (cell or "").strip())
-    cells = np.stack([values.astype(object) if text else values for values, _ in parts], axis=1)
+        if isinstance(values, Texts) and not literal:
+            # The last word is that of rows without text, whose place is -1.
+            said = [*(text.strip() for text in values.different), ""]
+            blank = np.array([not word or word in missing for word in said])[values.places]
+            absent |= blank
+            for row in np.flatnonzero(blank).tolist():
+                words.setdefault(row, said[values.places[row]])
     kept = np.flatnonzero(~absent)
+    columns = [values[kept] if absent.any() else values for values, _ in parts]
+    texts = [values for values in columns if isinstance(values, Texts)]
+    rows: NDArray[Any]
+    names: Sequence[str] | None
     try:
-        there = cells[kept] if absent.any() else cells
-        rows, names = as_ids(there, len(wanted), tuple(wanted), None)
+        if len(kept) and len(texts) == len(columns):
+            rows, names = numbered_texts(texts)
+        else:
+            # Names beside ids are refused here, with their row.
+            plain = [values.objects() if isinstance(values, Texts) else values for values in columns]
+            cells = np.stack([values.astype(object) if texts else values for values in plain], axis=1)
+            rows, names = as_ids(cells, len(wanted), tuple(wanted), None)
     except InputError as error:
         if error.row is not None:
             error = InputError(error.reason, row=int(kept[error.row]), leaves=error.leaves)
         raise located(error, source) from None
-    parsed = Parsed(source, rows if rows.dtype == np.int32 else rows.astype(np.int64), names)
+    ids: Any = rows if rows.dtype == np.int32 else rows.astype(np.int64, copy=False)
+    parsed = Parsed(source, ids, names)
     if absent.any():
         parsed.numbers = kept
         parsed.missing = [(row, words.get(row, "")) for row in np.flatnonzero(absent).tolist()]
@@ -438,26 +407,28 @@ def add_further(
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
             raise InputError(f"there is no weight in column {quoted(column)}", path=parsed.source, row=row)
-        parsed.weights = values[kept]
+        parsed.weights = (values.objects() if isinstance(values, Texts) else values)[kept]
     if (column := column_of(answer, ANSWERS)) is not None:
-        parsed.answers = _whole_or_text(table, column)[kept]
+        answers = _whole_or_text(table, column)[kept]
+        parsed.answers = answers.objects() if isinstance(answers, Texts) else answers
     if (column := column_of(group, PEOPLE)) is not None:
         values = _whole_or_text(table, column)[kept]
-        if values.dtype == object:
-            texts = list(dict.fromkeys(values.tolist()))
-            code = {text: at for at, text in enumerate(texts)}
-            codes = np.array([code[text] for text in values.tolist()], dtype=np.int64)
-            parsed.groups, parsed.group_names = persons_of(texts, codes, literal=True)
+        if isinstance(values, Texts):
+            codes, texts = numbered_texts([values])
+            parsed.groups, parsed.group_names = codes[:, 0], tuple(texts)
         else:
             parsed.groups = values
     if (column := table.find(list(SAMPLERS))) is not None and column not in wanted:
         parsed.adaptive = are_adaptive(_whole_or_text(table, column)[kept].tolist())
 
 
-def _whole_or_text(table: Table, column: str) -> NDArray[Any]:
+def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Texts:
     """A column as whole numbers or else as text; missing values are empty text."""
     values, absent = table.values(column)
-    if not absent.any() and (values.dtype == object or values.dtype.kind in "iu"):
+    if isinstance(values, Texts):
+        return values.filled()
+    if not absent.any() and values.dtype.kind in "iu":
         return values
-    texts = ["" if gone else str(value) for value, gone in zip(values.tolist(), absent.tolist(), strict=True)]
-    return np.array(texts, dtype=object)
+    return Texts.of_list(
+        ["" if gone else str(value) for value, gone in zip(values.tolist(), absent.tolist(), strict=True)]
+    )

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ordhc import _ordhc
 from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
-from ordhc.io.arrays import Table, add_further, leaf_columns, pyarrow_parquet, rows_of, texts_and_places
+from ordhc.io.arrays import Table, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.files import check_unpacked, name_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
@@ -144,11 +142,11 @@ def _of_parquet(piece: Piece, form: Form) -> Iterator[Parsed]:
     source = name_of(piece.path)
     with reading(source, "comparisons"):
         table = _Batches(piece.path)
-        wanted, literal = leaf_columns(table, form.columns, form.roles)
+        wanted, _ = leaf_columns(table, form.columns, form.roles)
         further = [name for name in _further(table, form, wanted) if name is not None]
         for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
             try:
-                parsed = _named(table, wanted, literal, form) or rows_of(
+                parsed = rows_of(
                     table, form.columns, form.roles, form.missing, form.weights, None, form.group
                 )
             except InputError as error:
@@ -170,56 +168,6 @@ def _further(table: Table, form: Form, wanted: Sequence[str]) -> tuple[str | Non
     return weights, group
 
 
-def _named(table: _Batches, wanted: list[str], literal: bool, form: Form) -> Parsed | None:
-    """Rows of names, if all columns of leaves are text: names are looked at once each."""
-    import pyarrow
-
-    def is_text(kind: Any) -> bool:
-        inner = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
-        return bool(pyarrow.types.is_string(inner) or pyarrow.types.is_large_string(inner))
-
-    columns = [table.column(name) for name in wanted]
-    if not columns or not all(is_text(column.type) for column in columns):
-        return None
-    code: dict[str, int] = {}
-    cells = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
-    for at, column in enumerate(columns):
-        coded = (
-            column.combine_chunks()
-            if pyarrow.types.is_dictionary(column.type)
-            else column.dictionary_encode()
-        )
-        coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
-        texts, places = texts_and_places(coded, table.source)
-        numbers = [
-            -1
-            if text is None or _is_missing(text, literal, form.missing)
-            else code.setdefault(text, len(code))
-            for text in texts
-        ]
-        # The last place is that of rows without a value.
-        cells[:, at] = np.array([*numbers, -1], dtype=np.int64)[places]
-    absent = (cells < 0).any(axis=1)
-    if absent.any():
-        # Which word it was is said as when a whole file is read.
-        return None
-    first = np.full(len(code), cells.size)
-    flat = cells.ravel()
-    first[flat[::-1]] = np.arange(cells.size)[::-1]
-    order = np.argsort(first, kind="stable")[: int((first < cells.size).sum())]
-    rank = np.empty(len(code), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    known = list(code)
-    parsed = Parsed(table.source, rank[cells], [known[at] for at in order.tolist()])
-    kept = np.arange(len(cells))
-    add_further(parsed, table, kept, wanted, form.weights, None, form.group)
-    return parsed
-
-
-def _is_missing(text: str | None, literal: bool, words: Sequence[str]) -> bool:
-    return text is None or (not literal and (not text.strip() or text.strip() in words))
-
-
 def _of_text(path: str, form: Form) -> Iterator[Parsed]:
     source = name_of(path)
     suffix = ".tsv" if path.lower().removesuffix(".gz").endswith(".tsv") else ".csv"
@@ -235,7 +183,9 @@ def _of_text(path: str, form: Form) -> Iterator[Parsed]:
         delimiter = "\t"
     beginning, known_lines = b"", 0
     for block, lines in _text_blocks(path, source, delimiter, form.comment):
-        if delimiter is not None and _ordhc.end_of_first_row(block + b"\n", delimiter, form.comment) is None:
+        # No copy of pieces that end a line, as nearly all do.
+        lined = block if block.endswith(b"\n") else block + b"\n"
+        if delimiter is not None and _ordhc.end_of_first_row(lined, delimiter, form.comment) is None:
             continue
         with reading(source, "comparisons", block):
             try:
@@ -253,9 +203,9 @@ def _of_text(path: str, form: Form) -> Iterator[Parsed]:
             delimiter, header = parsed.delimiter, parsed.has_header
         if header and not beginning:
             assert delimiter is not None
-            ended = _ordhc.end_of_first_row(block + b"\n", delimiter, form.comment)
+            ended = _ordhc.end_of_first_row(lined, delimiter, form.comment)
             assert ended is not None
-            beginning, known_lines = (block + b"\n")[: ended[0]], ended[1]
+            beginning, known_lines = lined[: ended[0]], ended[1]
         if ids is None and len(parsed.rows):
             ids = parsed.names is None
         _drop_headers(parsed, form)

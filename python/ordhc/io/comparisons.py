@@ -262,7 +262,7 @@ def _read(
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)
     data = read_bytes(path)
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("the file is empty", path=source)
     options["missing"] = missing_words("missing", options.get("missing"), given)
     with reading(source, "comparisons", data):

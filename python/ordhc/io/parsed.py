@@ -19,6 +19,7 @@ from ordhc.comparison.suspects import (
     told_as_names,
     told_outside,
 )
+from ordhc.comparison.units import numbered
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
@@ -223,7 +224,8 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
     outside: Any = rows < 0
     if n is not None:
         outside |= rows >= n
-    strange = outside.any(axis=1)
+    # Reducing rows of three cells is slow, and as a rule no leaf is outside.
+    strange = outside.any(axis=1) if outside.any() else np.zeros(len(rows), dtype=bool)
     if quadruplets:
         pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
         same = (pairs[:, 0] == pairs[:, 1]).all(axis=1)
@@ -342,11 +344,6 @@ def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tupl
 
 def persons_in(parsed: Parsed) -> tuple[list[str], NDArray[Any]]:
     """Whose rows of a block are: texts in order of first appearance, and the place of each row."""
-    groups = np.asarray(parsed.groups)
-    distinct, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    values = distinct[order].tolist()
+    codes, values = numbered(np.asarray(parsed.groups))
     names = parsed.group_names
-    return [str(value) if names is None else names[value] for value in values], rank[inverse.ravel()]
+    return [str(value) if names is None else names[value] for value in values.tolist()], codes

@@ -194,8 +194,8 @@ class Scan:
         if parsed.names is not None:
             if code is None:
                 raise InputError("has names, but other files have ids", path=parsed.source)
-            table = np.array(
-                [code.get(name, -1 - at) for at, name in enumerate(parsed.names)], dtype=np.int64
+            table: Any = np.array(
+                [code.get(name, -1 - at) for at, name in enumerate(parsed.names)], dtype=np.int32
             )
             rows = parsed.rows = table[parsed.rows] if len(parsed.rows) else parsed.rows
         if len(rows) and (parsed.names is not None or rows.dtype != np.int32):

@@ -131,12 +131,7 @@ impl<'a> Rows<'a> {
                 push(cells, cell)?;
             } else {
                 let start = self.at;
-                while let Some(byte) = self.peek() {
-                    if byte == delimiter || byte == b'\n' || byte == b'\r' {
-                        break;
-                    }
-                    self.at += 1;
-                }
+                self.at += until(&self.data[start..], [delimiter, b'\n', b'\r']);
                 let text = self.data[start..self.at].trim_ascii();
                 push(cells, Cell { text: Cow::Borrowed(text), quoted: false })?;
             }
@@ -178,6 +173,7 @@ impl<'a> Rows<'a> {
         let start = self.at;
         let mut doubled = false;
         loop {
+            self.at += until(&self.data[self.at..], [b'"', b'\n', b'\r']);
             match self.peek() {
                 None => return Err(text_error(line, "a quote is opened and never closed")),
                 Some(b'"') if self.data.get(self.at + 1) == Some(&b'"') => {
@@ -185,8 +181,7 @@ impl<'a> Rows<'a> {
                     self.at += 2;
                 }
                 Some(b'"') => break,
-                Some(b'\n' | b'\r') => self.end_line(),
-                Some(_) => self.at += 1,
+                Some(_) => self.end_line(),
             }
         }
         let inside = &self.data[start..self.at];
@@ -201,6 +196,24 @@ impl<'a> Rows<'a> {
             "a quote closes before its cell ends; quotes inside of quotes are doubled, or one is missing",
         )
     }
+}
+
+/// How many bytes come before the first of some bytes.
+fn until(data: &[u8], stops: [u8; 3]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (words, rest) = data.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest high bit that is set belongs to the first byte that equals a stop.
+        let found = stops.iter().fold(0, |found, &stop| {
+            let zero_where_equal = word ^ (ONES * u64::from(stop));
+            found | (zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7))
+        });
+        if found != 0 {
+            return 8 * at + found.trailing_zeros() as usize / 8;
+        }
+    }
+    data.len() - rest.len() + rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len())
 }
 
 fn undoubled(inside: &[u8]) -> Result<Vec<u8>> {

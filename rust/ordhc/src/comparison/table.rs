@@ -169,14 +169,45 @@ struct Reader<'a> {
 }
 
 /// Texts and their numbers.
-#[derive(Default)]
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
+    /// The code of the last text with this [`slot`]; most names are found here, without the map's slow hash.
+    recent: Vec<usize>,
+}
+
+/// The number of slots of [`Coder::recent`], a power of two.
+const SLOTS: usize = 1 << 12;
+
+/// Where a text is kept in [`Coder::recent`]. Texts that collide on purpose are still found in the map.
+fn slot(text: &[u8]) -> usize {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, rest) = text.as_chunks::<8>();
+    let rest = rest.iter().fold(text.len() as u64, |sum, &byte| sum << 8 | u64::from(byte));
+    let mixed = words
+        .iter()
+        .fold(rest.wrapping_mul(ODD), |sum, word| (sum.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(ODD));
+    (mixed >> 40) as usize % SLOTS
 }
 
 impl Coder {
+    fn new() -> Self {
+        Self { codes: HashMap::new(), texts: Vec::new(), recent: vec![usize::MAX; SLOTS] }
+    }
+
     fn code(&mut self, text: &[u8]) -> Result<i64> {
+        let slot = slot(text);
+        if let Some(known) = self.texts.get(self.recent[slot])
+            && known.as_bytes() == text
+        {
+            return Ok(self.recent[slot] as i64);
+        }
+        let code = self.number(text)?;
+        self.recent[slot] = code as usize;
+        Ok(code)
+    }
+
+    fn number(&mut self, text: &[u8]) -> Result<i64> {
         if let Some(&code) = self.codes.get(text) {
             return Ok(code);
         }
@@ -197,8 +228,8 @@ impl Coder {
 impl<'a> Reader<'a> {
     fn new(data: &[u8], plan: Plan, options: &'a TableOptions, header: &'a [Cell<'a>]) -> Result<Self> {
         // Every row but the last ends a line, and a row has a byte for each of its columns.
-        let ends = |at: usize| data[at] == b'\n' || (data[at] == b'\r' && data.get(at + 1) != Some(&b'\n'));
-        let most = (0..data.len()).filter(|&at| ends(at)).count() + 1;
+        let pairs = if data.contains(&b'\r') { data.windows(2).filter(|two| two == b"\r\n").count() } else { 0 };
+        let most = data.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count() - pairs + 1;
         let most = most.min(data.len() / plan.width.max(1) + 1);
         let width = plan.leaves.len();
         let mut labels = Vec::new();
@@ -207,7 +238,7 @@ impl<'a> Reader<'a> {
                 Some(at) => {
                     let column = String::from_utf8_lossy(header[*at].trimmed()).into_owned();
                     let codes = reserved("labels", most)?;
-                    Some((Coder::default(), Labels { column, codes, texts: Vec::new() }))
+                    Some((Coder::new(), Labels { column, codes, texts: Vec::new() }))
                 }
                 None => None,
             });
@@ -224,7 +255,7 @@ impl<'a> Reader<'a> {
             bad: Vec::new(),
         };
         let numeric = if plan.literal { Some(false) } else { options.ids };
-        Ok(Self { plan, options, header, table, numeric, names: Coder::default(), labels, leaves: Vec::new() })
+        Ok(Self { plan, options, header, table, numeric, names: Coder::new(), labels, leaves: Vec::new() })
     }
 
     /// Takes a row, or none of it.
@@ -242,7 +273,7 @@ impl<'a> Reader<'a> {
         }
         let leaves = &self.plan.leaves;
         let numeric = *self.numeric.get_or_insert_with(|| leaves.iter().all(|&at| looks_whole(cells[at].trimmed())));
-        let runs_over = |at: &usize| cells[*at].text.contains(&b'\n');
+        let runs_over = |at: &usize| cells[*at].quoted && cells[*at].text.contains(&b'\n');
         if !numeric && !self.plan.literal && leaves.iter().any(runs_over) {
             return Err(text_error(line, "a quoted name runs over the end of the line; a quote may be missing"));
         }

@@ -40,6 +40,15 @@ fn quotes_that_do_not_match() {
     assert_eq!(read("5\" pipe,b", Delimiter::Byte(b',')).unwrap(), [row(1, &["5\" pipe", "b"])]);
 }
 
+proptest! {
+    #[test]
+    fn a_cell_ends_at_the_first_stop(data in prop::collection::vec(prop_oneof![Just(b','), Just(b'-'), Just(b'\n'), Just(0xac), any::<u8>()], 0..40)) {
+        let stops = [b',', b'\n', b'\r'];
+        let expected = data.iter().position(|byte| stops.contains(byte)).unwrap_or(data.len());
+        prop_assert_eq!(until(&data, stops), expected);
+    }
+}
+
 #[test]
 fn the_delimiter_is_found() {
     for (text, delimiter) in [

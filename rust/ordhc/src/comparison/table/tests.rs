@@ -149,3 +149,16 @@ fn parts_of_a_text() {
     assert!(parse(b"fig,kiwi,apple\n", &ids).unwrap_err().to_string().starts_with("line 1: `fig` is not a leaf id"));
     assert!(table("anchor,near,far\n0,1,2\n").has_header && !table("0,1,2\n").has_header);
 }
+
+#[test]
+fn more_names_than_slots_are_numbered_as_they_appear() {
+    // Every name occurs twice, far from its first row, so that most slots have changed hands.
+    let n = 3 * SLOTS;
+    let names: Vec<String> = (0..n).map(|at| format!("{}{at}", "picture ".repeat(at % 3))).collect();
+    let cells = [names.clone(), names.clone()].concat();
+    let text: String = cells.chunks(3).map(|row| row.join(",") + "\n").collect();
+    let found = table(&format!("anchor,near,far\n{text}"));
+    assert_eq!(found.names.unwrap(), names);
+    let expected: Vec<i64> = (0..n as i64).chain(0..n as i64).collect();
+    assert_eq!(found.ids, expected);
+}
