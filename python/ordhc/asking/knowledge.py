@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc.asking.answers import comparisons_of
-from ordhc.asking.crowd import Crowd
 from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
 from ordhc.asking.given import checked_people
 from ordhc.asking.learner import method_of
+from ordhc.asking.mirror import Mirror
 from ordhc.asking.people import (
     PRIOR,
     Person,
@@ -67,9 +67,10 @@ class Analysed:
     about: dict[str, Any]
 
 
-class Knowledge(Crowd):
+class Knowledge:
     """A session, as far as it is asked what it knows."""
 
+    _mirror: Mirror
     _names: tuple[str, ...] | None
     _n_leaves: int
     _width: int
@@ -82,7 +83,7 @@ class Knowledge(Crowd):
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
-        self._reading(lambda: None)
+        self._mirror.reading(lambda: None)
 
     def tree(self) -> Dendrogram:
         """Return the best tree so far.
@@ -101,12 +102,12 @@ class Knowledge(Crowd):
                 self._best = data, None if found is None else found.dendrogram
             if self._best[1] is not None:
                 return self._best[1]
-        return self._reading(lambda: supported_tree(self._desk, self._names))
+        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names))
 
     @property
     def done(self) -> bool:
         """Whether there is nothing left to ask."""
-        return self._reading(lambda: self._desk.done)
+        return self._mirror.reading(lambda: self._mirror.desk.done)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -130,17 +131,17 @@ class Knowledge(Crowd):
     @property
     def n_answered(self) -> int:
         """How many answers stand, imported ones included."""
-        return self._reading(lambda: self._log.n_answered)
+        return self._mirror.reading(lambda: self._mirror.log.n_answered)
 
     @property
     def n_placed(self) -> int:
         """How many leaves have their place in the tree."""
-        return self._reading(lambda: self._desk.n_placed)
+        return self._mirror.reading(lambda: self._mirror.desk.n_placed)
 
     @property
     def remaining_estimate(self) -> float:
         """About how many answers are still needed; infinity if the learner's budget is no limit."""
-        return self._reading(lambda: remaining(self._desk.remaining_estimate))
+        return self._mirror.reading(lambda: remaining(self._mirror.desk.remaining_estimate))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -151,11 +152,11 @@ class Knowledge(Crowd):
         """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
 
         def work() -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
-            log = self._log
+            log = self._mirror.log
             at = log.standing()
             return log.leaves[at], log.answers[at], [log.people[who][0] for who in log.who[at].tolist()]
 
-        return self._reading(work)
+        return self._mirror.reading(work)
 
     def comparisons(
         self,
@@ -188,7 +189,7 @@ class Knowledge(Crowd):
             heldout = _checks.flag("heldout", heldout)
 
         def work() -> Triplets | Quadruplets:
-            log = self._log
+            log = self._mirror.log
             at = log.standing()
             found = None
             how = weights or ("reliability" if self._rules() else "equal")
@@ -224,7 +225,7 @@ class Knowledge(Crowd):
                 adaptive=is_adaptive,
             )
 
-        return self._reading(work)
+        return self._mirror.reading(work)
 
     def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
         """Return the answers as `ordhc cluster`, `compare`, `report` and the dashboard of a study take them.
@@ -244,7 +245,7 @@ class Knowledge(Crowd):
         def work() -> Analysed:
             rules = self._rules()
             table = self.table()
-            by_rules = self._excluded(self._log.standing())
+            by_rules = self._excluded(self._mirror.log.standing())
             people = set(table["who"].tolist())
             for name in given or ():
                 if name not in people:
@@ -273,7 +274,7 @@ class Knowledge(Crowd):
                 },
             )
 
-        return self._reading(work)
+        return self._mirror.reading(work)
 
     @property
     def rules(self) -> Rules | None:
@@ -284,26 +285,26 @@ class Knowledge(Crowd):
     @property
     def rules_history(self) -> tuple[Rules, ...]:
         """All rules that were ever set, each with its time, the latest last."""
-        return self._reading(self._rules)
+        return self._mirror.reading(self._rules)
 
     @property
     def excluded(self) -> dict[str, tuple[str, ...]]:
         """The people whom the rules leave out of the analysis, each with the reasons in words."""
 
         def work() -> dict[str, tuple[str, ...]]:
-            return self._excluded(self._log.standing())
+            return self._excluded(self._mirror.log.standing())
 
-        return self._reading(work)
+        return self._mirror.reading(work)
 
     def _rules(self) -> tuple[Rules, ...]:
-        return from_json(self._store.state("rules"))
+        return from_json(self._mirror.store.state("rules"))
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
         history = self._rules()
         if not history or not history[-1].in_words():
             return {}
         figures = figures or self._figures(at, *self._posterior(at))
-        log = self._log
+        log = self._mirror.log
         chance = 1 / 3 if self._width == 3 else 1 / 2
         found = {
             name: reasons_of(history[-1], figures, number, chance)
@@ -314,10 +315,10 @@ class Knowledge(Crowd):
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
         """What the rules look at, of everybody."""
-        log = self._log
+        log = self._mirror.log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
-        kept = self._store.places()
+        kept = self._mirror.store.places()
         places = np.array([kept.get(seq, 0) for seq in (at + 1).tolist()] if kept else np.zeros(len(at)))
         same_side, n_placed = same_sides(who, places, size)
         gold, (_, answers) = self._known(at), as_questions(log.leaves[at], log.answers[at])
@@ -393,7 +394,7 @@ class Knowledge(Crowd):
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
         """The kinds of the questions of answers; `IMPORT` for those that were imported."""
-        log = self._log
+        log = self._mirror.log
         refs = log.refs[at]
         kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
         return np.where(log.kinds[at] == IMPORT, IMPORT, kinds).astype(np.int8)
@@ -416,7 +417,7 @@ class Knowledge(Crowd):
         """
 
         def work() -> dict[str, NDArray[Any]]:
-            log = self._log
+            log = self._mirror.log
             at = log.standing()
             kinds, answers = self._kinds(at), log.answers[at]
             order = np.argsort(log.who[at], kind="stable")
@@ -443,11 +444,11 @@ class Knowledge(Crowd):
                 "position": position.astype(np.int8),
             }
 
-        return self._reading(work)
+        return self._mirror.reading(work)
 
     def _seconds(self, at: Rows) -> NDArray[np.float64]:
         """How long answers took: as it was told, or since the question was given to whoever answered."""
-        log = self._log
+        log = self._mirror.log
         refs, who = log.refs[at], log.who[at]
         number = np.maximum(refs, 1) - 1
         given = np.where((refs != -1) & (log.who[number] == who), log.at[number], np.nan)
@@ -481,7 +482,7 @@ class Knowledge(Crowd):
         """
 
         def work() -> dict[str | None, Person]:
-            log = self._log
+            log = self._mirror.log
             at = log.standing()
             alpha, beta = self._posterior(at)
             low, high = interval(alpha, beta)
@@ -533,14 +534,14 @@ class Knowledge(Crowd):
                 )
             return found
 
-        return self._reading(work)
+        return self._mirror.reading(work)
 
     def _trust(self, who: str | None) -> float:
         """How likely the next answer of somebody is right, from what they have answered so far; from 1/2 on.
 
         It is estimated anew whenever a twentieth more is known.
         """
-        log = self._log
+        log = self._mirror.log
         person, n = log.ids.get(who, -1), log.n_answered
         if not self._trusts_at <= n <= self._trusts_at * 1.05 + 10 or self._trusts_of != log.counts[GONE]:
             alpha, beta = self._posterior(log.standing())
@@ -551,7 +552,7 @@ class Knowledge(Crowd):
 
     def _known(self, at: Rows) -> NDArray[np.int8]:
         """(m,) right answers to the questions of answers as `as_questions` has them, -1 if not known."""
-        log = self._log
+        log = self._mirror.log
         rows = log.rows_of(KNOWN)
         if not len(rows):
             return np.full(len(at), -1, dtype=np.int8)
@@ -564,13 +565,13 @@ class Knowledge(Crowd):
 
     def _n_options(self, at: Rows) -> int:
         """How many answers a question has; "none" is one if anybody said so."""
-        log = self._log
+        log = self._mirror.log
         answers = log.answers[np.concatenate([at, log.rows_of(KNOWN)])]
         nothing = -1 if self._width == 3 else 0
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
 
     def _posterior(self, at: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        log = self._log
+        log = self._mirror.log
         questions, answers = as_questions(log.leaves[at], log.answers[at])
         numbers, count = numbered(questions)
         known = np.full(count, -1, dtype=np.int8)
@@ -580,7 +581,7 @@ class Knowledge(Crowd):
 
     def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
         """(m,) answers as the tree so far has them, `_SILENT` where it says nothing."""
-        tree = self._desk.tree()
+        tree = self._mirror.desk.tree()
         if not len(rows):
             return np.zeros(0, dtype=np.int8)
         if self._width == 3:

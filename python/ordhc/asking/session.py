@@ -5,8 +5,9 @@ answer was taken back, answers were imported. Leases of questions, which expire,
 """
 
 import os
-import time
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -14,15 +15,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordhc import _checks, _html
+from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.asking.desk import BY_PERSON, follows_people, new_desk, uses_any_answer, weighs_answers
+from ordhc.asking.crowd import Crowd
+from ordhc.asking.desk import BY_PERSON, new_desk, uses_any_answer, weighs_answers
 from ordhc.asking.disk import Disk
-from ordhc.asking.events import IMPORT, KNOWN, USE, Event
+from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
-from ordhc.asking.given import checked_answers, checked_p, checked_seconds, checked_who
+from ordhc.asking.given import checked_answers, checked_p, checked_rows, checked_seconds, checked_who
 from ordhc.asking.knowledge import Knowledge
 from ordhc.asking.learner import DOES_NOT_WEIGH, width_of
+from ordhc.asking.mirror import Mirror
 from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.rules import checked_rules, from_json, to_json
@@ -115,7 +118,6 @@ class Session(Knowledge):
     ) -> None:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
-        self._now = time.time
         given: dict[str, Any] = {} if method is None else {"method": method}
         given.update({key: value for key, value in settings.items() if value is not None})
         if fill is not None:
@@ -131,11 +133,15 @@ class Session(Knowledge):
         if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        self._store, self._disk = Store(self._path), Disk(self._path, is_durable)
+        store = Store(self._path)
         try:
-            self._load(checked, n_leaves, given, progress)
+            desk = self._load(store.settings, checked, n_leaves, given)
+            is_shared = uses_any_answer(self._settings)
+            disk = Disk(self._path, is_durable)
+            self._mirror = Mirror(store, disk, desk, is_shared=is_shared, progress=progress)
+            self._crowd = Crowd(self._mirror, self._settings)
         except BaseException:
-            self._store.close()
+            store.close()
             raise
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
@@ -159,16 +165,15 @@ class Session(Knowledge):
 
     def _load(
         self,
+        kept: dict[str, Any],
         names: tuple[str, ...] | None,
         n_leaves: int | None,
         given: dict[str, Any],
-        progress: Progress | None,
-    ) -> None:
-        kept = self._store.settings
+    ) -> _ordhc.Desk:
         self._settings: dict[str, Any] = kept["learner"]
         self._names = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
-        self._width = self._store.width
+        self._width = width_of(self._settings)
         if names is not None and names != self._names:
             raise InputError("the session has other names than those given", path=brief(self._path, 200))
         if n_leaves is not None and n_leaves != self._n_leaves:
@@ -189,9 +194,7 @@ class Session(Knowledge):
             raise damaged(self._path, error) from None
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
-        self._seed = self._settings.get("seed", 0)
-        self._is_following = follows_people(self._settings)
-        self._begin(desk, self._n_leaves, uses_any_answer(self._settings), progress)
+        return desk
 
     def ask(
         self,
@@ -232,7 +235,48 @@ class Session(Knowledge):
         else:
             shares = {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
-        return self._writing(lambda: self._hand_out(most, who, lease, shares, is_distinct), is_told=False)
+        crowd = self._crowd
+        return self._mirror.writing(
+            lambda: crowd.hand_out(most, who, lease, shares, is_distinct), is_told=False
+        )
+
+    def pose(
+        self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
+    ) -> Questions:
+        """A question of another sampler than the learner's, or questions of one's own, for somebody.
+
+        Parameters
+        ----------
+        sampler
+            As in `fill`: "heldout", "repeat", "random" or "gold".
+        rows
+            (m, 3) leaves of the questions, or (m, 4); by default one is drawn that `who` doesn't know.
+        who
+            Who answers; the questions are leased to them for `lease` seconds.
+
+        Returns
+        -------
+        Questions
+            None where everything that could be drawn is known to `who`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session:
+        ...     session.pose("random", [[2, 0, 3]], who="ann").rows.tolist()
+        ...     len(session.pose("heldout", who="ann"))
+        [[2, 0, 3]]
+        1
+        """
+        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
+        lease = _checks.number("lease", lease, at_least=0)
+        checked_who(who)
+        kind = SAMPLERS[name]
+        if rows is None:
+            return self._mirror.writing(lambda: self._crowd.pose(self._crowd.draw(name, who), who, lease))
+        asked = checked_rows(rows, self._width, self._n_leaves)
+        return self._mirror.writing(lambda: self._crowd.pose([(kind, row) for row in asked], who, lease))
 
     def tell(
         self,
@@ -306,9 +350,9 @@ class Session(Knowledge):
         def work() -> list[str]:
             # It is fixed before these answers are seen.
             known: list[float | None] = [self._trust(who)] * len(asked) if trusts is None else trusts
-            return self._settled(asked, told, took, known, who, chosen)
+            return self._crowd.settle(asked, told, took, known, who, chosen)
 
-        return self._writing(work)
+        return self._mirror.writing(work)
 
     def _checked_trusts(self, p: Any, m: int) -> list[float | None] | None:
         """How likely each of m answers is right; None by person."""
@@ -326,7 +370,7 @@ class Session(Knowledge):
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
         numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
-        self._writing(lambda: self._released(numbers), is_told=False)
+        self._mirror.writing(lambda: self._crowd.release(numbers), is_told=False)
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
@@ -336,7 +380,7 @@ class Session(Knowledge):
         """
         checked_who(who)
 
-        return self._writing(lambda: self._taken_back(who))
+        return self._mirror.writing(lambda: self._crowd.take_back(who))
 
     @shows_progress("writing")
     def add_answers(
@@ -373,7 +417,9 @@ class Session(Knowledge):
             return
         events = [Event(IMPORT, -1, row, answer, who) for row, answer in checked]
         events.append(Event(USE))
-        self._writing(lambda: self._append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1))
+        self._mirror.writing(
+            lambda: self._mirror.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
+        )
 
     def add_gold(self, rows: ArrayLike, answers: ArrayLike) -> None:
         """Questions whose answers are known, to see how reliable people are.
@@ -397,7 +443,35 @@ class Session(Knowledge):
             Event(KNOWN, -1, row, answer)
             for row, answer in checked_answers(rows, answers, self._width, self._n_leaves)
         ]
-        self._writing(lambda: self._append(events))
+        self._mirror.writing(lambda: self._mirror.append(events))
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Several calls as one: they happen whole or not at all, and wait for the disk once.
+
+        Yields
+        ------
+        sqlite3.Connection
+            The file, for tables of one's own that are kept beside the session's, and change with it. Whoever
+            uses it leaves the session's own tables alone, and neither commits nor rolls back.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written: nothing of this is kept.
+        InputError
+            A call within has failed halfway: nothing of this is kept.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session, session.transaction():
+        ...     for who in ["ann", "bob"]:
+        ...         states = session.tell(session.ask(who=who).ids, [0], who=who)
+        """
+        with self._mirror.transaction() as connection:
+            yield connection
 
     def set_rules(
         self,
@@ -434,12 +508,14 @@ class Session(Knowledge):
         )
 
         def work() -> None:
-            history = from_json(self._store.state("rules"))
+            history = from_json(self._mirror.store.state("rules"))
             if not history or replace(history[-1], at=0.0) != rules:
-                self._store.set_state("rules", to_json([*history, replace(rules, at=self._now())]))
+                self._mirror.store.set_state(
+                    "rules", to_json([*history, replace(rules, at=self._mirror.now())])
+                )
 
         if self.rules is None or replace(self.rules, at=0.0) != rules:
-            self._writing(work)
+            self._mirror.writing(work)
 
     def forget(self, who: str) -> int:
         """Remove somebody for good: their answers, and that they ever were there.
@@ -471,18 +547,13 @@ class Session(Knowledge):
         if who is None:
             raise InputError("who = None is nobody: give the name of a person")
         checked_who(who)
-        count = self._writing(lambda: self._forgotten(who))
-        with self._lock:
-            self._is_stale = True
-            self.refresh()
-            self._store.erase()
+        count = self._mirror.writing(lambda: self._crowd.forget(who))
+        self._mirror.erase()
         return count
 
     def close(self) -> None:
         """Close the file; everything is kept."""
-        with self._lock:
-            self._store.close()
-        self._disk.close()
+        self._mirror.close()
 
     def __enter__(self) -> Self:
         return self
