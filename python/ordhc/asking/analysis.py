@@ -73,26 +73,22 @@ class Analysis:
 
     def __init__(self, mirror: Mirror, names: tuple[str, ...] | None) -> None:
         self._mirror, self._log, self._names = mirror, mirror.log, names
-        self._n_leaves, self._width = mirror.log.n_leaves, mirror.log.width
+        self._width = mirror.log.width
         # By the number of a person, and how much was known then.
         self._trusts: Sequence[float] = ()
         self._trusts_at, self._trusts_of = 0, -1
 
     def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
         """See `Session.answers`."""
-        log = self._log
-        at = log.standing()
+        log, at = self._log, self._log.standing()
         return log.leaves[at], log.answers[at], [log.people[who][0] for who in log.who[at].tolist()]
 
     def comparisons(
         self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
     ) -> Triplets | Quadruplets:
         """See `Session.comparisons`."""
-        log = self._log
-        at = log.standing()
-        found = None
-        how = weights or ("reliability" if self.rules() else "equal")
-        if how == "reliability":
+        log, at, found = self._log, self._log.standing(), None
+        if (weights or ("reliability" if self.rules() else "equal")) == "reliability":
             alpha, beta = self._posterior(at)
             found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
         names = self._excluded(at) if left_out is None else left_out
@@ -101,7 +97,7 @@ class Analysis:
             keep = ~np.isin(log.who[at], gone)
             at, found = at[keep], None if found is None else found[keep]
         if heldout is not None:
-            apart = self._is_heldout(at)
+            apart = self._kinds(at) == HELDOUT
             if heldout:
                 # What was asked otherwise too is not held out.
                 questions, _ = as_questions(log.leaves[at], log.answers[at])
@@ -113,29 +109,20 @@ class Analysis:
         who = [log.people[person][0] for person in log.who[at].tolist()]
         if found is not None and found.sum() > 0:
             found = found / found.mean()
-        is_adaptive = bool((self._kinds(at) == ASKED).any())
-        return comparisons_of(
-            log.leaves[at],
-            log.answers[at],
-            self._n_leaves,
-            self._names,
-            who,
-            weights=found,
-            adaptive=is_adaptive,
-        )
+        rows, told, is_adaptive = log.leaves[at], log.answers[at], bool((self._kinds(at) == ASKED).any())
+        return comparisons_of(rows, told, log.n_leaves, self._names, who, weights=found, adaptive=is_adaptive)
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
         """See `Session.analysed`."""
-        rules = self.rules()
-        table = self.table()
-        by_rules = self.excluded()
-        people = set(table["who"].tolist())
+        rules, by_rules, table = self.rules(), self.excluded(), self.table()
+        who = table["who"].tolist()
+        people = set(who)
         for name in exclude or ():
             if name not in people:
                 raise InputError(f"nobody called {_checks.quoted(name)} has answered")
         names = sorted(by_rules if exclude is None else exclude)
         gone = set(names)
-        out = np.array([who in gone for who in table["who"].tolist()], dtype=bool)
+        out = np.array([name in gone for name in who], dtype=bool)
         apart = table["sampler"] == "heldout"
         samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
         heldout = self.comparisons("equal", True, names)
@@ -147,7 +134,7 @@ class Analysis:
                 "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
                 "n_held_out": int((~out & apart).sum()),
                 "n_scored": len(np.unique(answers_of(heldout))),
-                "n_people": len(people - set(names) - {None}),
+                "n_people": len(people - gone - {None}),
                 "weights": weights or ("reliability" if rules else "equal"),
                 "rules": rules[-1].in_words() if rules else [],
                 "n_times_rules_were_set": len(rules),
@@ -177,11 +164,10 @@ class Analysis:
         if not history or not history[-1].in_words():
             return {}
         figures = figures or self._figures(at, *self._posterior(at))
-        log = self._log
         chance = 1 / 3 if self._width == 3 else 1 / 2
         found = {
             name: reasons_of(history[-1], figures, number, chance)
-            for number, (name, _) in enumerate(log.people)
+            for number, (name, _) in enumerate(self._log.people)
             if name is not None and figures.n_answers[number]
         }
         return {name: reasons for name, reasons in found.items() if reasons}
@@ -196,23 +182,11 @@ class Analysis:
         same_side, n_placed = same_sides(who, places, size)
         gold, (_, answers) = self._known(at), as_questions(log.leaves[at], log.answers[at])
         is_known = gold >= 0
+        n_right = np.bincount(who[is_known], (gold == answers)[is_known], minlength=size)
         with np.errstate(invalid="ignore"):
-            right = np.bincount(who[is_known], (gold == answers)[is_known], minlength=size) / np.bincount(
-                who[is_known], minlength=size
-            )
-        return Figures(
-            np.bincount(who, minlength=size),
-            seconds,
-            n_timed,
-            same_side,
-            n_placed,
-            alpha / (alpha + beta),
-            interval(alpha, beta)[0],
-            right,
-        )
-
-    def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
-        return np.asarray(self._kinds(at) == HELDOUT)
+            right = n_right / np.bincount(who[is_known], minlength=size)
+        counts, low = np.bincount(who, minlength=size), interval(alpha, beta)[0]
+        return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
         """The kinds of the questions of answers; `IMPORT` for those that were imported."""
@@ -223,8 +197,7 @@ class Analysis:
 
     def table(self) -> dict[str, NDArray[Any]]:
         """See `Session.table`."""
-        log = self._log
-        at = log.standing()
+        log, at = self._log, self._log.standing()
         kinds, answers = self._kinds(at), log.answers[at]
         order = np.argsort(log.who[at], kind="stable")
         people = log.who[at][order]
@@ -232,10 +205,8 @@ class Analysis:
         trials = np.empty(len(at), dtype=np.int64)
         trials[order] = np.arange(len(at)) - first
         samplers = {**_NAMES, IMPORT: "import"}
-        if self._width == 3:
-            position = answers + 1
-        else:
-            position = np.where(answers > 0, 1, np.where(answers < 0, 2, 0))
+        # Of pairs 1 is the first one, -1 the second.
+        position = answers + 1 if self._width == 3 else np.array([0, 1, 2])[answers]
         names = np.array([name for name, _ in log.people], dtype=object)
         return {
             "question": np.maximum(log.refs[at], 0),
@@ -266,8 +237,7 @@ class Analysis:
 
     def people(self) -> dict[str | None, Person]:
         """See `Session.people`."""
-        log = self._log
-        at = log.standing()
+        log, at = self._log, self._log.standing()
         alpha, beta = self._posterior(at)
         low, high = interval(alpha, beta)
         who = log.who[at]
@@ -277,7 +247,6 @@ class Analysis:
         others, same = agreements(numbers, answers, count)
         gold = self._known(at)
         tree = self._of_tree(log.leaves[at])
-        n_all = np.bincount(who, minlength=size)
         parts = {}
         for name, is_known, agreed in (
             ("gold", gold >= 0, gold == answers),
@@ -291,8 +260,7 @@ class Analysis:
         figures = self._figures(at, alpha, beta)
         excluded = self._excluded(at, figures)
         weights = weights_of(alpha / (alpha + beta), self._n_options(at))
-        names = [name for name, _ in log.people]
-        counts = ~self._is_heldout(at) & ~np.isin(who, [log.ids[name] for name in excluded])
+        counts = ~(self._kinds(at) == HELDOUT) & ~np.isin(who, [log.ids[name] for name in excluded])
         mean = weights[who[counts]].mean() if counts.any() else 0.0
         weights = weights / mean if mean else weights
         found = {}
@@ -301,19 +269,19 @@ class Analysis:
             for name, (many, total) in parts.items():
                 shares[f"n_{name}"] = int(many[k])
                 shares[name] = float(total[k] / many[k]) if many[k] else None
-            a, b = float(alpha[k]), float(beta[k])
-            found[log.people[k][0]] = Person(
-                log.people[k][0],
-                int(n_all[k]),
-                reliability=a / (a + b),
+            name = log.people[k][0]
+            found[name] = Person(
+                name,
+                int(figures.n_answers[k]),
+                reliability=float(figures.reliability[k]),
                 low=float(low[k]),
                 high=float(high[k]),
-                alpha=a,
-                beta=b,
+                alpha=float(alpha[k]),
+                beta=float(beta[k]),
                 seconds=float(figures.seconds[k]),
                 same_side=float(figures.same_side[k]),
                 weight=float(weights[k]),
-                excluded=excluded.get(names[k], ()),
+                excluded=excluded.get(name, ()),
                 **shares,
             )
         return found
@@ -347,8 +315,7 @@ class Analysis:
 
     def _n_options(self, at: Rows) -> int:
         """How many answers a question has; "none" is one if anybody said so."""
-        log = self._log
-        answers = log.answers[np.concatenate([at, log.rows_of(KNOWN)])]
+        answers = self._log.answers[np.concatenate([at, self._log.rows_of(KNOWN)])]
         nothing = -1 if self._width == 3 else 0
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordhc.asking.desk import draws_anew, follows_people
 from ordhc.asking.events import (
@@ -49,26 +48,28 @@ class Crowd:
         # Whether as many leaves are searched side by side as people are there.
         self._is_following = follows_people(settings)
 
-    def draw(self, name: str, who: str) -> list[tuple[int, Row]]:
-        """At most one question of a sampler, which `who` doesn't know, with its kind."""
-        met = self._log.met(who)
-        drawn = Filler(
-            self._log, self._mirror.desk, {name: 1.0}, met, f"{self._seed} {self._log.n} {who}"
-        ).draw()
-        return [] if drawn is None else [drawn]
+    def pose(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
+        """Ask questions of `who`; without `rows` at most one is drawn, which they don't know."""
+        if rows is None:
+            drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.met(who)).draw()
+            rows = [] if drawn is None else [drawn[1]]
+        found = [(number, row, kind) for number, row in enumerate(rows, self._log.n + 1)]
+        self._mirror.append([Event(kind, -1, row, None, who) for row in rows])
+        self._mirror.meet(who, self._mirror.now())
+        return self._leased(found, who, self._mirror.now() + lease)
 
-    def pose(self, rows: Sequence[tuple[int, Row]], who: str, lease: float) -> Questions:
-        """Ask these questions of `who`."""
-        first = self._log.n + 1
-        self._mirror.append([Event(kind, -1, row, None, who) for kind, row in rows])
-        found = [(number, row, kind) for number, (kind, row) in enumerate(rows, first)]
-        if found:
-            until = self._mirror.now() + lease
+    def _filler(self, fill: Mapping[str, float], who: str | None, met: Met) -> Filler:
+        seed = f"{self._seed} {self._log.n} {who}"
+        return Filler(self._log, self._mirror.desk, fill, met, seed)
+
+    def _leased(self, found: Found, who: str | None, until: float) -> Questions:
+        if who is not None and found:
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, until)
             self._mirror.leases.add(numbers, who, until)
-        self._mirror.meet(who, self._mirror.now())
-        return _questions(found, self._log.width)
+        ids = np.array([number for number, _, _ in found], dtype=np.int64)
+        rows = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, self._log.width)
+        return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))
 
     def hand_out(
         self,
@@ -95,22 +96,13 @@ class Crowd:
         missing = (not found) if limit is None else limit - len(found)
         if missing and fill and not self._mirror.desk.done:
             found += self._filled(missing, who, fill)
-        if who is not None and found:
-            numbers = [number for number, _, _ in found]
-            self._store.lease(numbers, who, now + lease)
-            self._mirror.leases.add(numbers, who, now + lease)
-        return _questions(found, self._log.width)
+        return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
         """Those of somebody's questions that fill, as far as nobody has answered them."""
         log = self._log
-        filling = [
-            number for number in mine if log.kinds[number - 1] != ASKED and not log.n_answers[number - 1]
-        ]
-        return [
-            (number, tuple(log.leaves[number - 1].tolist()), int(log.kinds[number - 1]))
-            for number in filling[: max(most, 0)]
-        ]
+        filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]][: max(most, 0)]
+        return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
     def _open(self, most: int, who: str | None, met: Met | None, mine: list[int]) -> Found:
         """Questions of the learner that are asked already: those of `who`, and those that nobody has now."""
@@ -131,18 +123,13 @@ class Crowd:
             if met is not None and not met.may_get(number, key_of(row)):
                 continue
             found.append((number, row, ASKED))
-            if who is not None and not self._is_given(number, who, met, row):
+            if who is not None and (met or self._log.met(who)).given.get(key_of(row)) != number:
                 passed.append(Event(PASSED, number, (), None, who))
             if len(found) == most:
                 break
         if passed:
             self._mirror.append(passed)
         return found
-
-    def _is_given(self, number: int, who: str, met: Met | None, row: Row) -> bool:
-        if met is None:
-            met = self._log.met(who)
-        return met.given.get(key_of(row)) == number
 
     def _follow(self, who: str | None, people: int) -> None:
         """As many searches as people were there lately, or as questions are wanted side by side."""
@@ -203,7 +190,7 @@ class Crowd:
         if most <= 0:
             return []
         met = Met() if who is None else self._log.met(who)
-        filler = Filler(self._log, self._mirror.desk, fill, met, f"{self._seed} {self._log.n} {who}")
+        filler = self._filler(fill, who, met)
         found: Found = []
         first = self._log.n + 1
         while len(found) < most and (drawn := filler.draw()) is not None:
@@ -230,6 +217,7 @@ class Crowd:
         events: list[Event] = []
         here: dict[int, list[int]] = {}
         placed: dict[int, int] = {}
+        is_asked = self._mirror.desk.is_asked
         for number, answer, took, p, place in zip(numbers, answers, seconds, trusts, places, strict=True):
             leaves = log.question(number)
             if leaves is None:
@@ -238,7 +226,7 @@ class Crowd:
             mine = log.answers_by(number, who) + here.get(number, [])
             if mine:
                 states.append("already answered")
-            elif log.n_answers[number - 1] or not self._is_needed(number):
+            elif log.n_answers[number - 1] or (log.kinds[number - 1] == ASKED and not is_asked(number)):
                 states.append("late")
             else:
                 states.append("taken")
@@ -253,9 +241,6 @@ class Crowd:
             self._store.add_places(placed)
         self.release(numbers)
         return states
-
-    def _is_needed(self, number: int) -> bool:
-        return bool(self._log.kinds[number - 1] != ASKED) or self._mirror.desk.is_asked(number)
 
     def take_back(self, who: str | None) -> Row | None:
         """Take back the last answer; its leaves."""
@@ -295,9 +280,3 @@ def _without_person(log: Log, row: int) -> Event:
         return Event(GONE)
     leaves = tuple(log.leaves[row].tolist())
     return Event(kind, ref, () if leaves[0] < 0 else leaves)
-
-
-def _questions(found: Found, width: int) -> Questions:
-    ids = np.array([number for number, _, _ in found], dtype=np.int64)
-    rows: NDArray[Any] = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, width)
-    return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
+from ordhc.asking.desk import uses_any_answer
 from ordhc.asking.disk import GAP, Disk, start_of_machine
 from ordhc.asking.events import GONE, UNDO, BrokenError, Event
 from ordhc.asking.leases import Leases
@@ -47,20 +48,12 @@ class Mirror:
     stale until the transaction has ended well: after anything else, memory is what the file says again.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        disk: Disk,
-        desk: _ordhc.Desk,
-        *,
-        is_shared: bool,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, store: Store, disk: Disk, desk: _ordhc.Desk, progress: Progress | None = None) -> None:
         self.store, self.disk = store, disk
         self.now: Callable[[], float] = time.time
         self._lock = threading.RLock()
         self.log = Log(store.settings["n_leaves"], store.width)
-        self.log.is_shared = is_shared
+        self.log.is_shared = uses_any_answer(store.settings["learner"])
         # Learners at some events: (how many events they know, how many of these were taken back, learner).
         self._snapshots = [(0, 0, desk)]
         self._at, self._n_undone, self.desk = 0, 0, desk.copy()
@@ -77,11 +70,11 @@ class Mirror:
         self._is_stale = True
         #: Within `transaction`; a call of it has failed.
         self._is_together, self._is_broken = False, False
-        self.refresh(progress)
+        self._refresh(progress)
 
     # The learner follows the log, and the log follows the file.
 
-    def refresh(self, progress: Progress | None = None) -> None:
+    def _refresh(self, progress: Progress | None = None) -> None:
         """Take in what is new in the file, read first, then told to the learner."""
         version = self.store.version()
         if not self._is_stale and version == self._version:
@@ -123,7 +116,9 @@ class Mirror:
         """Tell the learner what it doesn't know; from an earlier one on if answers were taken back."""
         log = self.log
         if is_lost or (log.total_undone != self._total_undone and log.n_undone(self._at) != self._n_undone):
-            self._snapshots = [found for found in self._snapshots if self._holds(found[0], found[1])]
+            self._snapshots = [
+                at for at in self._snapshots if at[0] <= log.n and log.n_undone(at[0]) == at[1]
+            ]
             self._at, self._n_undone, desk = self._snapshots[-1]
             self.desk = desk.copy()
         first = self._at
@@ -135,9 +130,6 @@ class Mirror:
             if progress is not None:
                 progress(_READ + (1 - _READ) * (stop - first) / (log.n - first))
         self._total_undone = log.total_undone
-
-    def _holds(self, n: int, n_undone: int) -> bool:
-        return n <= self.log.n and self.log.n_undone(n) == n_undone
 
     def _told(self, stop: int) -> None:
         """The learner knows so many events."""
@@ -175,81 +167,69 @@ class Mirror:
     # Work.
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Several calls as one; gives the file, for tables beside the session's."""
-        with self._lock:
-            if self._is_together:
-                raise InputError("a transaction of a session is within another one")
-            self.store.rollback()
-            try:
-                self._start()
-                self._is_together = True
-                yield self.store.connection
-                if self._is_broken:
-                    raise InputError("a call within the transaction has failed: nothing of it is kept")
-                commit = self._finish(is_told=True)
-            except BaseException as error:
-                self._is_stale = True
-                self.store.rollback()
-                if isinstance(error, sqlite3.Error):
-                    self.store.refuse(error)
-                raise
-            finally:
-                self._is_together = self._is_broken = False
-        self.disk.wait(commit)
-
-    def _start(self) -> None:
-        """Begin to write, from what the file says; memory is stale until that has ended well."""
-        self.store.begin()
-        self.refresh()
-        self._is_stale = True
-        if not self._is_here:
-            self._arrive()
-
-    def _finish(self, *, is_told: bool) -> tuple[int, int] | None:
-        """What was written is in the file; what the disk is to wait for."""
-        self.store.commit()
-        self._sure, self._seen_at, self._is_stale = self.log.n, self.log.n, False
-        self._is_here = True
-        return self.disk.written(self.log.n, is_told=is_told)
-
-    def _within(self, work: Callable[[], T]) -> T:
-        """Work as a part of a transaction."""
-        self._is_broken = True
-        result = work()
-        self._catch_up()
-        self._is_broken = False
-        return result
-
-    def reading(self, work: Callable[[], T]) -> T:
-        """Do work on what the file says now."""
-        with self._lock:
-            if self._is_together:
-                return work()
-            self.store.rollback()
-            self.refresh()
-            return work()
-
-    def writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
-        """Do work on the file that happens whole or not at all.
+    def _whole(self, *, is_told: bool) -> Iterator[None]:
+        """Keep what is written within, whole or not at all; memory is stale until that has ended well.
 
         With `is_told` somebody is told that it is done; if not, a power cut may undo it.
         """
         with self._lock:
             if self._is_together:
-                return self._within(work)
+                raise InputError("a transaction of a session is within another one")
             self.store.rollback()
             try:
-                self._start()
-                result = work()
-                self._catch_up(progress)
-                commit = self._finish(is_told=is_told)
+                self.store.begin()
+                self._refresh()
+                self._is_stale = True
+                if not self._is_here:
+                    self._arrive()
+                yield
+                self.store.commit()
+                self._sure, self._seen_at, self._is_stale = self.log.n, self.log.n, False
+                self._is_here = True
+                commit = self.disk.written(self.log.n, is_told=is_told)
             except BaseException:
                 self._is_stale = True
                 self.store.rollback()
                 raise
         # Others go on meanwhile, and wait for the same.
         self.disk.wait(commit)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Several calls as one; gives the file, for tables beside the session's."""
+        with self._whole(is_told=True):
+            self._is_together = True
+            try:
+                yield self.store.connection
+                if self._is_broken:
+                    raise InputError("a call within the transaction has failed: nothing of it is kept")
+            except sqlite3.Error as error:
+                self.store.rollback()
+                self.store.refuse(error)
+                raise
+            finally:
+                self._is_together = self._is_broken = False
+
+    def reading(self, work: Callable[[], T]) -> T:
+        """Do work on what the file says now."""
+        with self._lock:
+            if not self._is_together:
+                self.store.rollback()
+                self._refresh()
+            return work()
+
+    def writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
+        """Do work that happens whole or not at all, as a part of the transaction if there is one."""
+        with self._lock:
+            if self._is_together:
+                self._is_broken = True
+                result = work()
+                self._catch_up()
+                self._is_broken = False
+                return result
+        with self._whole(is_told=is_told):
+            result = work()
+            self._catch_up(progress)
         if progress is not None:
             progress(1.0)
         return result

@@ -59,13 +59,8 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
     if not (folder := Path(path).absolute().parent).is_dir():
         reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
         raise InputError(reason, path=brief(path, 200))
-    kept = {
-        "format": FORMAT,
-        "n_leaves": n,
-        "names": None if names is None else list(names),
-        "learner": given,
-    }
-    create(path, kept, width_of(given))
+    listed = None if names is None else list(names)
+    create(path, {"format": FORMAT, "n_leaves": n, "names": listed, "learner": given}, width_of(given))
 
 
 def _desk_of(

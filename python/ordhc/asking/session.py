@@ -18,7 +18,7 @@ from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.analysis import Analysed, Analysis, accuracy_of, best_tree, posterior_of
 from ordhc.asking.crowd import Crowd
-from ordhc.asking.desk import checked_trusts, uses_any_answer
+from ordhc.asking.desk import checked_trusts
 from ordhc.asking.disk import Disk
 from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
@@ -130,7 +130,7 @@ class Session:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        given = given_settings(method=method, fill=fill, distinct=distinct, **settings)
+        given = given_settings(method=method, **settings, fill=fill, distinct=distinct)
         store, desk = opened(self._path, names, n_leaves, given)
         kept = store.settings
         self._settings: dict[str, Any] = kept["learner"]
@@ -139,10 +139,8 @@ class Session:
         self._width = store.width
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
-        is_shared = uses_any_answer(self._settings)
         try:
-            disk = Disk(self._path, is_durable)
-            self._mirror = Mirror(store, disk, desk, is_shared=is_shared, progress=progress)
+            self._mirror = Mirror(store, Disk(self._path, is_durable), desk, progress)
         except BaseException:
             store.close()
             raise
@@ -185,15 +183,10 @@ class Session:
         most = None if limit is None else _checks.whole("limit", limit, at_least=1)
         lease = _checks.number("lease", lease, at_least=0)
         checked_who(who)
-        if fill is not None:
-            shares = checked_fill(fill)
-        else:
-            shares = {} if who is None else self._fill
+        shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
-        crowd = self._crowd
-        return self._mirror.writing(
-            lambda: crowd.hand_out(most, who, lease, shares, is_distinct), is_told=False
-        )
+        hand_out = self._crowd.hand_out
+        return self._mirror.writing(lambda: hand_out(most, who, lease, shares, is_distinct), is_told=False)
 
     def pose(
         self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
@@ -227,11 +220,8 @@ class Session:
         name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
         lease = _checks.number("lease", lease, at_least=0)
         checked_who(who)
-        kind = SAMPLERS[name]
-        if rows is None:
-            return self._mirror.writing(lambda: self._crowd.pose(self._crowd.draw(name, who), who, lease))
-        asked = checked_rows(rows, self._width, self._n_leaves)
-        return self._mirror.writing(lambda: self._crowd.pose([(kind, row) for row in asked], who, lease))
+        asked = None if rows is None else checked_rows(rows, self._width, self._n_leaves)
+        return self._mirror.writing(lambda: self._crowd.pose(SAMPLERS[name], asked, who, lease))
 
     def tell(
         self,
@@ -315,7 +305,6 @@ class Session:
         may be asked anew.
         """
         checked_who(who)
-
         return self._mirror.writing(lambda: self._crowd.take_back(who))
 
     @shows_progress("writing")
@@ -375,10 +364,8 @@ class Session:
         InputError
             Leaves or answers that are none, naming the row: nothing of this call is kept.
         """
-        events = [
-            Event(KNOWN, -1, row, answer)
-            for row, answer in checked_answers(rows, answers, self._width, self._n_leaves)
-        ]
+        checked = checked_answers(rows, answers, self._width, self._n_leaves)
+        events = [Event(KNOWN, -1, row, answer) for row, answer in checked]
         self._mirror.writing(lambda: self._mirror.append(events))
 
     def refresh(self) -> None:
@@ -648,7 +635,6 @@ class Session:
         rules = checked_rules(
             seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
         )
-
         if self.rules is None or replace(self.rules, at=0.0) != rules:
             self._mirror.writing(lambda: self._analysis.set_rules(rules))
 
