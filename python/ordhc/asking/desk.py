@@ -74,8 +74,8 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any
 def checked_trusts(p: Any, m: int, settings: dict[str, Any]) -> list[float | None] | None:
     """How likely each of m answers is right; None by person."""
     if p is None:
-        p = BY_PERSON if settings.get("p") == BY_PERSON else np.nan
-    elif not weighs_answers(settings):
+        return None if settings.get("p") == BY_PERSON else [None] * m
+    if not weighs_answers(settings):
         raise InputError(DOES_NOT_WEIGH)
     if isinstance(p, str):
         _checks.choice("p", p, (BY_PERSON,))
