@@ -7,6 +7,7 @@ import ast
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 # Longer files are reported; files longer than LONGEST are refused.
@@ -50,10 +51,17 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """Return the syntax tree of a file, which several checks walk through."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def functions(file: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Return the functions and methods of a file, nested ones too."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [
+        node for node in ast.walk(parsed(file)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def long_functions(known: dict[str, Path], most: int) -> list[str]:
@@ -92,7 +100,7 @@ def room_of(module: str) -> str:
 def imports(file: Path) -> list[tuple[int, str, str]]:
     """Return line, module and name of what is imported from ordhc and its plugins, for typing only or not."""
     found = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in NAMES:
             found.extend((node.lineno, node.module, alias.name) for alias in node.names)
     return found
@@ -114,20 +122,21 @@ def private_names(known: dict[str, Path]) -> list[str]:
 
 
 def private_members(known: dict[str, Path]) -> list[str]:
-    """Underscore attributes and methods that are used in a room where no class defines them."""
+    """Return uses of underscore attributes and methods in rooms that do not define them."""
     defined: dict[str, set[str]] = defaultdict(set)
     used = []
     for module, file in known.items():
         room = room_of(module)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 defined[room].add(node.name)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 defined[room].add(node.target.id)
             elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-                if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+                is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+                if is_own and isinstance(node.ctx, ast.Store):
                     defined[room].add(node.attr)
-                elif not node.attr.startswith("__") and node.attr not in KNOWN:
+                elif not is_own and not node.attr.startswith("__") and node.attr not in KNOWN:
                     used.append((room, file, node.lineno, node.attr))
     return [
         f"{file}:{line}: {name} is a private member of another room"
@@ -167,18 +176,11 @@ def circles(known: dict[str, Path]) -> list[str]:
 def main() -> int:
     """Print what is wrong, and return 1 if anything is; long files and functions are only named."""
     known = modules()
-    refused = long_files(LONGEST)
-    too_long = long_functions(known, LONGEST_FUNCTION)
-    for line in long_files(LONG):
-        if line not in refused:
-            print("note:", line)
-    places = {line.split(" has ")[0] for line in too_long}
-    for line in long_functions(known, LONG_FUNCTION):
-        if line.split(" has ")[0] not in places:
-            print("note:", line)
+    for line in (*long_files(LONG), *long_functions(known, LONG_FUNCTION)):
+        print("note:", line)
     wrong = [
-        *refused,
-        *too_long,
+        *long_files(LONGEST),
+        *long_functions(known, LONGEST_FUNCTION),
         *many_parameters(known, MOST_PARAMETERS),
         *private_names(known),
         *private_members(known),

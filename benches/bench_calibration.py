@@ -30,8 +30,7 @@ import numpy as np
 
 import ordhc
 from bench_posterior import balanced, clusters
-from measure import table
-from ordhc.tree.parts import from_engine
+from measure import random_tree, table
 
 SHAPES = ("yule", "uniform", "balanced", "caterpillar", "planted")
 ANSWERS = (4, 16, 64, 240)
@@ -55,7 +54,7 @@ class Truth:
             groups = {tuple(np.flatnonzero(row >= level)) for row in self.depth for level in range(1, 4)}
             self.clusters = {sum(1 << int(leaf) for leaf in group) for group in groups}
         else:
-            tree = from_engine(ordhc._ordhc.random_tree(shape, n, seed))
+            tree = random_tree(shape, n, seed)
             order = rng.permutation(n)
             self.tree = tree.relabel(order)
             self.depth = np.zeros((n, n), dtype=int)

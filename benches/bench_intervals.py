@@ -27,12 +27,11 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import table
+from measure import random_tree, table
 from ordhc.clustering.plan import Plan
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.people import standings
 from ordhc.evaluate.trials import parts_of
-from ordhc.tree.parts import from_engine
 
 LEAVES, TREES, FOLDS, RESAMPLES = 24, 3, 5, 100
 METHODS = ("adds3-al", "adds3-al+spr", "mulk3-al")
@@ -52,7 +51,7 @@ class Truth:
 
     def __init__(self, seed, kind):
         self.kind = kind
-        self.tree = from_engine(ordhc._ordhc.random_tree("yule", LEAVES, seed))
+        self.tree = random_tree("yule", LEAVES, seed)
         triples = np.array(list(itertools.combinations(range(LEAVES), 3)))
         if kind == "triplet":
             triples = np.concatenate([triples[:, order] for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1])])

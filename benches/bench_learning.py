@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import table
-from ordhc import _ordhc, oracles
-from ordhc.tree.parts import from_engine
+from measure import random_tree, table
+from ordhc import oracles
 
 LARGE = "--large" in sys.argv
 SHAPES = ("uniform", "yule", "balanced", "caterpillar")
@@ -27,10 +26,6 @@ KINDS = {
     "balanced": {"schedule": "balanced"},
     "rounds": {"schedule": "rounds"},
 }
-
-
-def random_tree(shape, n, seed):
-    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def information_bound(n):

@@ -238,7 +238,7 @@ def merge(parts):
 
 
 def cell(line):
-    """Which cell of the table a line belongs to, in the order of the table."""
+    """Return the key of a line; keys sort as the lines of the table do."""
     n, check = int(line["items"]), int(line["answers_per_item"])
     return line["method"], line["noise"], n, float(line["accuracy"]), check
 

@@ -15,8 +15,7 @@ import time
 import numpy as np
 
 import ordhc
-from measure import table
-from ordhc.tree.parts import from_engine
+from measure import random_tree, table
 
 METHODS = ("adds3-al", "adds3-al+spr")
 ROWS = {"n2": 1, "n2/4": 1 / 4, "n2/16": 1 / 16}
@@ -124,7 +123,7 @@ def timing():
 def yule(n, m, seed, accuracy=0.8):
     """Answers about a random tree that are right by chance, the tree, and the sizes of smallest clusters."""
     rng = np.random.default_rng(seed)
-    truth = from_engine(ordhc._ordhc.random_tree("yule", n, seed))
+    truth = random_tree("yule", n, seed)
     rows = resolved(truth, m, rng)
     swap = rng.random(m) > accuracy
     rows[swap] = rows[swap][:, [0, 2, 1]]

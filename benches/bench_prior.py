@@ -18,10 +18,9 @@ import numpy as np
 import ordhc
 from bench_lengths import yule
 from bench_uncertain import by_paths
-from measure import table
-from ordhc import _ordhc, oracles
+from measure import random_tree, table
+from ordhc import oracles
 from ordhc.metrics import triplet_distance
-from ordhc.tree.parts import from_engine
 
 LARGE = "--large" in sys.argv
 SIZES = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1000]
@@ -195,10 +194,6 @@ KINDS = {
     "noisy similarities": from_similarities,
     "few answers": from_answers,
 }
-
-
-def random_tree(shape, n, seed):
-    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def revising(n):

@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import table
+from measure import random_tree, table
 from ordhc.plugins import registry
-from ordhc.tree.parts import from_engine
 
 TIMES = {"16 n^2": 16, "4 n^2": 4, "n^2": 1, "n^2/4": 1 / 4, "n^2/16": 1 / 16}
 #: By method: the least AARI, row by row.
@@ -150,7 +149,7 @@ def bench_satisfied(seeds):
     found = {}
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
-        truth = from_engine(ordhc._ordhc.random_tree("uniform", 60, seed))
+        truth = random_tree("uniform", 60, seed)
         rows = []
         for _ in range(3000):
             i, j, k = rng.permutation(60)[:3]
@@ -179,7 +178,7 @@ def bench_satisfied(seeds):
 def noisy_answers(n, m, seed, noise=1.5):
     """Answers by noisy distances in a random tree, about some leaves more often than about others."""
     rng = np.random.default_rng(seed)
-    truth = from_engine(ordhc._ordhc.random_tree("yule", n, seed))
+    truth = random_tree("yule", n, seed)
     often = rng.gamma(1.0, size=n) + 0.05
     rows = np.array([rng.choice(n, 3, replace=False, p=often / often.sum()) for _ in range(m)])
     far = [[np.log2(truth.lca_size(int(i), int(other))) for other in others] for i, *others in rows]

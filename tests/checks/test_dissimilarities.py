@@ -1,4 +1,4 @@
-"""What numbers mean: the caller says it, and contradictions are reported."""
+"""`dissimilarity` is required, and matrices that contradict it are reported."""
 
 import warnings
 

@@ -213,7 +213,7 @@ def test_bad_arguments():
 
 def test_a_matrix_needs_its_direction_and_comparisons_have_none():
     t, _ = planted(1)
-    # Text without heights doesn't tell the direction either.
+    # A tree without heights does not say what the numbers of a matrix mean.
     for tree in (ordhc.cluster(t, method="adds3-al"), ordhc.cluster(t, method="adds3-al").to_newick()):
         for dissimilarity in ({}, {"dissimilarity": None}):
             with pytest.raises(

@@ -14,7 +14,7 @@ ROOMS = sorted({file.parent.name for file in FILES})
 
 
 def made(*arguments):
-    """What `make` would run."""
+    """Return the commands that `make` would run."""
     if shutil.which("make") is None:
         pytest.skip("no make")
     line = ["make", "--dry-run", "--no-print-directory", *arguments]

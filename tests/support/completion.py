@@ -1,4 +1,4 @@
-"""What shells are told of completions, by click's protocol."""
+"""Ask for completions as shells do, by click's protocol."""
 
 import os
 
@@ -6,7 +6,7 @@ from support.processes import command_line
 
 
 def completed(shell, *words, **environment):
-    """What the last word can become: (type, value) each."""
+    """Return the completions of the last word, as (type, value)."""
     if shell == "fish":
         asked = {"COMP_WORDS": " ".join(["ordhc", *words[:-1], words[-1]]), "COMP_CWORD": words[-1]}
     else:
@@ -25,5 +25,5 @@ def completed(shell, *words, **environment):
 
 
 def names(shell, *words, **environment):
-    """What the last word can become, without the types."""
+    """Return the completions of the last word, without their types."""
     return [value for _, value in completed(shell, *words, **environment)]

@@ -1,4 +1,4 @@
-"""What the numbers of a matrix mean: the caller says it, and contradictions are reported."""
+"""Check `dissimilarity`, which says what numbers mean, and report matrices that contradict it."""
 
 from typing import Any
 

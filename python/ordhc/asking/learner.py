@@ -100,6 +100,9 @@ def mistake_about(noise: str | None, settings: Mapping[str, Any]) -> str | None:
     return None
 
 
+_NEEDS_P = "needs p below 1, how likely answers are right"
+
+
 def _check_used(method: str, given: Mapping[str, Any], right: float) -> None:
     """Raise if a parameter is given that has no effect, by the method or because `right` is 1."""
     for name, value in given.items():
@@ -108,12 +111,11 @@ def _check_used(method: str, given: Mapping[str, Any], right: float) -> None:
         users = " and ".join(_USES[name]) if len(_USES[name]) < 3 else ", ".join(_USES[name])
         told = f"{method} takes no {name}; {users} {'does' if len(_USES[name]) == 1 else 'do'}"
         if method == "insertion" and set(_USES[name]) & set(NOISY):
-            told = f"{name} = {_checks.quoted(value)} needs p below 1, how likely answers are right"
+            told = f"{name} = {_checks.quoted(value)} {_NEEDS_P}"
         raise InputError(told + (_INSTEAD_OF_P.get(method, "") if name == "p" else ""))
     for name in ("delta", "assume", "noise"):
         if given[name] is not None and right == 1:
-            told = "needs p below 1, how likely answers are right"
-            raise InputError(f"{name} = {_checks.quoted(given[name])} {told}")
+            raise InputError(f"{name} = {_checks.quoted(given[name])} {_NEEDS_P}")
 
 
 def _checked_leaves(n_leaves: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:

@@ -155,11 +155,10 @@ def _moved(
 
 
 def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
-    return (
-        tree
-        if own is None
-        else replaced(tree, engine_tree(tree).with_leaf_heights(_ordhc.leaf_heights(engine_tree(tree), own)))
-    )
+    if own is None:
+        return tree
+    engine = engine_tree(tree)
+    return replaced(tree, engine.with_leaf_heights(_ordhc.leaf_heights(engine, own)))
 
 
 def _goes_free(plan: Plan, rows: Any, initial: Initial, memory: str) -> bool:

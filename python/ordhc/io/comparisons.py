@@ -224,7 +224,7 @@ class _Form:
 
 @dataclass(frozen=True)
 class _Leaves:
-    """Which leaves a file is about: the options of `read_triplets` of these names.
+    """The options of `read_triplets` that say which leaves a file is about.
 
     `by_name` is True if positions are refused, because `names` are those of a tree.
     """

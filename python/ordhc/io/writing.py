@@ -11,6 +11,7 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import persons_of
 from ordhc.comparison.tables import MISSING
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
@@ -128,10 +129,9 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
         found["weight"] = data.weights
     if data.answers is not None:
         found["answer"] = data.answers
-    if data.groups is not None:
-        found["person"] = data.groups
-        if data.group_names is not None:
-            found["person"] = np.array(data.group_names, dtype=object)[data.groups]
+    persons = persons_of(data)
+    if persons is not None:
+        found["person"] = persons
     if data.adaptive:
         found["sampler"] = np.full(len(data), "learner", dtype=object)
     return found

@@ -94,8 +94,7 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
         return -heights if tree.kind == "dissimilarity" else heights
 
     def by_size(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
-        return (
-            -engine_tree(tree).lca_sizes(np.ascontiguousarray(i), np.ascontiguousarray(j)).astype(np.float64)
-        )
+        sizes = engine_tree(tree).lca_sizes(np.ascontiguousarray(i), np.ascontiguousarray(j))
+        return -sizes.astype(np.float64)
 
     return by_size

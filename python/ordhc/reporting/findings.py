@@ -1,9 +1,9 @@
 """The numbers of a report, section by section."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -94,9 +94,12 @@ class Findings:
     notes: dict[str, str]
 
 
+_T = TypeVar("_T")
+
+
 @dataclass(frozen=True)
 class _Work:
-    """What the findings come from; `notes` collects what could not be found out."""
+    """The input of the findings; `notes` says why a finding is missing, by section."""
 
     data: Comparisons
     answers: Answers
@@ -104,6 +107,19 @@ class _Work:
     unit: str
     folds: int
     notes: dict[str, str]
+
+    @property
+    def split(self) -> dict[str, Any]:
+        """How answers are held out, by the parameters' names."""
+        return {"folds": self.folds, "seed": self.asked.seed, "unit": self.unit}
+
+    def found(self, section: str, failure: str, find: Callable[[], _T]) -> _T | None:
+        """Return what `find` returns; after an `InputError` return None and note the failure."""
+        try:
+            return find()
+        except InputError as error:
+            self.notes[section] = f"{failure}: {error}."
+            return None
 
 
 def found_in(
@@ -176,20 +192,12 @@ def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | No
     methods = _methods(work.data, work.asked, work.notes)
     if not work.folds or not methods:
         return None
-    try:
-        return select(
-            work.data,
-            methods,
-            folds=work.folds,
-            seed=work.asked.seed,
-            by=work.asked.by,
-            unit=work.unit,
-            heldout=heldout,
-            progress=progress,
-        )
-    except InputError as error:
-        work.notes["methods"] = f"Methods could not be compared: {error}."
-        return None
+    by = work.asked.by
+    return work.found(
+        "methods",
+        "Methods could not be compared",
+        lambda: select(work.data, methods, **work.split, by=by, heldout=heldout, progress=progress),
+    )
 
 
 def _apart(
@@ -201,20 +209,11 @@ def _apart(
     known = None
     if selection is not None and not selection.on_random:
         known = next((each for each in selection.candidates if each.method == method), None)
-    try:
-        return held_out(
-            work.data,
-            plan,
-            work.answers,
-            folds=work.folds,
-            seed=work.asked.seed,
-            unit=work.unit,
-            known=known,
-            progress=progress,
-        )
-    except InputError as error:
-        work.notes["held_out"] = f"No answers could be held out: {error}."
-        return None
+    return work.found(
+        "held_out",
+        "No answers could be held out",
+        lambda: held_out(work.data, plan, work.answers, **work.split, known=known, progress=progress),
+    )
 
 
 def _resampled(
@@ -224,8 +223,10 @@ def _resampled(
     if not work.asked.n_resamples:
         work.notes["support"] = "No resamples were asked for, so nothing is said about how sure clusters are."
         return None
-    try:
-        return bootstrap(
+    return work.found(
+        "support",
+        "The tree has no support",
+        lambda: bootstrap(
             work.data,
             method=method if plan.method else None,
             n_resamples=work.asked.n_resamples,
@@ -233,18 +234,14 @@ def _resampled(
             unit=work.unit,
             tree=tree,
             progress=progress,
-        )
-    except InputError as error:
-        work.notes["support"] = f"The tree has no support: {error}."
-        return None
+        ),
+    )
 
 
 def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Structure | None:
     """Compare a tree with other structures, where that ends in time."""
-    if work.asked.structure is False:
-        return None
-    if not work.folds:
-        # The note on methods says that nothing could be held out.
+    if work.asked.structure is False or not work.folds:
+        # Without folds, the note on methods says that nothing could be held out.
         return None
     seconds = seconds_needed(work.data, work.folds)
     if work.asked.structure is None and seconds > STRUCTURE_SECONDS:
@@ -254,24 +251,22 @@ def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Stru
             "so does ordhc structure."
         )
         return None
-    try:
-        return structure(
-            work.data, folds=work.folds, seed=work.asked.seed, unit=work.unit, tree=tree, progress=progress
-        )
-    except InputError as error:
-        work.notes["structure"] = f"Whether a tree is the right picture could not be tested: {error}."
-        return None
+    return work.found(
+        "structure",
+        "Whether a tree is the right picture could not be tested",
+        lambda: structure(work.data, **work.split, tree=tree, progress=progress),
+    )
 
 
 def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | None:
     """Look for groups of people with trees of their own, if that was asked for."""
     if not work.asked.people_groups:
         return None
-    try:
-        return people_groups(work.data, folds=work.asked.folds, seed=work.asked.seed, progress=progress)
-    except InputError as error:
-        work.notes["people_groups"] = f"Whether people agree on one tree could not be tested: {error}."
-        return None
+    return work.found(
+        "people_groups",
+        "Whether people agree on one tree could not be tested",
+        lambda: people_groups(work.data, folds=work.asked.folds, seed=work.asked.seed, progress=progress),
+    )
 
 
 def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, int]:

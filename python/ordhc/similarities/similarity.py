@@ -148,7 +148,7 @@ def similarity(
 
 @dataclass(frozen=True)
 class _Means:
-    """What a scan is added up with: bytes of memory, a folder for what is beyond them, and workers."""
+    """The resources to sum up a scan: bytes of memory, a folder for sums that exceed it, and workers."""
 
     memory: int
     spill: Any
