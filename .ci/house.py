@@ -23,8 +23,8 @@ MOST_PARAMETERS = 7
 SOURCES = (".py", ".pyi", ".rs", ".js", ".css", ".html", ".sh")
 PACKAGES = (Path("python/ordhc"), *sorted(Path("plugins").glob("*/src/ordhc_*")))
 NAMES = tuple(package.name for package in PACKAGES)
-# Underscore members that are public in fact: the compiled engine, and CPython's.
-KNOWN = {"_ordhc", "_checks", "_getframe", "_exit"}
+# Underscore members that are public in fact: the compiled engine, CPython's, and those of named tuples.
+KNOWN = {"_ordhc", "_checks", "_getframe", "_exit", "_replace"}
 
 
 def long_files(most: int) -> list[str]:

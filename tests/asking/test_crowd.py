@@ -50,7 +50,7 @@ def test_everybody_gets_a_question(tmp_path):
 def test_searches_follow_the_people(tmp_path):
     now = [1000.0]
     with ordhc.Session(tmp_path / "a", n_leaves=100) as session:
-        session._now = lambda: now[0]
+        session._mirror.now = lambda: now[0]
 
         def learners(crowd, k=1):
             samplers = [session.ask(k, who=who, lease=1).samplers for who in crowd]
@@ -67,9 +67,9 @@ def test_searches_follow_the_people(tmp_path):
             questions = session.ask(1, who="ann")
             session.tell(questions.ids, oracle(questions.rows), who="ann")
         with ordhc.Session(tmp_path / "a") as again:
-            again._now = session._now
+            again._mirror.now = session._mirror.now
             assert state(again) == state(session)
-            assert again._log.parallel == session._log.parallel < 10
+            assert again._mirror.log.parallel == session._mirror.log.parallel < 10
     with ordhc.Session(tmp_path / "b", n_leaves=100, parallel=3) as session:
         samplers = [session.ask(who=who).samplers[0] for who in CROWD]
         assert samplers.count("learner") == 3
@@ -139,7 +139,7 @@ def test_nobody_is_asked_twice(tmp_path, kind, repeat):
 def test_what_becomes_of_answers(tmp_path):
     now = [1000.0]
     with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as session:
-        session._now = lambda: now[0]
+        session._mirror.now = lambda: now[0]
         mine = session.ask(2, who="ann", lease=60)
         now[0] += 100
         theirs = session.ask(2, who="bob", lease=60)
@@ -236,7 +236,7 @@ def answer_all(session, who):
 def test_the_table(tmp_path):
     now = [1000.0]
     with ordhc.Session(tmp_path / "a", NAMES, parallel=1, fill="random") as session:
-        session._now = lambda: now[0]
+        session._mirror.now = lambda: now[0]
         mine = session.ask(who="ann", lease=10)
         theirs = session.ask(who="bob", lease=100)
         now[0] += 11
@@ -259,8 +259,8 @@ def test_the_table(tmp_path):
             assert np.isnan(table["seconds"][4])
             assert table["at"].tolist()[:4] == [1015.0] * 4
             assert [table[f"leaf_{k}"][0] for k in (1, 2, 3)] == mine.rows[0].tolist()
-            session._is_stale = True
-            session._sure = 0
+            session._mirror._is_stale = True
+            session._mirror._sure = 0
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -272,7 +272,7 @@ def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
     )
     sessions = [ordhc.Session(path, NAMES, **kind), ordhc.Session(path)]
     for session in sessions:
-        session._now = lambda: now[0]
+        session._mirror.now = lambda: now[0]
     now, held = [1000.0], {}
     for _ in range(data.draw(st.integers(1, 30))):
         session = sessions[data.draw(st.integers(0, 1))]
@@ -296,12 +296,13 @@ def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
         assert state(sessions[0]) == state(sessions[1])
     with ordhc.Session(path) as again:
         assert state(again) == state(session)
-        assert (again._log.parallel, again._log.counts) == (session._log.parallel, session._log.counts)
-        n = again._log.n
-        assert np.array_equal(again._log.n_answers[:n], session._log.n_answers[:n])
+        log, kept = again._mirror.log, session._mirror.log
+        assert (log.parallel, log.counts) == (kept.parallel, kept.counts)
+        n = log.n
+        assert np.array_equal(log.n_answers[:n], kept.n_answers[:n])
         for who in ("ann", "bob"):
             for one in sessions:
-                assert vars(one._log.met(who)) == vars(again._log.met(who))
+                assert vars(one._mirror.log.met(who)) == vars(log.met(who))
         while not again.done:
             answer(again, 3)
         if "p" not in kind:

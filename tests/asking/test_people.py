@@ -46,7 +46,7 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         for one in (session, other):
             assert one.answers()[2] == kept
             assert WHO not in one.people()
-            assert not one._leases.of(WHO)
+            assert not one._mirror.leases.of(WHO)
         assert state(session) == state(other)
         # What others have open stays open; the person may come back as a new one.
         states = other.tell(held.ids, ORACLE(held.rows), who="bob")
@@ -76,7 +76,7 @@ def test_readers_keep_the_log_for_a_while(tmp_path, monkeypatch):
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM events").fetchall()
-        session._store._db.execute("PRAGMA busy_timeout=50")
+        session._mirror.store._db.execute("PRAGMA busy_timeout=50")
         with pytest.raises(OSError, match=r"others are reading|locked"):
             session.forget(WHO)
         assert session.n_answered == 0

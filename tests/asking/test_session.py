@@ -128,7 +128,7 @@ def test_undo_of_a_person(tmp_path):
 def test_leases_keep_questions_until_they_expire(tmp_path):
     with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
         now = [1000.0]
-        one._now = two._now = lambda: now[0]
+        one._mirror.now = two._mirror.now = lambda: now[0]
         mine = one.ask(2, who="ann", lease=60)
         theirs = two.ask(2, who="bob", lease=60)
         assert len(mine) == len(theirs) == 2

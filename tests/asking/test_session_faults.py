@@ -66,7 +66,7 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
         session.tell(questions.ids, ORACLE(questions.rows))
         questions = session.ask(1)
         rows, answers, _ = session.answers()
-        commit = session._store.commit
+        commit = session._mirror.store.commit
 
         def interrupted():
             if moment == "after":
@@ -79,7 +79,7 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
             "undo": lambda: session.undo(),
             "add_answers": lambda: session.add_answers(rows, answers),
         }
-        monkeypatch.setattr(session._store, "commit", interrupted)
+        monkeypatch.setattr(session._mirror.store, "commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             calls[call]()
         monkeypatch.undo()
@@ -207,7 +207,7 @@ def test_a_full_disk(memory_path):
 def made(path):
     """A session with something of everything in it."""
     with ordhc.Session(path, NAMES, schedule="rounds", seed=3) as session:
-        session._now = lambda: 1000.0
+        session._mirror.now = lambda: 1000.0
         for who in ("ann", "bob", None, "ann"):
             questions = session.ask(2, who=who)
             session.tell(questions.ids, ORACLE(questions.rows), who=who)
@@ -218,7 +218,7 @@ def made(path):
 
 def seen(path):
     with ordhc.Session(path) as session:
-        session._now = lambda: 2000.0
+        session._mirror.now = lambda: 2000.0
         return (*state(session), session.names, session.settings, dict(session.ask(3, who="zoe")))
 
 

@@ -175,7 +175,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
             for most in (1, 7, 1000):
                 monkeypatch.setattr(store, "_CHUNK", most)
                 with ordhc.Session(path) as again:
-                    assert again._log.n == session._log.n > 500
+                    assert again._mirror.log.n == session._mirror.log.n > 500
                     assert state_of(again) == expected
             # A name that goes on in other pages.
             session.tell(questions.ids[:1], [0], who="x" * 5000)
@@ -185,7 +185,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
 
 
 def state_of(session):
-    log, n = session._log, session._log.n
+    log, n = session._mirror.log, session._mirror.log.n
     names = [log.name(row) for row in range(n)]
     columns = [
         getattr(log, name)[:n].tolist() for name in ("kinds", "refs", "leaves", "answers", "undone", "at")

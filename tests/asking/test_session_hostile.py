@@ -225,7 +225,7 @@ def test_sessions_are_read_where_nothing_can_be_written(tmp_path, read_only, has
         with pytest.raises(OSError, match="cannot be written: the session can be read"):
             session.ask()
         assert state(session) == expected
-        copy = Path(session._store._copy.name)
+        copy = Path(session._mirror.store._copy.name)
         assert copy.is_dir()
     assert not copy.exists()
     assert sorted(folder.iterdir()) == files

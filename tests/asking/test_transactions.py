@@ -75,7 +75,7 @@ def test_a_call_that_fails_halfway_spoils_all(session, monkeypatch):
     with pytest.raises(InputError, match="has failed"), session.transaction():  # noqa: PT012
         answer(session, "ann")
         with monkeypatch.context() as patch:
-            patch.setattr(session._store, "append", fail)
+            patch.setattr(session._mirror.store, "append", fail)
             with pytest.raises(OSError, match="no room"):
                 session.pose("random", who="bob")
     assert session.n_answered == 0

@@ -174,7 +174,7 @@ def test_people_count_by_what_is_known_of_them(tmp_path):
             for who, accuracy in accuracies.items():
                 questions = session.ask(3, who=who)
                 right = chance.random(len(questions)) < accuracy
-                known = session._trust(who)
+                known = session._analysis.trust(who)
                 states = session.tell(questions.ids, wronged(oracle, questions.rows, right, chance), who=who)
                 # What was known before these answers.
                 assert session.table()["p"][-1] == known or not states

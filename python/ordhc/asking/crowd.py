@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks
-from ordhc.asking.desk import draws_anew
+from ordhc.asking.desk import draws_anew, follows_people
 from ordhc.asking.events import (
     ANSWER,
     ASKED,
@@ -23,7 +21,6 @@ from ordhc.asking.events import (
     key_of,
 )
 from ordhc.asking.fill import Filler
-from ordhc.asking.given import checked_rows, checked_who
 from ordhc.asking.log import Log
 from ordhc.asking.met import Key, Met
 from ordhc.asking.mirror import Mirror
@@ -38,71 +35,43 @@ Found = list[tuple[int, Row, int]]
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
 
-class Crowd(Mirror):
-    """A session among people: questions are leased to them, and nobody gets the same one twice."""
+class Crowd:
+    """Who is asked what: questions are leased to people, and nobody gets the same one twice.
 
-    #: Whether as many leaves are searched side by side as people are there.
-    _is_following: bool
-    _settings: dict[str, Any]
-    _seed: int
+    Its methods are called within `Mirror.writing`.
+    """
 
-    def pose(
-        self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
-    ) -> Questions:
-        """A question of another sampler than the learner's, or questions of one's own, for somebody.
+    def __init__(self, mirror: Mirror, settings: dict[str, Any]) -> None:
+        self._mirror, self._log, self._store = mirror, mirror.log, mirror.store
+        self._settings = settings
+        self._seed: int = settings.get("seed", 0)
+        # Whether as many leaves are searched side by side as people are there.
+        self._is_following = follows_people(settings)
 
-        Parameters
-        ----------
-        sampler
-            As in `fill`: "heldout", "repeat", "random" or "gold".
-        rows
-            (m, 3) leaves of the questions, or (m, 4); by default one is drawn that `who` doesn't know.
-        who
-            Who answers; the questions are leased to them for `lease` seconds.
-
-        Returns
-        -------
-        Questions
-            None where everything that could be drawn is known to `who`.
-
-        Examples
-        --------
-        >>> import ordhc, tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
-        >>> with ordhc.Session(path, n_leaves=4) as session:
-        ...     session.pose("random", [[2, 0, 3]], who="ann").rows.tolist()
-        ...     len(session.pose("heldout", who="ann"))
-        [[2, 0, 3]]
-        1
-        """
-        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
-        lease = _checks.number("lease", lease, at_least=0)
-        checked_who(who)
-        kind = SAMPLERS[name]
+    def pose(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
+        """Ask questions of `who`; without `rows` at most one is drawn, which they don't know."""
         if rows is None:
-            return self._writing(lambda: self._posed(self._drawn(name, who), who, lease))
-        asked = checked_rows(rows, self._log.width, self._log.n_leaves)
-        return self._writing(lambda: self._posed([(kind, row) for row in asked], who, lease))
+            drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.met(who)).draw()
+            rows = [] if drawn is None else [drawn[1]]
+        found = [(number, row, kind) for number, row in enumerate(rows, self._log.n + 1)]
+        self._mirror.append([Event(kind, -1, row, None, who) for row in rows])
+        self._mirror.meet(who, self._mirror.now())
+        return self._leased(found, who, self._mirror.now() + lease)
 
-    def _drawn(self, name: str, who: str) -> list[tuple[int, Row]]:
-        met = self._log.met(who)
-        drawn = Filler(self._log, self._desk, {name: 1.0}, met, f"{self._seed} {self._log.n} {who}").draw()
-        return [] if drawn is None else [drawn]
+    def _filler(self, fill: Mapping[str, float], who: str | None, met: Met) -> Filler:
+        seed = f"{self._seed} {self._log.n} {who}"
+        return Filler(self._log, self._mirror.desk, fill, met, seed)
 
-    def _posed(self, rows: Sequence[tuple[int, Row]], who: str, lease: float) -> Questions:
-        """Ask these questions of `who`."""
-        first = self._log.n + 1
-        self._append([Event(kind, -1, row, None, who) for kind, row in rows])
-        found = [(number, row, kind) for number, (kind, row) in enumerate(rows, first)]
-        if found:
-            until = self._now() + lease
+    def _leased(self, found: Found, who: str | None, until: float) -> Questions:
+        if who is not None and found:
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, until)
-            self._leases.add(numbers, who, until)
-        self._meet(who, self._now())
-        return _questions(found, self._log.width)
+            self._mirror.leases.add(numbers, who, until)
+        ids = np.array([number for number, _, _ in found], dtype=np.int64)
+        rows = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, self._log.width)
+        return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))
 
-    def _hand_out(
+    def hand_out(
         self,
         limit: int | None,
         who: str | None,
@@ -111,38 +80,29 @@ class Crowd(Mirror):
         is_distinct: bool,
     ) -> Questions:
         """At most so many questions, leased to `who`; all that the learner has without `limit`."""
-        now = self._now()
+        now = self._mirror.now()
         most = 2**31 if limit is None else limit
-        if over := self._leases.over(now):
+        if over := self._mirror.leases.over(now):
             self._store.release(over)
-        mine = self._leases.of(who)
+        mine = self._mirror.leases.of(who)
         met = self._log.met(who) if who is not None and is_distinct else None
         if who is not None:
-            self._meet(who, now)
+            self._mirror.meet(who, now)
         found = self._open(most, who, met, mine)
         found += self._kept(most - len(found), mine)
-        if len(found) < most and not self._desk.done:
-            self._follow(who, len(self._leases) - len(mine) + (limit or 1))
+        if len(found) < most and not self._mirror.desk.done:
+            self._follow(who, len(self._mirror.leases) - len(mine) + (limit or 1))
             found = self._asked(most, who, met, mine, found)
         missing = (not found) if limit is None else limit - len(found)
-        if missing and fill and not self._desk.done:
+        if missing and fill and not self._mirror.desk.done:
             found += self._filled(missing, who, fill)
-        if who is not None and found:
-            numbers = [number for number, _, _ in found]
-            self._store.lease(numbers, who, now + lease)
-            self._leases.add(numbers, who, now + lease)
-        return _questions(found, self._log.width)
+        return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
         """Those of somebody's questions that fill, as far as nobody has answered them."""
         log = self._log
-        filling = [
-            number for number in mine if log.kinds[number - 1] != ASKED and not log.n_answers[number - 1]
-        ]
-        return [
-            (number, tuple(log.leaves[number - 1].tolist()), int(log.kinds[number - 1]))
-            for number in filling[: max(most, 0)]
-        ]
+        filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]][: max(most, 0)]
+        return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
     def _open(self, most: int, who: str | None, met: Met | None, mine: list[int]) -> Found:
         """Questions of the learner that are asked already: those of `who`, and those that nobody has now."""
@@ -151,46 +111,41 @@ class Crowd(Mirror):
         log = self._log
         found: Found = []
         for number in mine:
-            if self._desk.is_asked(number):
+            if self._mirror.desk.is_asked(number):
                 row: Row = tuple(log.leaves[number - 1].tolist())
                 if met is None or met.may_get(number, key_of(row)):
                     found.append((number, row, ASKED))
         if len(found) >= most:
             return found[:most]
         passed: list[Event] = []
-        ids, rows = self._desk.open(most if met is None else 2**31, self._leases.numbers())
+        ids, rows = self._mirror.desk.open(most if met is None else 2**31, self._mirror.leases.numbers())
         for number, row in zip(ids.tolist(), map(tuple, rows.tolist()), strict=True):
             if met is not None and not met.may_get(number, key_of(row)):
                 continue
             found.append((number, row, ASKED))
-            if who is not None and not self._is_given(number, who, met, row):
+            if who is not None and (met or self._log.met(who)).given.get(key_of(row)) != number:
                 passed.append(Event(PASSED, number, (), None, who))
             if len(found) == most:
                 break
         if passed:
-            self._append(passed)
+            self._mirror.append(passed)
         return found
-
-    def _is_given(self, number: int, who: str, met: Met | None, row: Row) -> bool:
-        if met is None:
-            met = self._log.met(who)
-        return met.given.get(key_of(row)) == number
 
     def _follow(self, who: str | None, people: int) -> None:
         """As many searches as people were there lately, or as questions are wanted side by side."""
         if self._is_following and who is not None:
-            people = min(max(len(self._seen), people), self._log.n_leaves)
+            people = min(max(len(self._mirror.seen), people), self._log.n_leaves)
             if people > self._log.parallel or people < self._log.parallel // 2:
-                self._append([Event(PARALLEL, people)])
+                self._mirror.append([Event(PARALLEL, people)])
 
     def _asked(self, most: int, who: str | None, met: Met | None, mine: list[int], found: Found) -> Found:
         """What was found, and questions that the learner asks only now."""
         found += self._new(self._waiting(most - len(found), met), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
-            skipped = len(self._desk.waiting(2**31)) if met is not None else 0
+            skipped = len(self._mirror.desk.waiting(2**31)) if met is not None else 0
             wanted = skipped + count
-            self._desk.want(wanted)
-            is_all = len(self._desk.waiting(wanted)) < wanted
+            self._mirror.desk.want(wanted)
+            is_all = len(self._mirror.desk.waiting(wanted)) < wanted
             # Questions that were given up before may be asked again, under their old numbers.
             known = {number for number, _, _ in found}
             again = self._open(most, who, met, mine)
@@ -209,9 +164,9 @@ class Crowd(Mirror):
         if most <= 0:
             return []
         if met is None:
-            return [tuple(row) for row in self._desk.waiting(most).tolist()]
+            return [tuple(row) for row in self._mirror.desk.waiting(most).tolist()]
         found: dict[Key, Row] = {}
-        for row in self._desk.waiting(2**31).tolist():
+        for row in self._mirror.desk.waiting(2**31).tolist():
             key = key_of(row)
             if key not in found and not met.knows(key):
                 found[key] = tuple(row)
@@ -226,26 +181,26 @@ class Crowd(Mirror):
         events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
         events[0] = events[0]._replace(ref=wanted)
         first = self._log.n + 1
-        self._append(events, is_asked=True)
+        self._mirror.append(events, is_asked=True)
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
         """Questions that the learner doesn't ask."""
-        most = min(most, self._desk.left)
+        most = min(most, self._mirror.desk.left)
         if most <= 0:
             return []
         met = Met() if who is None else self._log.met(who)
-        filler = Filler(self._log, self._desk, fill, met, f"{self._seed} {self._log.n} {who}")
+        filler = self._filler(fill, who, met)
         found: Found = []
         first = self._log.n + 1
         while len(found) < most and (drawn := filler.draw()) is not None:
             found.append((first + len(found), drawn[1], drawn[0]))
-        self._append([Event(kind, -1, row, None, who) for _, row, kind in found])
+        self._mirror.append([Event(kind, -1, row, None, who) for _, row, kind in found])
         return found
 
     # --- what comes back ---------------------------------------------------------------------
 
-    def _settled(
+    def settle(
         self,
         numbers: list[int],
         answers: list[int],
@@ -256,12 +211,13 @@ class Crowd(Mirror):
     ) -> list[str]:
         """Keep answers; what became of each."""
         if who is not None:
-            self._meet(who, self._now())
+            self._mirror.meet(who, self._mirror.now())
         log = self._log
         states: list[str] = []
         events: list[Event] = []
         here: dict[int, list[int]] = {}
         placed: dict[int, int] = {}
+        is_asked = self._mirror.desk.is_asked
         for number, answer, took, p, place in zip(numbers, answers, seconds, trusts, places, strict=True):
             leaves = log.question(number)
             if leaves is None:
@@ -270,7 +226,7 @@ class Crowd(Mirror):
             mine = log.answers_by(number, who) + here.get(number, [])
             if mine:
                 states.append("already answered")
-            elif log.n_answers[number - 1] or not self._is_needed(number):
+            elif log.n_answers[number - 1] or (log.kinds[number - 1] == ASKED and not is_asked(number)):
                 states.append("late")
             else:
                 states.append("taken")
@@ -280,29 +236,26 @@ class Crowd(Mirror):
                 if place is not None:
                     placed[log.n + len(events)] = place
         if events:
-            self._append(events)
+            self._mirror.append(events)
         if placed:
             self._store.add_places(placed)
-        self._released(numbers)
+        self.release(numbers)
         return states
 
-    def _is_needed(self, number: int) -> bool:
-        return bool(self._log.kinds[number - 1] != ASKED) or self._desk.is_asked(number)
-
-    def _taken_back(self, who: str | None) -> Row | None:
+    def take_back(self, who: str | None) -> Row | None:
         """Take back the last answer; its leaves."""
         last = self._log.last_answer(who)
         if last is None:
             return None
-        self._append([Event(UNDO, last, (), None, who), Event(USE)])
+        self._mirror.append([Event(UNDO, last, (), None, who), Event(USE)])
         return tuple(self._log.leaves[last - 1].tolist())
 
-    def _released(self, numbers: list[int]) -> None:
+    def release(self, numbers: list[int]) -> None:
         """Nobody has these questions any more."""
-        if leased := self._leases.drop(numbers):
+        if leased := self._mirror.leases.drop(numbers):
             self._store.release(leased)
 
-    def _forgotten(self, who: str) -> int:
+    def forget(self, who: str) -> int:
         """Take somebody out of all events; how many answers they gave."""
         log = self._log
         theirs = log.who[: log.n] == log.ids.get(who, -1)
@@ -313,10 +266,10 @@ class Crowd(Mirror):
         rows = np.union1d(np.flatnonzero(theirs), back)
         events = [_without_person(log, row) for row in rows.tolist()]
         if len(rows):
-            self._replace((rows + 1).tolist(), events)
+            self._mirror.replace((rows + 1).tolist(), events)
             self._store.forget_places((rows + 1).tolist())
-        self._released(self._leases.of(who))
-        self._seen.pop(who, None)
+        self.release(self._mirror.leases.of(who))
+        self._mirror.seen.pop(who, None)
         return int(np.count_nonzero(told))
 
 
@@ -327,9 +280,3 @@ def _without_person(log: Log, row: int) -> Event:
         return Event(GONE)
     leaves = tuple(log.leaves[row].tolist())
     return Event(kind, ref, () if leaves[0] < 0 else leaves)
-
-
-def _questions(found: Found, width: int) -> Questions:
-    ids = np.array([number for number, _, _ in found], dtype=np.int64)
-    rows: NDArray[Any] = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, width)
-    return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))

@@ -5,12 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
+from ordhc.asking.given import checked_p
 from ordhc.asking.learner import DOES_NOT_WEIGH, NOISY, Learner, method_of
 from ordhc.asking.people import PRIOR
 from ordhc.errors import InputError
 
-__all__ = ["BY_PERSON", "draws_anew", "follows_people", "new_desk", "uses_any_answer", "weighs_answers"]
+__all__ = [
+    "BY_PERSON",
+    "checked_trusts",
+    "draws_anew",
+    "follows_people",
+    "new_desk",
+    "uses_any_answer",
+    "weighs_answers",
+]
 
 #: Answers are right as often as is known of who gives them.
 BY_PERSON = "by person"
@@ -60,3 +69,15 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any
     learner = Learner(n_leaves if names is None else names, **own)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
     return _ordhc.Desk(learner._learner, *bounds)
+
+
+def checked_trusts(p: Any, m: int, settings: dict[str, Any]) -> list[float | None] | None:
+    """How likely each of m answers is right; None by person."""
+    if p is None:
+        return None if settings.get("p") == BY_PERSON else [None] * m
+    if not weighs_answers(settings):
+        raise InputError(DOES_NOT_WEIGH)
+    if isinstance(p, str):
+        _checks.choice("p", p, (BY_PERSON,))
+        return None
+    return [None if np.isnan(x) else x for x in checked_p(p, m).tolist()]

@@ -13,6 +13,7 @@ __all__ = [
     "checked_answers",
     "checked_p",
     "checked_people",
+    "checked_places",
     "checked_rows",
     "checked_seconds",
     "checked_who",
@@ -105,3 +106,14 @@ def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
     for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0.5) & (found <= 1))))[:1].tolist():
         raise InputError(f"p[{at}] = {found[at]:g} is outside 0.5..1", row=at)
     return found
+
+
+def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
+    """The place on the page that each of m answers chose."""
+    if places is None:
+        return [None] * m
+    found = np.atleast_1d(_checks.whole_numbers("places", places))
+    if found.shape != (m,) or (found < 0).any():
+        raise InputError(f"places are {_checks.quoted(found.tolist())}; {m} numbers from 0 are needed")
+    kept: list[int | None] = found.tolist()
+    return kept

@@ -5,38 +5,53 @@ answer was taken back, answers were imported. Leases of questions, which expire,
 """
 
 import os
-import time
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html
-from ordhc._progress import Progress, shows_progress
-from ordhc.asking.desk import BY_PERSON, follows_people, new_desk, uses_any_answer, weighs_answers
+from ordhc._progress import Progress, part, shows_progress
+from ordhc.asking.analysis import Analysed, Analysis, accuracy_of, best_tree, posterior_of
+from ordhc.asking.crowd import Crowd
+from ordhc.asking.desk import checked_trusts
 from ordhc.asking.disk import Disk
+from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
-from ordhc.asking.given import checked_p, checked_seconds, checked_who
-from ordhc.asking.imports import Imports
-from ordhc.asking.learner import DOES_NOT_WEIGH, width_of
-from ordhc.asking.prior import with_kept_prior
+from ordhc.asking.given import (
+    checked_answers,
+    checked_people,
+    checked_places,
+    checked_rows,
+    checked_seconds,
+    checked_who,
+)
+from ordhc.asking.learner import method_of
+from ordhc.asking.mirror import Mirror
+from ordhc.asking.opening import given_settings, opened
+from ordhc.asking.people import Person
+from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
-from ordhc.asking.rules import checked_rules, from_json, to_json
-from ordhc.asking.schema import FORMAT, damaged
-from ordhc.asking.store import Store, create
+from ordhc.asking.remaining import remaining
+from ordhc.asking.rules import Rules, checked_rules
+from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.io.guard import brief
+from ordhc.tree.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from ordhc.clustering.outlook import Predicted
+    from ordhc.clustering.posterior import Posterior
 
 __all__ = ["Session"]
 
 Row = tuple[int, ...]
-_DEFAULTS = {"method": "insertion", "fill": DEFAULT_FILL, "distinct": True}
 
 
-class Session(Imports):
+class Session:
     """A learner whose answers are kept in a file.
 
     Answers are in the file when `tell` returns: killing the process at any moment loses none of them, and
@@ -114,83 +129,25 @@ class Session(Imports):
     ) -> None:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
-        self._now = time.time
-        given: dict[str, Any] = {} if method is None else {"method": method}
-        given.update({key: value for key, value in settings.items() if value is not None})
-        if fill is not None:
-            given["fill"] = checked_fill(fill)
-        if distinct is not None:
-            given["distinct"] = _checks.flag("distinct", distinct)
-        given = {
-            key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
-        }
-        checked = _checks.names(names)
-        if n_leaves is not None:
-            n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
-        if not Path(self._path).exists() or not Path(self._path).stat().st_size:
-            self._create(checked, n_leaves, given)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        self._store, self._disk = Store(self._path), Disk(self._path, is_durable)
-        try:
-            self._load(checked, n_leaves, given, progress)
-        except BaseException:
-            self._store.close()
-            raise
-
-    def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
-        if names is None and n_leaves is None:
-            raise InputError("a new session needs names or n_leaves", path=brief(self._path, 200))
-        if names is not None and n_leaves is not None and len(names) != n_leaves:
-            raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
-        n = len(names or ()) if n_leaves is None else n_leaves
-        given = with_kept_prior(given, names, n)
-        new_desk(names, n, given)
-        if not (folder := Path(self._path).absolute().parent).is_dir():
-            reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
-            raise InputError(reason, path=brief(self._path, 200))
-        kept = {
-            "format": FORMAT,
-            "n_leaves": n,
-            "names": None if names is None else list(names),
-            "learner": given,
-        }
-        create(self._path, kept, width_of(given))
-
-    def _load(
-        self,
-        names: tuple[str, ...] | None,
-        n_leaves: int | None,
-        given: dict[str, Any],
-        progress: Progress | None,
-    ) -> None:
-        kept = self._store.settings
+        given = given_settings(method=method, **settings, fill=fill, distinct=distinct)
+        store, desk = opened(self._path, names, n_leaves, given)
+        kept = store.settings
         self._settings: dict[str, Any] = kept["learner"]
-        self._names = None if kept["names"] is None else tuple(kept["names"])
+        self._names: tuple[str, ...] | None = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
-        self._width = self._store.width
-        if names is not None and names != self._names:
-            raise InputError("the session has other names than those given", path=brief(self._path, 200))
-        if n_leaves is not None and n_leaves != self._n_leaves:
-            raise InputError(
-                f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
-            )
-        settings = self._settings
-        if given.get("prior") is not None:
-            settings = with_kept_prior(settings, self._names, self._n_leaves)
-        for key, value in with_kept_prior(given, self._names, self._n_leaves).items():
-            own = settings.get(key, _DEFAULTS.get(key))
-            if own != value:
-                told = f"{key} is {_checks.quoted(own)}, not {_checks.quoted(value)}"
-                raise InputError(told, path=brief(self._path, 200))
-        try:
-            desk = new_desk(self._names, self._n_leaves, self._settings)
-        except (TypeError, ValueError) as error:
-            raise damaged(self._path, error) from None
+        self._width = store.width
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
-        self._seed = self._settings.get("seed", 0)
-        self._is_following = follows_people(self._settings)
-        self._begin(desk, self._n_leaves, uses_any_answer(self._settings), progress)
+        try:
+            self._mirror = Mirror(store, Disk(self._path, is_durable), desk, progress)
+        except BaseException:
+            store.close()
+            raise
+        self._crowd = Crowd(self._mirror, self._settings)
+        self._analysis = Analysis(self._mirror, self._names)
+        # The answers that the last tree was drawn from, and that tree.
+        self._best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
 
     def ask(
         self,
@@ -226,12 +183,45 @@ class Session(Imports):
         most = None if limit is None else _checks.whole("limit", limit, at_least=1)
         lease = _checks.number("lease", lease, at_least=0)
         checked_who(who)
-        if fill is not None:
-            shares = checked_fill(fill)
-        else:
-            shares = {} if who is None else self._fill
+        shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
-        return self._writing(lambda: self._hand_out(most, who, lease, shares, is_distinct), is_told=False)
+        hand_out = self._crowd.hand_out
+        return self._mirror.writing(lambda: hand_out(most, who, lease, shares, is_distinct), is_told=False)
+
+    def pose(
+        self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
+    ) -> Questions:
+        """A question of another sampler than the learner's, or questions of one's own, for somebody.
+
+        Parameters
+        ----------
+        sampler
+            As in `fill`: "heldout", "repeat", "random" or "gold".
+        rows
+            (m, 3) leaves of the questions, or (m, 4); by default one is drawn that `who` doesn't know.
+        who
+            Who answers; the questions are leased to them for `lease` seconds.
+
+        Returns
+        -------
+        Questions
+            None where everything that could be drawn is known to `who`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session:
+        ...     session.pose("random", [[2, 0, 3]], who="ann").rows.tolist()
+        ...     len(session.pose("heldout", who="ann"))
+        [[2, 0, 3]]
+        1
+        """
+        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
+        lease = _checks.number("lease", lease, at_least=0)
+        checked_who(who)
+        asked = None if rows is None else checked_rows(rows, self._width, self._n_leaves)
+        return self._mirror.writing(lambda: self._crowd.pose(SAMPLERS[name], asked, who, lease))
 
     def tell(
         self,
@@ -286,46 +276,27 @@ class Session(Imports):
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
-        asked, told, largest = numbers.tolist(), given.tolist(), self._largest
+        asked, told, largest = numbers.tolist(), given.tolist(), 2 if self._width == 3 else 1
         for at, answer in enumerate(told):
             if not -1 <= answer <= largest:
                 limit = f"-1..{largest}"
                 raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
         took = checked_seconds(seconds, len(asked))
         checked_who(who)
-        trusts = self._checked_trusts(p, len(asked))
-        chosen: list[int | None] = [None] * len(asked)
-        if places is not None:
-            given_places = np.atleast_1d(_checks.whole_numbers("places", places))
-            if given_places.shape != numbers.shape or (given_places < 0).any():
-                told_places = _checks.quoted(given_places.tolist())
-                raise InputError(f"places are {told_places}; {len(asked)} numbers from 0 are needed")
-            chosen = given_places.tolist()
+        trusts = checked_trusts(p, len(asked), self._settings)
+        chosen = checked_places(places, len(asked))
 
         def work() -> list[str]:
             # It is fixed before these answers are seen.
-            known: list[float | None] = [self._trust(who)] * len(asked) if trusts is None else trusts
-            return self._settled(asked, told, took, known, who, chosen)
+            known: list[float | None] = [self._analysis.trust(who)] * len(asked) if trusts is None else trusts
+            return self._crowd.settle(asked, told, took, known, who, chosen)
 
-        return self._writing(work)
-
-    def _checked_trusts(self, p: Any, m: int) -> list[float | None] | None:
-        """How likely each of m answers is right; None by person."""
-        if p is None:
-            p = BY_PERSON if self._settings.get("p") == BY_PERSON else np.nan
-        elif not weighs_answers(self._settings):
-            raise InputError(DOES_NOT_WEIGH)
-        if isinstance(p, str):
-            _checks.choice("p", p, (BY_PERSON,))
-            return None
-        if isinstance(p, float) and p != p:
-            return [None] * m
-        return [None if np.isnan(x) else x for x in checked_p(p, m).tolist()]
+        return self._mirror.writing(work)
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
         numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
-        self._writing(lambda: self._released(numbers), is_told=False)
+        self._mirror.writing(lambda: self._crowd.release(numbers), is_told=False)
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
@@ -334,8 +305,302 @@ class Session(Imports):
         may be asked anew.
         """
         checked_who(who)
+        return self._mirror.writing(lambda: self._crowd.take_back(who))
 
-        return self._writing(lambda: self._taken_back(who))
+    @shows_progress("writing")
+    def add_answers(
+        self,
+        rows: ArrayLike,
+        answers: ArrayLike,
+        *,
+        who: str | None = None,
+        progress: Progress | bool | None = None,
+    ) -> None:
+        """Import answers that were given elsewhere: they are used where the learner would ask for them.
+
+        Parameters
+        ----------
+        rows
+            (m, 3) leaves, or (m, 4).
+        answers
+            (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
+        progress
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+            from 1/2 on answers are on the disk.
+
+        Raises
+        ------
+        InputError
+            Leaves or answers that are none, naming the row: nothing of this call is kept.
+        """
+        checked_who(who)
+        progress = _checks.callback("progress", progress)
+        checked = checked_answers(rows, answers, self._width, self._n_leaves)
+        if not checked:
+            if progress is not None:
+                progress(1.0)
+            return
+        events = [Event(IMPORT, -1, row, answer, who) for row, answer in checked]
+        events.append(Event(USE))
+        self._mirror.writing(
+            lambda: self._mirror.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
+        )
+
+    def add_gold(self, rows: ArrayLike, answers: ArrayLike) -> None:
+        """Questions whose answers are known, to see how reliable people are.
+
+        What people answer about the same leaves is compared with them, and the sampler "gold" of `fill` asks
+        them.
+
+        Parameters
+        ----------
+        rows
+            (m, 3) leaves, or (m, 4).
+        answers
+            (m,) the right answers.
+
+        Raises
+        ------
+        InputError
+            Leaves or answers that are none, naming the row: nothing of this call is kept.
+        """
+        checked = checked_answers(rows, answers, self._width, self._n_leaves)
+        events = [Event(KNOWN, -1, row, answer) for row, answer in checked]
+        self._mirror.writing(lambda: self._mirror.append(events))
+
+    def refresh(self) -> None:
+        """Take in what other processes have added."""
+        self._mirror.reading(lambda: None)
+
+    def tree(self) -> Dendrogram:
+        """Return the best tree so far.
+
+        With the method "uncertain" it is the tree of `ordhc cluster`, `ordhc report` and dashboards: that of
+        `ordhc.posterior` and the answers that count (`analysed`), with the support of its clusters. With
+        other methods, or if that would take too long, it is the tree of the learner, see `Learner.tree`. That
+        of "revise" rests on the prior, too, of which `ordhc cluster` knows nothing.
+        """
+        if method_of(self._settings) == "uncertain":
+            data = self.analysed().comparisons
+            if self._best is None or self._best[0] != data:
+                self._best = data, best_tree(data)
+            if self._best[1] is not None:
+                return self._best[1]
+        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names))
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask."""
+        return self._mirror.reading(lambda: self._mirror.desk.done)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, or None."""
+        return self._names
+
+    @property
+    def width(self) -> int:
+        """How many leaves a question has: 3, or 4 for two pairs."""
+        return self._width
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self._n_leaves
+
+    @property
+    def n_answered(self) -> int:
+        """How many answers stand, imported ones included."""
+        return self._mirror.reading(lambda: self._mirror.log.n_answered)
+
+    @property
+    def n_placed(self) -> int:
+        """How many leaves have their place in the tree."""
+        return self._mirror.reading(lambda: self._mirror.desk.n_placed)
+
+    @property
+    def remaining_estimate(self) -> float:
+        """About how many answers are still needed; infinity if the learner's budget is no limit."""
+        return self._mirror.reading(lambda: remaining(self._mirror.desk.remaining_estimate))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the learner, and `fill` and `distinct` as far as they were given."""
+        return dict(self._settings)
+
+    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
+        """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
+        return self._mirror.reading(self._analysis.answers)
+
+    def comparisons(
+        self,
+        *,
+        weights: str | None = None,
+        heldout: bool | None = False,
+        exclude: Collection[str] | None = None,
+    ) -> Triplets | Quadruplets:
+        """Answers as triplets, two for each odd one out, or as quadruplets; groups are who answered.
+
+        Parameters
+        ----------
+        weights
+            "reliability": answers weigh what they say if they are right as often as `people` has it, the
+            logarithm of the odds against chance; 1 on average, and nothing where somebody answers by chance.
+            "equal": all answers weigh the same. By default "reliability" if the session has `rules`, else
+            "equal".
+        heldout
+            False for all answers but those to questions that were held out; True for those alone, without
+            leaves that were asked about otherwise too; None for both. A tree that was made of the first
+            is scored on the second: ``ordhc.metrics.satisfied(tree, session.comparisons(heldout=True))``.
+        exclude
+            The people whose answers are left out, by name; `()` for nobody. By default those whom the rules
+            leave out (`excluded`).
+        """
+        if weights is not None:
+            _checks.choice("weights", weights, ("reliability", "equal"))
+        left_out = None if exclude is None else set(checked_people(exclude))
+        if heldout is not None:
+            heldout = _checks.flag("heldout", heldout)
+        return self._mirror.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
+
+    def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
+        """Return the answers as `ordhc cluster`, `compare`, `report` and the dashboard of a study take them.
+
+        Parameters
+        ----------
+        weights, exclude
+            As in `comparisons`.
+
+        Raises
+        ------
+        InputError
+            Nobody of a name in `exclude` has answered.
+        """
+        if weights is not None:
+            _checks.choice("weights", weights, ("reliability", "equal"))
+        given = None if exclude is None else checked_people(exclude)
+        return self._mirror.reading(lambda: self._analysis.analysed(weights, given))
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules that leave people out of the analysis, see `set_rules`; None if none were ever set."""
+        history = self.rules_history
+        return history[-1] if history else None
+
+    @property
+    def rules_history(self) -> tuple[Rules, ...]:
+        """All rules that were ever set, each with its time, the latest last."""
+        return self._mirror.reading(self._analysis.rules)
+
+    @property
+    def excluded(self) -> dict[str, tuple[str, ...]]:
+        """The people whom the rules leave out of the analysis, each with the reasons in words."""
+        return self._mirror.reading(self._analysis.excluded)
+
+    def posterior(self, *, weights: str | None = None, **how: Any) -> "Posterior":
+        """Trees by how likely they are, given all answers but those held out; see `ordhc.posterior`.
+
+        Its `expected` says how right the tree is by now, `heldout` how well it predicts the answers held out,
+        `forecast(session.comparisons(), 40)` how right it would be with 40 answers more for each leaf.
+
+        Parameters
+        ----------
+        weights
+            As in `comparisons`.
+        **how
+            As in `ordhc.posterior`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=6, method="uncertain", budget=40) as session:
+        ...     tree = ordhc.learn(ordhc.oracles.from_tree("(((0,1),2),((3,4),5));"), session=session)
+        ...     session.posterior().expected.accuracy > 0.9
+        True
+        """
+        heldout = self.comparisons(weights="equal", heldout=True)
+        return posterior_of(self.comparisons(weights=weights), heldout, **how)
+
+    def accuracy(self, model: "Dendrogram | Posterior") -> "Predicted | None":
+        """Return the share of held-out answers that a tree or a posterior foretells, with its 95% interval.
+
+        Held-out answers are those to random questions that no tree is made of, of the people who count. None
+        if there are none. See `ordhc.metrics.answer_accuracy`.
+
+        Parameters
+        ----------
+        model
+            A tree foretells by which pairs are closest in it, a posterior by its probabilities, which know
+            the lengths of leaves.
+        """
+        return accuracy_of(model, self.comparisons(weights="equal", heldout=True))
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """All answers that stand, with all that is known of each, as columns of equal length.
+
+        ``pandas.DataFrame(session.table())`` is a data frame of it.
+
+        Returns
+        -------
+        dict
+            "question", its number (0 for imported answers); "who"; "trial", how many answers of this person
+            came before it; "sampler", who chose the question ("learner", "heldout", "repeat", "random",
+            "gold", or "import"); "p", how likely the answer counts as right (NaN: as the settings say);
+            "at", when it was answered, seconds since 1970; "seconds", how long it took (NaN where nobody
+            knows); "leaf_1" and so on, the leaves in the order in which they were shown;
+            "answer", as it was told; "position", the place that was chosen, from 1 on, and 0 for none of
+            them.
+        """
+        return self._mirror.reading(self._analysis.table)
+
+    def people(self) -> dict[str | None, Person]:
+        """What is known of everybody who answered, by name, in the order in which they came.
+
+        Reliability is how likely an answer of theirs is right. It is estimated from questions of `add_gold`
+        and from those that several people answered, by the model of Dawid & Skene with one coin
+        (docs/decisions/0010); of somebody of whom neither is known it is a guess, as `low` and `high` say.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=3) as session:
+        ...     session.add_gold([[0, 1, 2]], [2])
+        ...     states = session.tell(session.ask(who="ann").ids, [-1], who="ann")
+        ...     ann = session.people()["ann"]
+        >>> ann.n_answers, ann.gold, ann.reliability
+        (1, 0.0, 0.5)
+        """
+        return self._mirror.reading(self._analysis.people)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Several calls as one: they happen whole or not at all, and wait for the disk once.
+
+        Yields
+        ------
+        sqlite3.Connection
+            The file, for tables of one's own that are kept beside the session's, and change with it. Whoever
+            uses it leaves the session's own tables alone, and neither commits nor rolls back.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written: nothing of this is kept.
+        InputError
+            A call within has failed halfway: nothing of this is kept.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session, session.transaction():
+        ...     for who in ["ann", "bob"]:
+        ...         states = session.tell(session.ask(who=who).ids, [0], who=who)
+        """
+        with self._mirror.transaction() as connection:
+            yield connection
 
     def set_rules(
         self,
@@ -370,14 +635,8 @@ class Session(Imports):
         rules = checked_rules(
             seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
         )
-
-        def work() -> None:
-            history = from_json(self._store.state("rules"))
-            if not history or replace(history[-1], at=0.0) != rules:
-                self._store.set_state("rules", to_json([*history, replace(rules, at=self._now())]))
-
         if self.rules is None or replace(self.rules, at=0.0) != rules:
-            self._writing(work)
+            self._mirror.writing(lambda: self._analysis.set_rules(rules))
 
     def forget(self, who: str) -> int:
         """Remove somebody for good: their answers, and that they ever were there.
@@ -409,18 +668,13 @@ class Session(Imports):
         if who is None:
             raise InputError("who = None is nobody: give the name of a person")
         checked_who(who)
-        count = self._writing(lambda: self._forgotten(who))
-        with self._lock:
-            self._is_stale = True
-            self.refresh()
-            self._store.erase()
+        count = self._mirror.writing(lambda: self._crowd.forget(who))
+        self._mirror.erase()
         return count
 
     def close(self) -> None:
         """Close the file; everything is kept."""
-        with self._lock:
-            self._store.close()
-        self._disk.close()
+        self._mirror.close()
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from ordhc.errors import InputError
 from ordhc.io.scan import Scan
 
 if TYPE_CHECKING:
-    from ordhc.asking.knowledge import Knowledge
+    from ordhc.asking.session import Session
 
 __all__ = ["ADAPTIVE", "comparisons_of"]
 
@@ -18,7 +18,7 @@ ADAPTIVE = (
 )
 
 
-def comparisons_of(data: "Triplets | Quadruplets | Scan | Knowledge", verb: str) -> Triplets | Quadruplets:
+def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -> Triplets | Quadruplets:
     """Return the comparisons that were given.
 
     Parameters
@@ -35,9 +35,9 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Knowledge", verb: str)
         Anything else.
     """
     # Sessions bring SQLite with them.
-    from ordhc.asking.knowledge import Knowledge
+    from ordhc.asking.session import Session
 
-    if isinstance(data, Knowledge):
+    if isinstance(data, Session):
         return data.analysed().comparisons
     if isinstance(data, Scan):
         return data.read()

@@ -26,7 +26,6 @@ from ordhc.reporting.puzzles import puzzles_of
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
-    from ordhc.asking.knowledge import Knowledge
     from ordhc.asking.session import Session
 
 __all__ = ["ENDINGS", "Report", "report"]
@@ -227,9 +226,9 @@ def report(
     """
     progress = _checks.callback("progress", progress)
     # Sessions bring SQLite with them.
-    from ordhc.asking.knowledge import Knowledge
+    from ordhc.asking.session import Session
 
-    session = data if isinstance(data, Knowledge) else None
+    session = data if isinstance(data, Session) else None
     if session is None and (weights is not None or exclude is not None):
         raise InputError("weights and exclude are for a session")
     analysed = None if session is None else session.analysed(weights=weights, exclude=exclude)
@@ -316,7 +315,7 @@ def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int
     return {reason: count for reason, count in counts.items() if count}
 
 
-def _of_session(session: "Knowledge", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
+def _of_session(session: "Session", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
     """What only sessions know; people get their reliability."""
     rows, told_of, _ = session.answers()
     nothing = -1 if rows.shape[1] == 3 else 0

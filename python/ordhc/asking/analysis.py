@@ -1,0 +1,372 @@
+"""What the answers of a session say: as comparisons, of people, and of the tree."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.asking.answers import comparisons_of
+from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
+from ordhc.asking.mirror import Mirror
+from ordhc.asking.people import (
+    PRIOR,
+    Person,
+    agreements,
+    as_questions,
+    dawid_skene,
+    interval,
+    numbered,
+    weights_of,
+)
+from ordhc.asking.rules import Figures, Rules, from_json, medians, reasons_of, same_sides, to_json
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
+
+if TYPE_CHECKING:
+    from ordhc.clustering.outlook import Predicted
+    from ordhc.clustering.posterior import Posterior
+
+__all__ = ["Analysed", "Analysis", "accuracy_of", "best_tree", "posterior_of"]
+
+Rows = NDArray[np.intp]
+Floats = NDArray[np.float64]
+#: What a tree says of leaves that it doesn't tell apart.
+_SILENT = 9
+_NAMES = {kind: name for name, kind in SAMPLERS.items()}
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """The answers of a session as every command analyses them.
+
+    Attributes
+    ----------
+    comparisons
+        The answers that trees are made of.
+    heldout
+        The answers to held-out questions, for scores; unweighted.
+    about
+        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count;
+        "n_scored", how many of the held-out answers are in `heldout`;
+        "n_none", how many of these answers name none (of three as the odd one out, or of two pairs as
+        nearer) and so give no comparison; "weights"; "rules" in words, and how often they were set;
+        "excluded", the reasons by person, and "n_excluded_answers"; "samplers", how many of the answers each
+        sampler asked for.
+    """
+
+    comparisons: Triplets | Quadruplets
+    heldout: Triplets | Quadruplets
+    about: dict[str, Any]
+
+
+class Analysis:
+    """What the answers in memory say of the tree, and of the people who gave them.
+
+    Its methods are called within `Mirror.reading` or `Mirror.writing`.
+    """
+
+    def __init__(self, mirror: Mirror, names: tuple[str, ...] | None) -> None:
+        self._mirror, self._log, self._names = mirror, mirror.log, names
+        self._width = mirror.log.width
+        # By the number of a person, and how much was known then.
+        self._trusts: Sequence[float] = ()
+        self._trusts_at, self._trusts_of = 0, -1
+
+    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
+        """See `Session.answers`."""
+        log, at = self._log, self._log.standing()
+        return log.leaves[at], log.answers[at], [log.people[who][0] for who in log.who[at].tolist()]
+
+    def comparisons(
+        self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
+    ) -> Triplets | Quadruplets:
+        """See `Session.comparisons`."""
+        log, at, found = self._log, self._log.standing(), None
+        if (weights or ("reliability" if self.rules() else "equal")) == "reliability":
+            alpha, beta = self._posterior(at)
+            found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
+        names = self._excluded(at) if left_out is None else left_out
+        gone = [log.ids[name] for name in names if name in log.ids]
+        if gone:
+            keep = ~np.isin(log.who[at], gone)
+            at, found = at[keep], None if found is None else found[keep]
+        if heldout is not None:
+            apart = self._kinds(at) == HELDOUT
+            if heldout:
+                # What was asked otherwise too is not held out.
+                questions, _ = as_questions(log.leaves[at], log.answers[at])
+                numbers, count = numbered(questions)
+                elsewhere = np.bincount(numbers, ~apart, minlength=count) > 0
+                apart &= ~elsewhere[numbers]
+            keep = apart if heldout else ~apart
+            at, found = at[keep], None if found is None else found[keep]
+        who = [log.people[person][0] for person in log.who[at].tolist()]
+        if found is not None and found.sum() > 0:
+            found = found / found.mean()
+        rows, told, is_adaptive = log.leaves[at], log.answers[at], bool((self._kinds(at) == ASKED).any())
+        return comparisons_of(rows, told, log.n_leaves, self._names, who, weights=found, adaptive=is_adaptive)
+
+    def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
+        """See `Session.analysed`."""
+        rules, by_rules, table = self.rules(), self.excluded(), self.table()
+        who = table["who"].tolist()
+        people = set(who)
+        for name in exclude or ():
+            if name not in people:
+                raise InputError(f"nobody called {_checks.quoted(name)} has answered")
+        names = sorted(by_rules if exclude is None else exclude)
+        gone = set(names)
+        out = np.array([name in gone for name in who], dtype=bool)
+        apart = table["sampler"] == "heldout"
+        samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
+        heldout = self.comparisons("equal", True, names)
+        return Analysed(
+            self.comparisons(weights, False, names),
+            heldout,
+            {
+                "n_answers": int((~out & ~apart).sum()),
+                "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
+                "n_held_out": int((~out & apart).sum()),
+                "n_scored": len(np.unique(answers_of(heldout))),
+                "n_people": len(people - gone - {None}),
+                "weights": weights or ("reliability" if rules else "equal"),
+                "rules": rules[-1].in_words() if rules else [],
+                "n_times_rules_were_set": len(rules),
+                "excluded": {name: list(by_rules.get(name, ("named",))) for name in names},
+                "n_excluded_answers": int(out.sum()),
+                "samplers": dict(zip(samplers.tolist(), counts.tolist(), strict=True)),
+            },
+        )
+
+    def rules(self) -> tuple[Rules, ...]:
+        """All rules that were ever set, the latest last."""
+        return from_json(self._mirror.store.state("rules"))
+
+    def set_rules(self, rules: Rules) -> None:
+        """Set rules, if they are others than now."""
+        history = self.rules()
+        if not history or replace(history[-1], at=0.0) != rules:
+            kept = to_json([*history, replace(rules, at=self._mirror.now())])
+            self._mirror.store.set_state("rules", kept)
+
+    def excluded(self) -> dict[str, tuple[str, ...]]:
+        """The people whom the rules leave out, with the reasons."""
+        return self._excluded(self._log.standing())
+
+    def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
+        history = self.rules()
+        if not history or not history[-1].in_words():
+            return {}
+        figures = figures or self._figures(at, *self._posterior(at))
+        chance = 1 / 3 if self._width == 3 else 1 / 2
+        found = {
+            name: reasons_of(history[-1], figures, number, chance)
+            for number, (name, _) in enumerate(self._log.people)
+            if name is not None and figures.n_answers[number]
+        }
+        return {name: reasons for name, reasons in found.items() if reasons}
+
+    def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
+        """What the rules look at, of everybody."""
+        log = self._log
+        who, size = log.who[at].astype(np.int64), len(log.people)
+        seconds, n_timed = medians(who, self._seconds(at), size)
+        kept = self._mirror.store.places()
+        places = np.array([kept.get(seq, 0) for seq in (at + 1).tolist()] if kept else np.zeros(len(at)))
+        same_side, n_placed = same_sides(who, places, size)
+        gold, (_, answers) = self._known(at), as_questions(log.leaves[at], log.answers[at])
+        is_known = gold >= 0
+        n_right = np.bincount(who[is_known], (gold == answers)[is_known], minlength=size)
+        with np.errstate(invalid="ignore"):
+            right = n_right / np.bincount(who[is_known], minlength=size)
+        counts, low = np.bincount(who, minlength=size), interval(alpha, beta)[0]
+        return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
+
+    def _kinds(self, at: Rows) -> NDArray[np.int8]:
+        """The kinds of the questions of answers; `IMPORT` for those that were imported."""
+        log = self._log
+        refs = log.refs[at]
+        kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
+        return np.where(log.kinds[at] == IMPORT, IMPORT, kinds).astype(np.int8)
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """See `Session.table`."""
+        log, at = self._log, self._log.standing()
+        kinds, answers = self._kinds(at), log.answers[at]
+        order = np.argsort(log.who[at], kind="stable")
+        people = log.who[at][order]
+        first = np.searchsorted(people, people)
+        trials = np.empty(len(at), dtype=np.int64)
+        trials[order] = np.arange(len(at)) - first
+        samplers = {**_NAMES, IMPORT: "import"}
+        # Of pairs 1 is the first one, -1 the second.
+        position = answers + 1 if self._width == 3 else np.array([0, 1, 2])[answers]
+        names = np.array([name for name, _ in log.people], dtype=object)
+        return {
+            "question": np.maximum(log.refs[at], 0),
+            "who": names[log.who[at]],
+            "trial": trials,
+            "sampler": np.array([samplers[kind] for kind in kinds.tolist()], dtype=object),
+            "p": log.p[at],
+            "at": log.at[at],
+            "seconds": self._seconds(at),
+            **{f"leaf_{k + 1}": log.leaves[at, k] for k in range(self._width)},
+            "answer": answers,
+            "position": position.astype(np.int8),
+        }
+
+    def _seconds(self, at: Rows) -> NDArray[np.float64]:
+        """How long answers took: as it was told, or since the question was given to whoever answered."""
+        log = self._log
+        refs, who = log.refs[at], log.who[at]
+        number = np.maximum(refs, 1) - 1
+        given = np.where((refs != -1) & (log.who[number] == who), log.at[number], np.nan)
+        passed: dict[tuple[int, int], float] = {}
+        for row in log.rows_of(PASSED).tolist():
+            passed.setdefault((int(log.refs[row]), int(log.who[row])), float(log.at[row]))
+        for k in np.flatnonzero(np.isnan(given) & (refs != -1)).tolist() if passed else []:
+            given[k] = passed.get((int(refs[k]), int(who[k])), np.nan)
+        told = log.seconds[at].astype(np.float64)
+        return np.where(np.isnan(told), np.maximum(log.at[at] - given, 0), told)
+
+    def people(self) -> dict[str | None, Person]:
+        """See `Session.people`."""
+        log, at = self._log, self._log.standing()
+        alpha, beta = self._posterior(at)
+        low, high = interval(alpha, beta)
+        who = log.who[at]
+        size = len(log.people)
+        questions, answers = as_questions(log.leaves[at], log.answers[at])
+        numbers, count = numbered(questions)
+        others, same = agreements(numbers, answers, count)
+        gold = self._known(at)
+        tree = self._of_tree(log.leaves[at])
+        parts = {}
+        for name, is_known, agreed in (
+            ("gold", gold >= 0, gold == answers),
+            ("repeats", others > 0, np.nan_to_num(same)),
+            ("tree", tree != _SILENT, tree == log.answers[at]),
+        ):
+            many = np.bincount(who[is_known], minlength=size)
+            total = np.bincount(who[is_known], agreed[is_known].astype(np.float64), minlength=size)
+            parts[name] = (many, total)
+        _, firsts = np.unique(who, return_index=True)
+        figures = self._figures(at, alpha, beta)
+        excluded = self._excluded(at, figures)
+        weights = weights_of(alpha / (alpha + beta), self._n_options(at))
+        counts = ~(self._kinds(at) == HELDOUT) & ~np.isin(who, [log.ids[name] for name in excluded])
+        mean = weights[who[counts]].mean() if counts.any() else 0.0
+        weights = weights / mean if mean else weights
+        found = {}
+        for k in who[np.sort(firsts)].tolist():
+            shares: dict[str, Any] = {}
+            for name, (many, total) in parts.items():
+                shares[f"n_{name}"] = int(many[k])
+                shares[name] = float(total[k] / many[k]) if many[k] else None
+            name = log.people[k][0]
+            found[name] = Person(
+                name,
+                int(figures.n_answers[k]),
+                reliability=float(figures.reliability[k]),
+                low=float(low[k]),
+                high=float(high[k]),
+                alpha=float(alpha[k]),
+                beta=float(beta[k]),
+                seconds=float(figures.seconds[k]),
+                same_side=float(figures.same_side[k]),
+                weight=float(weights[k]),
+                excluded=excluded.get(name, ()),
+                **shares,
+            )
+        return found
+
+    def trust(self, who: str | None) -> float:
+        """How likely the next answer of somebody is right, from what they have answered so far; from 1/2 on.
+
+        It is estimated anew whenever a twentieth more is known.
+        """
+        log = self._log
+        person, n = log.ids.get(who, -1), log.n_answered
+        if not self._trusts_at <= n <= self._trusts_at * 1.05 + 10 or self._trusts_of != log.counts[GONE]:
+            alpha, beta = self._posterior(log.standing())
+            self._trusts = (alpha / (alpha + beta)).tolist()
+            self._trusts_at, self._trusts_of = n, log.counts[GONE]
+        known = 0 <= person < len(self._trusts)
+        return max(0.5, self._trusts[person] if known else PRIOR[0] / sum(PRIOR))
+
+    def _known(self, at: Rows) -> NDArray[np.int8]:
+        """(m,) right answers to the questions of answers as `as_questions` has them, -1 if not known."""
+        log = self._log
+        rows = log.rows_of(KNOWN)
+        if not len(rows):
+            return np.full(len(at), -1, dtype=np.int8)
+        both = np.concatenate([rows, at])
+        questions, answers = as_questions(log.leaves[both], log.answers[both])
+        numbers, count = numbered(questions)
+        known = np.full(count, -1, dtype=np.int8)
+        known[numbers[: len(rows)]] = answers[: len(rows)]
+        return known[numbers[len(rows) :]]
+
+    def _n_options(self, at: Rows) -> int:
+        """How many answers a question has; "none" is one if anybody said so."""
+        answers = self._log.answers[np.concatenate([at, self._log.rows_of(KNOWN)])]
+        nothing = -1 if self._width == 3 else 0
+        return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
+
+    def _posterior(self, at: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        log = self._log
+        questions, answers = as_questions(log.leaves[at], log.answers[at])
+        numbers, count = numbered(questions)
+        known = np.full(count, -1, dtype=np.int8)
+        known[numbers] = self._known(at)
+        who = log.who[at].astype(np.int64)
+        return dawid_skene(numbers, answers, who, len(log.people), known, self._n_options(at))
+
+    def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
+        """(m,) answers as the tree so far has them, `_SILENT` where it says nothing."""
+        tree = self._mirror.desk.tree()
+        if not len(rows):
+            return np.zeros(0, dtype=np.int8)
+        if self._width == 3:
+            found = _ordhc.TreeOracle(tree).answer(np.ascontiguousarray(rows))
+            return np.where(found == -1, _SILENT, found).astype(np.int8)
+        sizes = from_engine(tree).lca_size
+        first, second = sizes(rows[:, 0], rows[:, 1]), sizes(rows[:, 2], rows[:, 3])
+        return np.where(first == second, _SILENT, np.where(first < second, 1, -1)).astype(np.int8)
+
+
+def best_tree(data: Triplets | Quadruplets) -> Dendrogram | None:
+    """The tree of the posterior, None if that would take too long."""
+    from ordhc.clustering.default import default_posterior
+
+    found = default_posterior(data)
+    return None if found is None else found.dendrogram
+
+
+def posterior_of(data: Triplets | Quadruplets, heldout: Triplets | Quadruplets, **how: Any) -> "Posterior":
+    """See `Session.posterior`."""
+    from ordhc.clustering.posterior import posterior
+    from ordhc.evaluate.held_out import scored
+
+    found = posterior(data, **how)
+    found.heldout = scored(found, heldout)
+    return found
+
+
+def accuracy_of(model: "Dendrogram | Posterior", heldout: Triplets | Quadruplets) -> "Predicted | None":
+    """See `Session.accuracy`."""
+    from ordhc.clustering.posterior import Posterior
+    from ordhc.evaluate.held_out import scored
+
+    if not isinstance(model, Dendrogram | Posterior):
+        raise InputError(f"model is {_checks.quoted(model)}, neither a Dendrogram nor a Posterior")
+    tree = model.dendrogram if isinstance(model, Posterior) else model
+    if tree.n_leaves != heldout.n_leaves:
+        raise InputError(f"the tree has {tree.n_leaves} leaves, the session has {heldout.n_leaves}")
+    return scored(model, heldout)
