@@ -9,8 +9,10 @@ from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import (
     check_outputs,
     emit_json,
+    json_option,
     print_summary,
     progress_bar,
+    quiet_option,
     summarise,
     summarise_bootstrap,
     write_outputs,
@@ -76,14 +78,14 @@ if TYPE_CHECKING:
 @click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
 @unit_option
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
-@section("More than fits")
+@section("More than fits", rare=True)
 @executor_option
 @click.option("--memory", metavar="SIZE", help="Of a folder or pattern: what sums may take, as 2GB.")
 @click.option("--spill", metavar="FOLDER", help="Where sums go that need more; by default temporary files.")
 @section("Options")
 @click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@json_option
+@quiet_option
 @reading_options
 def cluster(
     file: str,
@@ -119,8 +121,7 @@ def cluster(
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
-      ordhc cluster answers.csv --html tree.html
-      ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
+      ordhc cluster answers.csv --html tree.html --config settings.toml
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --person participant -o tree.nwk
       ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --missing skip
       ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk

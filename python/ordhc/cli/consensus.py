@@ -3,7 +3,7 @@
 import click
 
 from ordhc.cli.help import Command
-from ordhc.cli.output import progress_bar
+from ordhc.cli.output import progress_bar, quiet_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -17,7 +17,7 @@ from ordhc.cli.output import progress_bar
     help="Clusters that at least this share of the trees have, and more than half; 1 is strict.",
 )
 @click.option("--extended", is_flag=True, help="Further clusters that contradict none of these.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@quiet_option
 def consensus(source: str, output: str, threshold: float, extended: bool, quiet: bool) -> None:
     """Write the consensus of the trees in TREES: Newick texts one after the other, NEXUS or JSON.
 

@@ -11,6 +11,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from ordhc.cli.config import configure
+
 __all__ = [
     "Command",
     "File",
@@ -27,17 +29,22 @@ __all__ = [
 
 #: The section of options that no section was said for.
 OPTIONS = "Options"
+#: Where a context says that the whole help is wanted.
+_WHOLE = "ordhc.whole_help"
 #: What an option takes that takes a file.
 _FILES = ("CSV", "FILE", "NEW", "PICTURE", "TREE")
 
 
-def section(title: str) -> Callable[[Any], Any]:
-    """Put the options that stand below, up to the next section, under a heading of the help."""
+def section(title: str, *, rare: bool = False) -> Callable[[Any], Any]:
+    """Put the options that stand below, up to the next section, under a heading of the help.
+
+    Sections of rare options are shown by `--help-all`; `--help` gives only their headings.
+    """
 
     def decorate(command: Any) -> Any:
         for parameter in getattr(command, "__click_params__", ()):
             if not hasattr(parameter, "section"):
-                parameter.section = title
+                parameter.section, parameter.is_rare = title, rare
         return command
 
     return decorate
@@ -191,9 +198,14 @@ class _InSections:
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by sections; for a group the commands first."""
-        sections = dict(sections_of(self, ctx))
+        is_whole = bool(ctx.meta.get(_WHOLE))
+        sections = dict(sections_of(self, ctx, whole=is_whole))
         if not isinstance(self, click.Group):
             _write(formatter, sections)
+            left_out = [] if is_whole else _headings_left_out(self)
+            if left_out:
+                text = f"More options, shown by --help-all: {'; '.join(left_out)}."
+                formatter.write("\n" + "".join(f"{line}\n" for line in _wrapped(text, formatter.width)))
             return
         rows = [(name, summary_of(command)) for name, command in self.commands.items()]
         _write(formatter, {"Commands": rows, **self.more()})
@@ -206,7 +218,45 @@ class _InSections:
 
 
 class Command(_InSections, click.Command):
-    """A command."""
+    """A command. Its options can stand in a file (`--config`); `--help-all` shows the rare ones too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(
+            click.Option(
+                ["--config"],
+                metavar="FILE",
+                type=File(),
+                is_eager=True,
+                expose_value=False,
+                callback=configure,
+                help='Take options from a TOML file: method = "adds3-al", or in a table [cluster].',
+            )
+        )
+        if _headings_left_out(self):
+            self.params.append(
+                click.Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_show_whole_help,
+                    help="Show all options, the rare ones too.",
+                )
+            )
+
+
+def _show_whole_help(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[_WHOLE] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+def _headings_left_out(command: Any) -> list[str]:
+    """Return the headings of the sections that `--help` leaves out, in order."""
+    rare = [parameter for parameter in command.params if getattr(parameter, "is_rare", False)]
+    return list(dict.fromkeys(parameter.section for parameter in rare))
 
 
 class Group(_InSections, click.Group):
@@ -217,14 +267,24 @@ class Group(_InSections, click.Group):
         return list(self.commands)
 
 
-def sections_of(command: Any, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The options of a command, as terms and texts, by headings; the last one is `OPTIONS`."""
+def sections_of(
+    command: Any, ctx: click.Context, *, whole: bool = True
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Iterate over the sections of a command's help: headings, each with its options as terms and texts.
+
+    The section `OPTIONS` comes last. Without `whole` sections of rare options are left out, and so are lists
+    of settings if there are such sections.
+    """
+    is_brief = not whole and bool(_headings_left_out(command))
+    choosers = Name if is_brief else Name | Settings
     found: _Tables = {}
     for parameter in command.get_params(ctx):
+        if is_brief and getattr(parameter, "is_rare", False):
+            continue
         record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
         if record is not None:
             term, text = record
-            choices = parameter.type.text() if isinstance(parameter.type, Name | Settings) else ""
+            choices = parameter.type.text() if isinstance(parameter.type, choosers) else ""
             title = getattr(parameter, "section", OPTIONS)
             found.setdefault(title, []).append((term, "\n".join(filter(None, (text, choices)))))
     last = found.pop(OPTIONS, [])

@@ -12,7 +12,7 @@ from ordhc.asking.oracle import advice_of
 from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
-from ordhc.cli.output import check_outputs, emit_json, progress_bar, say
+from ordhc.cli.output import check_outputs, emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ _A_MINUTE = 60
 )
 @section("Options")
 @click.option("--seed", type=int, help="Of the order of leaves, and of wrong answers.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@json_option
+@quiet_option
 def learn(
     session: str | None,
     items: str | None,

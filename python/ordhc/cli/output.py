@@ -30,10 +30,12 @@ __all__ = [
     "check_outputs",
     "counted_people",
     "emit_json",
+    "json_option",
     "only_json",
     "print_session",
     "print_summary",
     "progress_bar",
+    "quiet_option",
     "say",
     "summarise",
     "summarise_bootstrap",
@@ -47,6 +49,11 @@ LEFT_OUT = "ordhc.left_out"
 SESSION, HELD_OUT = "ordhc.session", "ordhc.held_out"
 #: Where JSON goes while everything else that is printed goes to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)
+
+
+#: Options that most commands share.
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print neither progress nor summary.")
 
 
 def emit_json(data: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json, say
+from ordhc.cli.output import emit_json, json_option, say
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -37,7 +37,7 @@ from ordhc.cli.output import emit_json, say
 @click.option("--seconds", type=float, default=5.0, show_default=True, help="Time of an answer.")
 @click.option("--per-person", type=int, default=150, show_default=True, help="Answers of one person.")
 @section("Options")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def plan(
     items: int,
     accuracy: float,

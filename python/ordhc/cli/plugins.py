@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ordhc.cli.help import Command, Group
+from ordhc.cli.output import json_option
 
 if TYPE_CHECKING:
     from ordhc.plugins.registry import Registered
 
 
 @click.group(cls=Group, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.pass_context
 def plugins(ctx: click.Context, as_json: bool) -> None:
     """List all linkages, similarities, methods, oracles, metrics, plugins' commands, plugins that failed.
@@ -80,7 +81,7 @@ def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
     help="Under which licence.",
 )
 @click.option("--author", metavar="NAME", help="Whose it is; by default the developers of NAME.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document about what was written.")
+@json_option
 def new(name: str, folder: str | None, kind: str, licence: str, author: str | None, as_json: bool) -> None:
     """Write a package NAME that brings a plugin, with tests, into FOLDER (by default one of that name).
 

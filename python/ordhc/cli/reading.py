@@ -29,6 +29,12 @@ __all__ = [
 #: What the answers in a file are.
 _ANSWERS = (
     click.option("--kind", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."),
+    click.option("--columns", metavar="A,B,C", help="The columns in order: anchor,near,far; chosen,a,b."),
+    click.option(
+        "--names",
+        metavar="FILE[:COLUMN]",
+        help="Names of the leaves: a line each, or a column of csv.",
+    ),
     click.option(
         "--items",
         multiple=True,
@@ -36,15 +42,6 @@ _ANSWERS = (
         help="The columns of the items: --items left,middle,right. Repeatable, for names with commas.",
     ),
     click.option("--chosen", metavar="COLUMN", help="The column of what was chosen: --chosen odd."),
-    click.option(
-        "--chosen-as",
-        metavar="HOW",
-        help="How to read it: name, column, place (from 1), place0, sign, or as f=left,j=right.",
-    ),
-    click.option("--ranks", metavar="A,B", help="The columns of the items' ranks, 1 the nearest (ranking)."),
-    click.option(
-        "--n-ranked", type=int, metavar="N", help="How many items are ranked (ranking). Default: 2."
-    ),
     click.option(
         "--person",
         metavar="COLUMN",
@@ -58,29 +55,32 @@ _ANSWERS = (
         "besides those whom its rules leave out; or nobody.",
     ),
     click.option(
-        "--missing",
-        metavar="A,B",
-        help="Words for a missing item besides blanks, NA, NaN, null; '' takes these as items.",
-    ),
-    click.option(
         "--format",
         "format",
         type=click.Choice(FORMATS),
         help="Columns as this tool calls them: --format salmon.",
     ),
+)
+#: How a file of them is read.
+_READING = (
+    click.option(
+        "--chosen-as",
+        metavar="HOW",
+        help="How to read it: name, column, place (from 1), place0, sign, or as f=left,j=right.",
+    ),
+    click.option("--ranks", metavar="A,B", help="The columns of the items' ranks, 1 the nearest (ranking)."),
+    click.option(
+        "--n-ranked", type=int, metavar="N", help="How many items are ranked (ranking). Default: 2."
+    ),
+    click.option(
+        "--missing",
+        metavar="A,B",
+        help="Words for a missing item besides blanks, NA, NaN, null; '' takes these as items.",
+    ),
     click.option(
         "--participants",
         metavar="FILE",
         help="A row for each person, for --exclude; with --format prolific its export.",
-    ),
-)
-#: How a file of them is read.
-_READING = (
-    click.option("--columns", metavar="A,B,C", help="The columns in order: anchor,near,far; chosen,a,b."),
-    click.option(
-        "--names",
-        metavar="FILE[:COLUMN]",
-        help="Names of the leaves: a line each, or a column of csv.",
     ),
     click.option("--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."),
     click.option(
@@ -136,10 +136,11 @@ unit_option = click.option(
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
-    for title, options in (("How FILE is read", _READING), ("What the answers in FILE are", _ANSWERS)):
+    sections = (("How FILE is read", _READING, True), ("What the answers in FILE are", _ANSWERS, False))
+    for title, options, rare in sections:
         for option in reversed(options):
             command = option(command)
-        command = section(title)(command)
+        command = section(title, rare=rare)(command)
     return command
 
 

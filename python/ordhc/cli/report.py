@@ -7,7 +7,7 @@ import click
 
 from ordhc._checks import on_one_line
 from ordhc.cli.help import Command, Registered, section
-from ordhc.cli.output import LEFT_OUT, emit_json, progress_bar, say
+from ordhc.cli.output import LEFT_OUT, emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import (
     analysed_session,
     files_of,
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     help="A row a leaf: its name, and how often it has the word of each column's header.",
 )
 @section("Options")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@json_option
+@quiet_option
 @reading_options
 def report(
     file: str,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ordhc.cli.help import Command, Registered, Settings, section
-from ordhc.cli.output import emit_json, progress_bar, say
+from ordhc.cli.output import emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _COMPARISONS = {"triplets", "quadruplets"}
 )
 @click.option("--labels", metavar="A,B,...", help="The columns of labels in FILE, from coarse to fine.")
 @section("Options")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@json_option
+@quiet_option
 @reading_options
 def score(
     tree: str,

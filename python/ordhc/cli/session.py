@@ -4,7 +4,7 @@ import click
 
 from ordhc._checks import on_one_line
 from ordhc.cli.help import Command, Group
-from ordhc.cli.output import counted_people, emit_json, progress_bar, say
+from ordhc.cli.output import counted_people, emit_json, json_option, progress_bar, say
 
 
 @click.group(cls=Group)
@@ -46,7 +46,7 @@ def salvage(file: str, output: str) -> None:
 
 @session.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def info(file: str, as_json: bool) -> None:
     """Say what is in a session, after checking all of it.
 

@@ -3,7 +3,7 @@
 import click
 
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json, progress_bar, say
+from ordhc.cli.output import emit_json, json_option, progress_bar, say
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -30,7 +30,7 @@ from ordhc.cli.output import emit_json, progress_bar, say
 @section("Results")
 @click.option("--labels", metavar="CSV", help="Write each leaf's planted cluster at every level.")
 @section("Options")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document about what was made.")
+@json_option
 def simulate(
     file: str,
     n_comparisons: int | None,

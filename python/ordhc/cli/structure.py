@@ -6,7 +6,7 @@ import click
 
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json, print_session, progress_bar, say
+from ordhc.cli.output import emit_json, json_option, print_session, progress_bar, quiet_option, say
 from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_option
 
 
@@ -18,8 +18,8 @@ from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_
 @unit_option
 @section("Options")
 @executor_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@json_option
+@quiet_option
 @reading_options
 def structure(
     file: str,

@@ -4,7 +4,17 @@ from typing import Any
 
 import click
 
-from ordhc.commands import Command, Group, emit_json, parameters_of, progress_bar, say, section
+from ordhc.commands import (
+    Command,
+    Group,
+    emit_json,
+    json_option,
+    parameters_of,
+    progress_bar,
+    quiet_option,
+    say,
+    section,
+)
 from ordhc.errors import InputError
 
 __all__ = ["judge"]
@@ -40,8 +50,8 @@ def judge() -> None:
 )
 @click.option("--seed", type=int, default=0, help="Of the questions that are drawn.")
 @section("Options")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@json_option
+@quiet_option
 def audit(
     gold: str,
     items: str | None,
@@ -76,7 +86,7 @@ def audit(
 @click.argument("questions", type=int, required=False)
 @click.option("--items", metavar="FILE", required=True, help=_ITEMS)
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help=_PARAM)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json: bool) -> None:
     """Print calls, tokens, minutes and cost of QUESTIONS, before anything is sent.
 

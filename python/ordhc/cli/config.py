@@ -1,0 +1,128 @@
+"""Settings files: options of commands in a TOML file, by the words that the command line has for them.
+
+Values outside of tables are for every command that has such an option, those of a table for the command that
+it is named after. What is typed on the command line counts more than what a file says.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from ordhc._checks import nearest, quoted, unknown_name
+from ordhc.errors import InputError
+
+__all__ = ["configure"]
+
+#: Options that make no sense in a file.
+_NEVER = ("config", "help", "help-all")
+
+
+def configure(ctx: click.Context, _parameter: click.Parameter, path: str | None) -> None:
+    """Make the settings in a file the defaults of a command's options.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read; a key, a table or a value in it cannot be used.
+    """
+    if path is None:
+        return
+    own = _options_of(ctx.command)
+    found = {}
+    for key, value in _settings_for(ctx, path):
+        if (option := own.get(key)) is not None:
+            found[option.name] = _checked(ctx, option, key, value, path)
+    ctx.default_map = {**(ctx.default_map or {}), **found}
+
+
+def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
+    """Iterate over the settings in a file which are for the command of a context, the general ones first.
+
+    Raises
+    ------
+    InputError
+        A key or a table that no command has, or that the table's command does not have.
+    """
+    words = ctx.command_path.split()[1:]
+    table: Mapping[str, Any] = _read(path)
+    command = ctx.find_root().command
+    for depth in range(len(words) + 1):
+        known = _every_option(command)
+        where = f"[{'.'.join(words[:depth])}]: " if depth else ""
+        inner: Mapping[str, Any] = {}
+        for key, value in table.items():
+            if key in known:
+                yield key, value
+            elif not isinstance(value, Mapping):
+                raise InputError(where + unknown_name(key, list(known)), path=path)
+            elif not isinstance(command, click.Group) or command.get_command(ctx, key) is None:
+                commands = command.list_commands(ctx) if isinstance(command, click.Group) else []
+                near = nearest(key, [*commands, *known])
+                raise InputError(f"{where}no command or option is called {quoted(key)}{near}", path=path)
+            elif depth < len(words) and key == words[depth]:
+                inner = value
+        if depth < len(words) and isinstance(command, click.Group):
+            table, command = inner, command.get_command(ctx, words[depth]) or command
+
+
+def _read(path: str) -> dict[str, Any]:
+    import tomllib
+
+    from ordhc.io.files import read_bytes
+
+    try:
+        return tomllib.loads(read_bytes(path).decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no TOML: {error}", path=path) from None
+
+
+def _options_of(command: click.Command) -> dict[str, click.Option]:
+    """Return the options of a command by their long names, without hyphens at the front."""
+    return {
+        word.lstrip("-"): option
+        for option in command.params
+        if isinstance(option, click.Option)
+        for word in option.opts
+        if word.startswith("--") and word.lstrip("-") not in _NEVER
+    }
+
+
+def _every_option(command: click.Command) -> dict[str, click.Option]:
+    """Return the options of a command, and of those in it if it is a group."""
+    found = _options_of(command)
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            found |= _every_option(inner)
+    return found
+
+
+def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, path: str) -> Any:
+    """Return the value of an option as click takes defaults.
+
+    Raises
+    ------
+    InputError
+        The option does not take such a value; the file and the key are named.
+    """
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise InputError(f"{key} = {value!r}: true or false is needed", path=path)
+        return value
+    if isinstance(value, Mapping) and option.multiple:
+        value = [f"{name}={_text(part)}" for name, part in value.items()]
+    listed = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and not option.multiple:
+        raise InputError(f"{key} is a list, but --{key} takes one value", path=path)
+    if any(isinstance(part, list | Mapping) for part in listed):
+        raise InputError(f"{key} = {value!r}: texts and numbers are needed", path=path)
+    texts = [_text(part) for part in listed]
+    try:
+        option.type_cast_value(ctx, texts if option.multiple else texts[0])
+    except click.BadParameter as error:
+        raise InputError(f"{key} = {value!r}: {error.message}", path=path) from None
+    return texts if option.multiple else texts[0]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
