@@ -251,7 +251,7 @@ def test_questions_of_each_kind(serve, question, top):
     with ordhc.Session(server.data) as session:
         assert session.status.n_answered == 6
         table = session.table()
-        rows = zip(table["leaf_1"], table["leaf_2"], table["leaf_3"], strict=True)
+        rows = zip(*(values for name, values in table.items() if name.startswith("leaf_")), strict=True)
     for (_, _, choice, _, sides, leaves, _), row, answer in zip(
         trials(server), rows, table["answer"], strict=True
     ):
