@@ -44,7 +44,7 @@ def questions():
                 learner = ordhc.Learner(n, seed=1, **kind)
                 tree = ordhc.learn(truth, learner=learner)
                 assert ordhc.metrics.robinson_foulds(tree, truth) == 0
-                asked = learner.n_answered
+                asked = learner.status.n_answered
                 ratios = (f"{asked / (n * math.log2(n)):.3f}", f"{asked / information_bound(n):.2f}")
                 rows.append((f"{n:,}", shape, name, *ratios, f"{learner.n_rounds:,}"))
     print("Questions to the true tree, one run each\n")
@@ -64,7 +64,7 @@ def noise():
                         learner = ordhc.Learner(n, method, p=p, delta=0.05, seed=seed)
                         tree = ordhc.learn(oracle, learner=learner)
                         n_wrong += ordhc.metrics.robinson_foulds(tree, truth) > 0
-                        asked += learner.n_answered
+                        asked += learner.status.n_answered
                         rounds += learner.n_rounds
                     each = (f"{asked / runs / n:.1f}", f"{rounds / runs:,.0f}", f"{n_wrong} of {runs}")
                     rows.append((f"{n:,}", p, wrong, method, *each))
@@ -82,7 +82,7 @@ def speed():
                 start = time.perf_counter()
                 ordhc.learn(truth, learner=learner)
                 seconds = time.perf_counter() - start
-                each = f"{learner.n_answered / seconds / 1e6:.1f}"
+                each = f"{learner.status.n_answered / seconds / 1e6:.1f}"
                 rows.append((f"{n:,}", shape, name, f"{seconds:.2f}", each, f"{learner.n_rounds:,}"))
     print("`learn` with an oracle that is called in batches, once each; insertion itself is measured by")
     print("`cargo run --release --example questions`\n")
@@ -107,7 +107,7 @@ def session():
                 seconds = time.perf_counter() - start
             start = time.perf_counter()
             with ordhc.Session(path) as kept:
-                assert kept.n_answered == told
+                assert kept.status.n_answered == told
             opened = time.perf_counter() - start
             rows.append((f"{batch:,}", f"{told:,}", f"{told / seconds:,.0f}", f"{opened:.2f}"))
     print("A session with one writer, each batch on the disk before the next\n")

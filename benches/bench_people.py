@@ -75,8 +75,9 @@ start, busy = time.perf_counter(), time.process_time()
 session = ordhc.Session(sys.argv[1])
 took, busy = time.perf_counter() - start, time.process_time() - busy
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f"{session.n_answered:,} answers, {sys.argv[2]}, open in {took:.2f} s, {busy:.2f} s of them busy; "
-      f"at most {peak:,.0f} MB in all")
+n = session.status.n_answered
+print(f"{n:,} answers, {sys.argv[2]}, open in {took:.2f} s, {busy:.2f} s of them busy")
+print(f"at most {peak:,.0f} MB in all")
 """
 
 
@@ -188,7 +189,7 @@ def learned(crowd, way, alike, seed, n=30):
             other = np.where(told == least, -1, least)
         told = np.where(chance.random(len(told)) < accuracy[who], told, other)
         learner.tell(questions.ids, told, p=None if way == "constant" else claims[who])
-    return ordhc.metrics.robinson_foulds(learner.tree(), truth) > 0, learner.n_answered / n
+    return ordhc.metrics.robinson_foulds(learner.tree(), truth) > 0, learner.status.n_answered / n
 
 
 def nested(n, chance):

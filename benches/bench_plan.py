@@ -147,8 +147,8 @@ def trees_at_random(people, n, checks, seed, method):
 def trees_asked(people, n, checks, seed):
     learner = ordhc.Learner(n, "uncertain", budget=checks[-1], seed=seed)
     for check in checks:
-        while learner.n_answered < check:
-            asked = learner.ask(min(max(20, n // 2), check - learner.n_answered))
+        while learner.status.n_answered < check:
+            asked = learner.ask(min(max(20, n // 2), check - learner.status.n_answered))
             learner.tell(asked.ids, people(asked.rows))
         yield learner.tree()
 

@@ -226,7 +226,7 @@ def useless(n):
         for start in ({}, {"prior": other}):
             learner = ordhc.Learner(n, p=P, noise="persistent", schedule="balanced", **start)
             ordhc.learn(persistent(truth, 0), learner=learner)
-            asked.append(learner.n_answered)
+            asked.append(learner.status.n_answered)
         rows.append((shape, f"{asked[0]:,}", f"{asked[1]:,}", f"{asked[1] / asked[0]:.3f}"))
     print(f"\n{n:,} leaves: questions without a prior, with a useless one\n")
     table(("tree", "without", "useless", "ratio"), rows)

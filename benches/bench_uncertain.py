@@ -93,8 +93,8 @@ def asked(method, oracle, n, checks, seed, **settings):
     learner = ordhc.Learner(n, method, budget=checks[-1], seed=seed, **settings)
     trees = []
     for check in checks:
-        while learner.n_answered < check and not learner.done:
-            questions = learner.ask(min(60, check - learner.n_answered))
+        while learner.status.n_answered < check and not learner.done:
+            questions = learner.ask(min(60, check - learner.status.n_answered))
             learner.tell(questions.ids, oracle(questions.rows))
         trees.append(learner.tree())
     return trees
@@ -214,7 +214,7 @@ def until(goal, labels, oracles, seed, are_known, batch=4):
     ):
         checked = 2 * n
         while (checked := int(1.2 * checked)) < 200 * n:
-            while session.n_answered < checked:
+            while session.status.n_answered < checked:
                 k = chance.integers(len(oracles))
                 questions = session.ask(batch, who=f"p{k}", fill={})
                 session.tell(questions.ids, oracles[k](questions.rows), who=f"p{k}" if are_known else None)
@@ -306,7 +306,7 @@ def timing():
         learner = ordhc.Learner(n, "uncertain", budget=10**9)
         oracle = close(labels, 0)
         spent = []
-        while learner.n_answered < a_leaf * n:
+        while learner.status.n_answered < a_leaf * n:
             start = time.perf_counter(), time.process_time()
             questions = learner.ask(50)
             spent.append((time.perf_counter() - start[0], time.process_time() - start[1]))

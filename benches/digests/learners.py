@@ -137,7 +137,7 @@ def of_crowds(listing: Listing) -> None:
         fill = {"heldout": 0.2, "repeat": 0.2, "random": 0.1, "gold": 0.1}
         with ordhc.Session(file, n_leaves=20, seed=5, fill=fill) as session:
             known = np.array([[0, 1, 2], [3, 9, 5], [7, 8, 11]])
-            session.add_gold(known, answering(known))
+            session.add_answers(known, answering(known), gold=True)
             session.add_answers(known[:, ::-1], answering(known[:, ::-1]), who="before")
             asked = []
             for turn in range(120):
@@ -153,12 +153,12 @@ def of_crowds(listing: Listing) -> None:
             listing.add("crowd exported", exported(session))
             listing.add("crowd trust", Rough([trusted(person) for person in session.people().values()]))
             session.set_rules(below_chance=True, failed_gold=0.5)
-            listing.add("crowd excluded", dict(session.excluded))
+            listing.add("crowd excluded", dict(session.analysed().excluded))
             for weights in ("reliability", "equal"):
                 data = session.comparisons(weights=weights)
                 listing.add(f"crowd comparisons {weights}", Rough(data))
             listing.add("crowd held out", session.comparisons(heldout=True))
-            listing.add("crowd accuracy", Rough(session.accuracy(session.tree())))
+            listing.add("crowd accuracy", Rough(session.analysed().accuracy(session.tree())))
             listing.add("crowd tree", session.tree())
         with ordhc.Session(file) as session:
             listing.add("crowd reopened", exported(session))

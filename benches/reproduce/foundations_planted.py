@@ -49,7 +49,7 @@ def learnt(method: str, S: np.ndarray, p: float, seed: int) -> tuple[ordhc.Dendr
         q = math.log(n) / n if method == ACTIVE else 1.0
         settings = {"q": q, "budget": int(p * pairs * (pairs - 1) / 2)}
     learner = ordhc.Learner(n, LEARNERS[method], seed=seed, **settings)
-    return ordhc.learn(ordhc.oracles.from_similarity(S), learner=learner), learner.n_answered
+    return ordhc.learn(ordhc.oracles.from_similarity(S), learner=learner), learner.status.n_answered
 
 
 @lru_cache(maxsize=1)

@@ -75,7 +75,7 @@ def _learn(shape: str, method: str, n: int, seed: int) -> Result:
     learner = ordhc.Learner(n, seed=seed, **LEARNERS[method])
     tree = ordhc.learn(truth, learner=learner)
     wrong = ordhc.metrics.robinson_foulds(tree, truth) > 0
-    return {"ratio": learner.n_answered / n_log_n(n), "wrong": float(wrong)}
+    return {"ratio": learner.status.n_answered / n_log_n(n), "wrong": float(wrong)}
 
 
 def theorem43(quick: bool) -> list[Cell]:
@@ -129,7 +129,7 @@ def _learn_noisy(p: float, delta: float, method: str, n: int, seed: int) -> Resu
     oracle = ordhc.oracles.noisy(truth, p, wrong="adversarial", seed=seed)
     learner = ordhc.Learner(n, NOISY[method], p=p, delta=delta, seed=seed)
     wrong = ordhc.metrics.robinson_foulds(ordhc.learn(oracle, learner=learner), truth) > 0
-    asked = learner.n_answered
+    asked = learner.status.n_answered
     return {
         "ratio": asked / (n_log_n(n) + n * math.log2(1 / delta)),
         "questions": asked / n,

@@ -57,7 +57,7 @@ def picture(svg: str) -> str:
 
 def asked(subject: Any) -> str:
     """How far a learner or a session has come."""
-    share = subject.n_placed / max(subject.n_leaves, 1)
+    share = subject.status.n_placed / max(subject.n_leaves, 1)
     bar = f'<progress value="{share:.3f}" max="1" style="width:20em;max-width:60%"></progress>'
     return block(
         repr(subject)[1:-1], f'<div style="{_PADDING}">{bar} {share:.0%} of the leaves have their place</div>'

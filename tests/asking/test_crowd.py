@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import oracles
 from support.random_data import random_tree
-from support.sessions import NAMES, ORACLE, TRUTH, answer, state
+from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, state
 from support.trees import same
 
 CROWD = [f"person {k}" for k in range(200)]
@@ -63,7 +63,7 @@ def test_searches_follow_the_people(tmp_path):
         # After a while without the others, as many as Ann wants.
         now[0] += 1000
         oracle = oracles.from_tree(random_tree(100, 1))
-        while session.n_placed < 40:
+        while session.status.n_placed < 40:
             questions = session.ask(1, who="ann")
             session.tell(questions.ids, oracle(questions.rows), who="ann")
         with ordhc.Session(tmp_path / "a") as again:
@@ -152,9 +152,9 @@ def test_what_becomes_of_answers(tmp_path):
         wrong = (told + 1) % 3
         assert session.tell(mine.ids, wrong, who="ann") == ["late", "late"]
         assert session.tell(mine.ids, wrong, who="ann") == ["already answered"] * 2
-        assert session.n_answered == 4
+        assert session.status.n_answered == 4
         assert session.tell(mine.ids, told, who="ann") == ["already answered"] * 2
-        assert session.n_answered == 6
+        assert session.status.n_answered == 6
         assert session.tell([mine.ids[0]] * 2, [0, 0], who="eve") == ["late", "already answered"]
         assert session.tree() == tree
         assert session.tell([], []) == []
@@ -178,16 +178,16 @@ def test_taking_back_leaves_others_alone(tmp_path):
                 for who in CROWD[:10]:
                     answer(session, 2, who=who, oracle=oracle)
             held = {who: session.ask(2, who=who) for who in CROWD[1:10]}
-            before, placed = session.n_answered, session.n_placed
+            before, placed = session.status.n_answered, session.status.n_placed
             assert session.undo(CROWD[0]) is not None
-            assert session.n_placed >= placed - 2
+            assert session.status.n_placed >= placed - 2
             for who, questions in held.items():
                 if "schedule" not in kind:
                     assert dict(session.ask(2, who=who)).keys() & dict(questions).keys()
                 states = session.tell(questions.ids, oracle(questions.rows), who=who)
                 assert set(states) <= {"taken", "late"}
-            assert session.n_answered == before - 1 + 18
-            rows, answers, _ = session.answers()
+            assert session.status.n_answered == before - 1 + 18
+            rows, answers, _ = answers_of(session)
             assert (oracle(rows) == answers).all()
 
 
@@ -208,7 +208,7 @@ def test_what_is_held_out_stays_apart(tmp_path):
         kept, apart = session.comparisons(), session.comparisons(heldout=True)
         assert len(kept) == 2 * n["learner"]
         assert len(apart) <= 2 * n["heldout"]
-        assert len(session.comparisons(heldout=None)) == 2 * session.n_answered
+        assert len(session.comparisons(heldout=None)) == 2 * session.status.n_answered
         assert ordhc.metrics.satisfied(random_tree(30, 1), kept).agreed == 1
         assert ordhc.metrics.satisfied(random_tree(30, 1), apart).agreed == 0
         # What is asked otherwise too is not held out any more.
@@ -283,16 +283,16 @@ def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
             held[who] = questions
         elif what == "tell" and who in held:
             questions = held[who]
-            before = session.n_answered
+            before = session.status.n_answered
             states = session.tell(questions.ids, ORACLE(questions.rows), who=who)
             again = [] if who is None else [state for state in states if state == "already answered"]
-            assert session.n_answered == before + len(states) - len(again)
+            assert session.status.n_answered == before + len(states) - len(again)
         elif what == "undo":
             session.undo(who)
         elif what == "wait":
             now[0] += 40
         elif what == "gold":
-            session.add_gold([[0, 1, 2]], [2])
+            session.add_answers([[0, 1, 2]], [2], gold=True)
         assert state(sessions[0]) == state(sessions[1])
     with ordhc.Session(path) as again:
         assert state(again) == state(session)
@@ -338,7 +338,7 @@ def test_two_hundred_people_on_threads(tmp_path):
     assert troubles == []
     assert set(told) <= {"taken", "late"}
     for session in sessions:
-        assert session.n_answered == sum(told.values())
+        assert session.status.n_answered == sum(told.values())
         assert state(session) == state(sessions[0])
     for session in sessions:
         session.close()

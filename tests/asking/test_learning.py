@@ -64,11 +64,11 @@ def test_answers_in_any_order_and_any_part(n, seed, data):
         learner.tell(chosen, oracle(rows))
         tree = learner.tree()
         assert tree.n_leaves == n
-        assert (learner.remaining_estimate == 0) == learner.done
+        assert (learner.status.remaining == 0) == learner.done
     assert same(learner.tree(), truth)
-    assert learner.remaining_estimate == 0
-    assert learner.n_answered == learner.n_asked >= learner.n_rounds > 0
-    assert learner.n_placed == n
+    assert learner.status.remaining == 0
+    assert learner.status.n_answered == learner.n_asked >= learner.n_rounds > 0
+    assert learner.status.n_placed == n
 
 
 def test_contradictions_end():
@@ -89,13 +89,13 @@ def test_budgets_and_limits():
     assert len(learner.ask()) == 7
     assert len(learner.ask()) == 0
     ordhc.learn(oracle, learner=learner)
-    assert (learner.n_answered, learner.done, learner.remaining_estimate) == (20, True, 0)
+    assert (learner.status.n_answered, learner.done, learner.status.remaining) == (20, True, 0)
     learner = ordhc.Learner(50, seed=3)
     ordhc.learn(oracle, learner=learner, budget=30)
-    assert learner.n_answered == 30
+    assert learner.status.n_answered == 30
     ordhc.learn(oracle, learner=learner)
     assert same(learner.tree(), truth)
-    assert learner.n_answered == ordhc_questions(truth, seed=3)
+    assert learner.status.n_answered == ordhc_questions(truth, seed=3)
     few, many = (ordhc.Learner(50, parallel=k, seed=0) for k in (1, 16))
     for one in (few, many):
         ordhc.learn(truth, learner=one)
@@ -132,10 +132,10 @@ def test_errors_keep_all_answers():
     assert "answers are kept" in errors[0].__notes__[0]
     tree = learner.tree()
     assert same(tree, truth)
-    assert learner.n_answered == ordhc_questions(truth)
+    assert learner.status.n_answered == ordhc_questions(truth)
     with pytest.raises(ordhc.InputError, match="answers to 1 questions") as told:
         ordhc.learn(lambda rows: [0, 1, 2], 5)
-    assert told.value.learner.n_answered == 0
+    assert told.value.learner.status.n_answered == 0
     with pytest.raises(ordhc.InputError, match=r"answer 0 is 5, outside -1..2"):
         ordhc.learn(lambda rows: np.full(len(rows), 5), 5)
 
@@ -156,7 +156,7 @@ def test_bad_tells(repeat):
     learner.tell(questions.ids[:1], [0])
     with pytest.raises(ordhc.InputError, match="answer 1"):
         learner.tell([questions.ids[1], questions.ids[0]], [1, 1])
-    assert learner.n_answered == 2
+    assert learner.status.n_answered == 2
     learner.tell([], [])
 
 

@@ -12,6 +12,7 @@ from ordhc import InputError, Learner, oracles
 from ordhc.asking.oracle import Answering
 from ordhc.plugins import registry
 from ordhc.specs import OracleSpec
+from support.sessions import answers_of
 
 TRUTH = ordhc.as_dendrogram("((cat,dog),((car,bus),(tree,(rose,tulip))));")
 POINTS = np.random.default_rng(0).normal(size=(12, 2))
@@ -130,13 +131,13 @@ def test_a_session_is_driven_and_goes_on(tmp_path):
         with pytest.raises(RuntimeError, match="down") as failed:
             ordhc.learn(breaks, session=session, batch=1)
         assert "kept in the session" in failed.value.__notes__[0]
-        assert session.n_answered == asked.n_questions == 6
+        assert session.status.n_answered == asked.n_questions == 6
     with ordhc.Session(file) as session:
         tree = ordhc.learn(asked, session=session, who="model")
         assert same(tree, TRUTH)
         assert session.done
-        assert asked.n_questions == session.n_answered
-        assert session.answers()[2] == ["oracle"] * 6 + ["model"] * (asked.n_questions - 6)
+        assert asked.n_questions == session.status.n_answered
+        assert answers_of(session)[2] == ["oracle"] * 6 + ["model"] * (asked.n_questions - 6)
 
 
 def test_a_session_learns_what_a_learner_learns(tmp_path):
@@ -150,9 +151,9 @@ def test_a_session_learns_what_a_learner_learns(tmp_path):
 def test_the_budget_is_of_this_call(tmp_path):
     with ordhc.Session(tmp_path / "a.ordhc", TRUTH.names) as session:
         ordhc.learn(TRUTH, session=session, budget=3)
-        assert session.n_answered == 3
+        assert session.status.n_answered == 3
         ordhc.learn(TRUTH, session=session, budget=2)
-        assert session.n_answered == 5
+        assert session.status.n_answered == 5
         ordhc.learn(TRUTH, session=session)
         assert session.done
 
@@ -170,7 +171,7 @@ def test_questions_that_are_with_others_are_waited_for(tmp_path, monkeypatch):
         timer.start()
         assert same(ordhc.learn(TRUTH, session=session), TRUTH)
         timer.join()
-        assert "ann" in session.answers()[2]
+        assert "ann" in answers_of(session)[2]
 
 
 def test_leases_are_given_back_by_a_call_that_stops(tmp_path):
@@ -289,7 +290,7 @@ def test_cancelling_keeps_all_answers(tmp_path, kept):
         with pytest.raises(asyncio.CancelledError):
             await task
         done = subject[kept]
-        assert done.n_answered == 4
+        assert done.status.n_answered == 4
         assert same(await ordhc.learn_async(known, **subject), TRUTH)
         session.close()
 

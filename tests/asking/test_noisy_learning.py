@@ -105,7 +105,7 @@ def test_the_paper_knows_binary_trees_only():
     with pytest.raises(ordhc.InputError, match="binary trees only"):
         ordhc.learn(oracles.noisy(truth, 0.9, seed=3), learner=learner)
     assert not learner.done
-    assert learner.n_answered > 0
+    assert learner.status.n_answered > 0
     assert learner.tree().n_leaves == 9
     with pytest.raises(ordhc.InputError, match="binary trees only"):
         learner.ask(1)

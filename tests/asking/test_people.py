@@ -10,7 +10,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from support.random_data import random_tree
-from support.sessions import NAMES, ORACLE, TRUTH, answer, finish, state
+from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, finish, state
 from support.trees import same
 
 WHO = "Zsófia-Quixotic"
@@ -40,11 +40,11 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         held = other.ask(2, who="bob")
         session.ask(2, who=WHO)
         assert traces(path, WHO)
-        kept = [who for who in other.answers()[2] if who != WHO]
+        kept = [who for who in answers_of(other)[2] if who != WHO]
         assert session.forget(WHO) >= 5
         assert traces(path, WHO) == []
         for one in (session, other):
-            assert one.answers()[2] == kept
+            assert answers_of(one)[2] == kept
             assert WHO not in one.people()
             assert not one._mirror.leases.of(WHO)
         assert state(session) == state(other)
@@ -56,7 +56,7 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         assert session.people()[WHO].n_answers == 1
         session.forget(WHO)
         now = state(session)
-        with pytest.raises(ordhc.InputError, match="who = None is nobody"):
+        with pytest.raises(ordhc.InputError, match="who = None is no person"):
             session.forget(None)
     assert traces(path, WHO) == []
     file = sqlite3.connect(path)
@@ -79,7 +79,7 @@ def test_readers_keep_the_log_for_a_while(tmp_path, monkeypatch):
         session._mirror.store._db.execute("PRAGMA busy_timeout=50")
         with pytest.raises(OSError, match=r"others are reading|locked"):
             session.forget(WHO)
-        assert session.n_answered == 0
+        assert session.status.n_answered == 0
         reader.close()
         session.forget(WHO)
         assert traces(path, WHO) == []
@@ -137,7 +137,7 @@ def test_gold_tells_of_a_single_person(tmp_path):
     rows = np.array([chance.permutation(30)[:3] for _ in range(60)])
     with ordhc.Session(tmp_path / "a", n_leaves=30, fill={"gold": 1}) as session:
         assert len(session.people()) == 0
-        session.add_gold(rows, oracle(rows))
+        session.add_answers(rows, oracle(rows), gold=True)
         crowd(session, {"ann": 0.9}, truth, 15)
         before = session.people()["ann"]
         session.ask(60, who="ann", fill="gold")
@@ -154,7 +154,7 @@ def test_gold_tells_of_a_single_person(tmp_path):
         assert after.reliability > bob.reliability
         for bad, text in [(([[0, 1, 1]], [0]), "row 0: .* are not three"), (([[0, 1, 2]], [7]), "row 0")]:
             with pytest.raises(ordhc.InputError, match=text):
-                session.add_gold(*bad)
+                session.add_answers(*bad, gold=True)
 
 
 def test_agreements_are_counted(tmp_path):
@@ -162,7 +162,7 @@ def test_agreements_are_counted(tmp_path):
         rows = [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 1, 3]]
         for who, told in {"ann": [2, 0, 0, -1], "bob": [2, 0, 2, 0]}.items():
             session.add_answers(rows, told, who=who)
-        session.add_gold([[2, 0, 1]], [0])
+        session.add_answers([[2, 0, 1]], [0], gold=True)
         ann, bob = session.people()["ann"], session.people()["bob"]
         # About {0, 1, 2}: Ann says 2, 2, 1, Bob 2, 2, 2; about {0, 1, 3} nobody and 0.
         assert (ann.n_answers, ann.n_gold, ann.gold) == (4, 3, pytest.approx(2 / 3))

@@ -78,7 +78,7 @@ def test_a_useless_prior_is_left_aside():
     for start in ({}, {"prior": other}):
         learner = Learner(60, p=0.85, noise="persistent", **start)
         tree = ordhc.learn(persistent(truth, 0.85, 0), learner=learner)
-        counts.append(learner.n_answered)
+        counts.append(learner.status.n_answered)
         assert triplet_distance(tree, truth) < 0.3
     assert counts[0] < counts[1] <= 1.2 * counts[0]
 
@@ -109,7 +109,7 @@ def test_few_leaves(n):
     assert learner.done == (n < 3)
     ordhc.learn(oracles.from_tree(truth), learner=learner)
     assert learner.done
-    assert learner.n_answered <= 1
+    assert learner.status.n_answered <= 1
 
 
 @given(st.integers(1, 14), st.integers(0, 5), st.booleans(), st.sampled_from([1.0, 0.7]))
@@ -213,7 +213,7 @@ def test_sessions_keep_the_prior(tmp_path):
         session.tell(asked.ids, oracle(asked.rows), who="ann")
     with ordhc.Session(path, prior=prior) as session:
         tree = ordhc.learn(oracle, session=session)
-        assert session.n_answered == 40
+        assert session.status.n_answered == 40
         assert session.done
         assert tree.support is not None
     with ordhc.Session(path) as session:

@@ -17,7 +17,7 @@ from ordhc import oracles
 from ordhc.cli import group
 from support.processes import TESTS
 from support.random_data import random_tree
-from support.sessions import NAMES, ORACLE, TRUTH, answer
+from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of
 from support.trees import same
 
 
@@ -29,15 +29,15 @@ def test_a_session_is_reopened_at_any_moment(tmp_path):
             with ordhc.Session(path, NAMES, **kind) as session:
                 if session.done:
                     break
-                before = session.n_answered
+                before = session.status.n_answered
                 steps += answer(session, 1 + steps % 3)
-                assert session.n_answered > before
+                assert session.status.n_answered > before
         with ordhc.Session(path) as session:
             assert same(session.tree(), TRUTH)
             assert session.tree().names == tuple(NAMES)
-            assert session.n_answered == steps
+            assert session.status.n_answered == steps
             assert session.settings == kind
-            rows, answers, who = session.answers()
+            rows, answers, who = answers_of(session)
             assert np.array_equal(ORACLE(rows), answers)
             assert who == [None] * steps
             assert ordhc.metrics.satisfied(TRUTH.with_names(NAMES), session.comparisons()).agreed == 1
@@ -54,7 +54,7 @@ def test_a_reopened_session_goes_on_where_it_was(tmp_path):
             found = again.ask(100)
             assert dict(found) == dict(left)
             assert again.tree() == session.tree()
-            assert again.remaining_estimate == session.remaining_estimate
+            assert again.status.remaining == session.status.remaining
             assert repr(again) == repr(session)
 
 
@@ -79,11 +79,11 @@ def test_taking_back_and_importing(tmp_path_factory, data):
             session.add_answers(rows, ORACLE(rows), who="old")
             count += 1
         elif what == "reopen":
-            state = (dict(session.ask(None)), session.tree(), session.n_placed)
+            state = (dict(session.ask(None)), session.tree(), session.status.n_placed)
             session.close()
             session = ordhc.Session(path)
-            assert (dict(session.ask(None)), session.tree(), session.n_placed) == state
-        assert session.n_answered == count
+            assert (dict(session.ask(None)), session.tree(), session.status.n_placed) == state
+        assert session.status.n_answered == count
     while session.undo() is not None:
         pass
     while not session.done:
@@ -96,13 +96,13 @@ def test_import_is_a_warm_start(tmp_path):
     with ordhc.Session(tmp_path / "a", NAMES) as session:
         while not session.done:
             answer(session)
-        rows, answers, _ = session.answers()
+        rows, answers, _ = answers_of(session)
     with ordhc.Session(tmp_path / "b", NAMES) as warm:
         turned = rows[:, [2, 0, 1]]
         warm.add_answers(turned, ORACLE(turned), who="ann")
         assert warm.done
         assert same(warm.tree(), TRUTH)
-        assert warm.answers()[2] == ["ann"] * len(answers)
+        assert answers_of(warm)[2] == ["ann"] * len(answers)
         for bad, text in [
             (([[0, 1, 1]], [0]), "row 0: .* are not three"),
             (([[0, 1, 9]], [0]), "row 0"),
@@ -111,7 +111,7 @@ def test_import_is_a_warm_start(tmp_path):
         ]:
             with pytest.raises(ordhc.InputError, match=text):
                 warm.add_answers(*bad)
-        assert warm.n_answered == len(answers)
+        assert warm.status.n_answered == len(answers)
 
 
 def test_undo_of_a_person(tmp_path):
@@ -122,7 +122,7 @@ def test_undo_of_a_person(tmp_path):
         assert session.undo("eve") is None
         taken = session.undo("ann")
         assert taken is not None
-        assert session.answers()[2] == ["ann", "bob"]
+        assert answers_of(session)[2] == ["ann", "bob"]
 
 
 def test_leases_keep_questions_until_they_expire(tmp_path):
@@ -153,7 +153,7 @@ def test_what_cannot_be_told_is_explained(tmp_path):
             two.tell(mine.ids[1:], [5])
         with pytest.raises(ordhc.InputError, match="lease = -1"):
             two.ask(1, lease=-1)
-        assert two.n_answered == one.n_answered == 1
+        assert two.status.n_answered == one.status.n_answered == 1
 
 
 WORKER = """
@@ -203,8 +203,8 @@ def test_several_processes_at_once(tmp_path):
     assert [worker.returncode for worker in workers] == [0] * 4
     assert min(told) >= 5
     with ordhc.Session(path) as session:
-        assert session.n_answered == sum(told)
-        _, _, who = session.answers()
+        assert session.status.n_answered == sum(told)
+        _, _, who = answers_of(session)
         assert [who.count(f"worker {k}") for k in range(4)] == told
         assert same(session.tree(), random_tree(60, 3))
 
@@ -258,7 +258,7 @@ def test_an_interview(tmp_path, monkeypatch):
     assert ordhc.read_tree("t.nwk").to_newick(branch_lengths=False) == "(car,(cat,dog));"
     assert len(ordhc.read_triplets("t.csv")) == 2
     with ordhc.Session("a.ordhc") as session:
-        assert session.answers()[2] == ["ann"]
+        assert answers_of(session)[2] == ["ann"]
     done = interview("b.ordhc", "--items", "items.txt", input="u\n")
     assert "nothing to undo" in done.output
 
@@ -308,11 +308,11 @@ def test_pairs(tmp_path, monkeypatch):
         while not session.done:
             questions = session.ask(3)
             session.tell(questions.ids, oracle(questions.rows))
-            if session.n_answered == 6:
+            if session.status.n_answered == 6:
                 assert len(session.undo()) == 4
         want = ordhc.linkage(S, "complete", dissimilarity=False)
         assert same(session.tree(), want)
-        rows, answers, _ = session.answers()
+        rows, answers, _ = answers_of(session)
         assert isinstance(session.comparisons(), ordhc.Quadruplets)
     with ordhc.Session(tmp_path / "a") as session:
         assert same(session.tree(), want)

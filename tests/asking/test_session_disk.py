@@ -34,7 +34,7 @@ def size_of_log(path):
 
 
 def tell(session, row=(0, 1, 2)):
-    session.add_gold([row], [0])
+    session.add_answers([row], [0], gold=True)
 
 
 def test_an_answer_that_comes_alone_is_on_the_disk(tmp_path, synchronised):
@@ -127,7 +127,7 @@ def test_a_disk_that_takes_nothing(tmp_path, monkeypatch):
         with pytest.raises(OSError, match="may not be kept"):
             tell(session)
         monkeypatch.setattr(disk.os, "fsync", fsync)
-        assert session.n_answered == 1
+        assert session.status.n_answered == 1
         finish(session)
     with ordhc.Session(tmp_path / "a") as session:
         assert session.done
@@ -159,7 +159,7 @@ def test_after_a_power_cut_no_question_has_the_number_of_another(tmp_path, monke
     with ordhc.Session(copy) as session:
         # Nothing is written by reading.
         assert session._mirror.log.n < n
-        assert session.n_answered == 1
+        assert session.status.n_answered == 1
         assert session.tell(lost.ids, [0, 0, 0], who="ann") == ["foreign"] * 3
         questions = session.ask(3, who="bob")
         assert min(questions.ids) > max(lost.ids)

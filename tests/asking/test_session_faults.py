@@ -14,7 +14,7 @@ from ordhc import oracles
 from ordhc.asking.salvage import salvage
 from support.processes import printed
 from support.random_data import random_tree
-from support.sessions import NAMES, ORACLE, TRUTH, finish, state
+from support.sessions import NAMES, ORACLE, TRUTH, answers_of, finish, state
 
 KINDS = [
     {},
@@ -38,18 +38,18 @@ def test_undo_and_import_with_every_learner(memory_path, kind):
         for _ in range(4):
             questions = session.ask(3)
             session.tell(questions.ids, ORACLE(questions.rows))
-        rows, answers, _ = session.answers()
-        before = session.n_answered
+        rows, answers, _ = answers_of(session)
+        before = session.status.n_answered
         assert session.undo() is not None
         session.add_answers(rows[:2], answers[:2], who="old")
-        assert session.n_answered == before + 1
+        assert session.status.n_answered == before + 1
         now = state(session)
         with ordhc.Session(path) as again:
             assert state(again) == now
             assert dict(again.ask(4)) == dict(session.ask(4))
         while session.undo() is not None:
             pass
-        assert session.n_answered == 2
+        assert session.status.n_answered == 2
         finish(session)
         assert ordhc.metrics.robinson_foulds(session.tree(), TRUTH.with_names(NAMES)) == 0
         now = state(session)
@@ -65,7 +65,7 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
         questions = session.ask(2)
         session.tell(questions.ids, ORACLE(questions.rows))
         questions = session.ask(1)
-        rows, answers, _ = session.answers()
+        rows, answers, _ = answers_of(session)
         commit = session._mirror.store.commit
 
         def interrupted():
@@ -84,11 +84,11 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
             calls[call]()
         monkeypatch.undo()
         more = {"ask": 0, "tell": 1, "undo": -1, "add_answers": 2}[call]
-        assert session.n_answered == 2 + more * (moment == "after")
+        assert session.status.n_answered == 2 + more * (moment == "after")
         if call == "tell":
             # They cannot know whether it was kept, and say it again.
             calls[call]()
-            assert session.n_answered == 3
+            assert session.status.n_answered == 3
         with ordhc.Session(path) as again:
             assert state(again) == state(session)
             assert dict(again.ask(4)) == dict(session.ask(4))
@@ -137,11 +137,12 @@ for number in range(40):
             n_interrupts += 1
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    assert acknowledged <= session.n_answered <= tried, (acknowledged, session.n_answered, tried)
+    kept = session.status.n_answered
+    assert acknowledged <= kept <= tried, (acknowledged, kept, tried)
     with ordhc.Session(path) as again:
-        assert again.n_answered == session.n_answered
+        assert again.status.n_answered == session.status.n_answered
         assert again.tree() == session.tree()
-        assert again.n_placed == session.n_placed
+        assert again.status.n_placed == session.status.n_placed
         assert dict(again.ask(4)) == dict(session.ask(4))
     session.close()
 print(n_interrupts)
@@ -182,12 +183,12 @@ for round in range(24):
         except OSError as error:
             n_failed += 1
             assert "nothing of this call is kept" in str(error), error
-            acknowledged = session.n_answered
+            acknowledged = session.status.n_answered
             assert before <= acknowledged <= before + 3
-        assert session.n_answered == acknowledged, (session.n_answered, acknowledged)
+        assert session.status.n_answered == acknowledged, (session.status.n_answered, acknowledged)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     with ordhc.Session(path) as again:
-        assert again.n_answered == acknowledged
+        assert again.status.n_answered == acknowledged
         assert again.tree() == session.tree()
         assert dict(again.ask(4)) == dict(session.ask(4))
 while not session.done:
@@ -255,14 +256,14 @@ def test_flipped_bits(memory_path):
                 new.unlink(missing_ok=True)
                 done = salvage(path, new)
                 with ordhc.Session(new) as session:
-                    rows, answers, who = session.answers()
+                    rows, answers, who = answers_of(session)
                     kept = {
                         (*row, a, w) for row, a, w in zip(rows.tolist(), answers.tolist(), who, strict=True)
                     }
                     # One that was taken back may stand again.
                     assert len(kept - given) <= 1
                     assert len(given & kept) >= len(given) - 1, (at, done)
-                    assert done.n_answers == session.n_answered
+                    assert done.n_answers == session.status.n_answered
                     if not any("settings" in note for note in done.notes):
                         finish(session)
                         assert session.names == tuple(NAMES)
@@ -290,6 +291,6 @@ def test_several_threads_share_one_session(memory_path):
             thread.start()
         for thread in threads:
             thread.join()
-        assert session.n_answered == sum(told)
-        assert np.array_equal(oracle(session.answers()[0]), session.answers()[1])
+        assert session.status.n_answered == sum(told)
+        assert np.array_equal(oracle(answers_of(session)[0]), answers_of(session)[1])
         assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0

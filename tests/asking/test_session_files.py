@@ -13,6 +13,7 @@ import ordhc
 from ordhc import oracles
 from ordhc.asking import store
 from ordhc.cli import group
+from support.sessions import answers_of
 
 DATA = Path(__file__).parents[1] / "data"
 NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
@@ -48,10 +49,10 @@ def test_open_questions_outlive_undo_and_import(tmp_path, kind):
         ann.add_answers([[0, 3, 5]], ORACLE([[0, 3, 5]]), who="old")
         mine = ann.ask(3, who="ann")
         assert not set(mine.ids.tolist()) & set(theirs.ids.tolist())
-        before = bob.n_answered
+        before = bob.status.n_answered
         bob.tell(theirs.ids, ORACLE(theirs.rows), who="bob")
-        assert bob.n_answered == before + len(theirs)
-        rows, _, who = bob.answers()
+        assert bob.status.n_answered == before + len(theirs)
+        rows, _, who = answers_of(bob)
         kept = [tuple(row) for row, name in zip(rows.tolist(), who, strict=True) if name == "bob"]
         assert kept == [row for _, row in theirs]
         ann.tell(mine.ids, ORACLE(mine.rows), who="ann")
@@ -67,33 +68,33 @@ def test_late_and_repeated_answers_are_kept(tmp_path):
         wrong = (ORACLE(questions.rows) + 1) % 3
         session.tell(questions.ids, wrong, who="bob")
         session.tell(questions.ids, wrong, who="bob")
-        assert session.n_answered == 4
+        assert session.status.n_answered == 4
         assert len(session.comparisons()) == 8
         # The learner goes by the first answer, as long as it stands.
         assert session.tree() == tree
         session.undo("ann")
         session.undo("ann")
-        assert session.answers()[2] == ["bob", "bob"]
+        assert answers_of(session)[2] == ["bob", "bob"]
         with ordhc.Session(tmp_path / "b", NAMES, schedule="rounds") as other:
             same = other.ask(2)
             other.tell(same.ids, wrong)
             assert other.tree() == session.tree()
         assert session.tell([questions.ids[0], 99], [0, 0]) == ["late", "foreign"]
-        assert session.n_answered == 3
+        assert session.status.n_answered == 3
 
 
 def test_imports_are_used_when_they_are_asked_for(tmp_path):
     """Also those that the learner asks for only later."""
     with ordhc.Session(tmp_path / "full", NAMES) as full:
         assert finished(full)
-        rows, answers, _ = full.answers()
+        rows, answers, _ = answers_of(full)
     with ordhc.Session(tmp_path / "a", NAMES) as session:
         session.add_answers(rows[1:], answers[1:])
         assert not session.done
         answer(session)
         session.ask()
         assert session.done
-        assert session.n_answered == len(rows)
+        assert session.status.n_answered == len(rows)
 
 
 # --- what is given ---------------------------------------------------------------------------
@@ -113,7 +114,7 @@ def test_what_is_no_answer_is_refused(tmp_path):
                 session.add_answers(rows, answers)
         session.add_answers(np.array([[0.0, 1.0, 2.0]]), [2])
         session.add_answers([], [])
-        assert session.n_answered == 1
+        assert session.status.n_answered == 1
         for call in (session.ask, session.undo, lambda who: session.tell([1], [0], who=who)):
             for who, text in [(5, "who = 5 is no name"), ("\ud800", "cannot be written")]:
                 with pytest.raises(ordhc.InputError, match=text):
@@ -165,7 +166,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
                 seconds = np.arange(len(questions)) * 0.5
                 session.tell(questions.ids, told, who=who, seconds=seconds, p=p)
                 session.undo(who)
-            session.add_gold([[0, 1, 2, 3][: session.width]], [1])
+            session.add_answers([[0, 1, 2, 3][: session.width]], [1], gold=True)
             session.forget("ann")
             expected = state_of(session)
             # Also what is in the write-ahead log alone.
@@ -191,7 +192,7 @@ def state_of(session):
         getattr(log, name)[:n].tolist() for name in ("kinds", "refs", "leaves", "answers", "undone", "at")
     ]
     more = [np.nan_to_num(getattr(log, name)[:n], nan=-1).tolist() for name in ("seconds", "p")]
-    return names, columns, more, session.tree(), session.remaining_estimate
+    return names, columns, more, session.tree(), session.status.remaining
 
 
 def test_files_that_are_refused(tmp_path):
@@ -242,7 +243,7 @@ def test_files_that_are_refused(tmp_path):
     with pytest.raises(sqlite3.IntegrityError):
         edited("UPDATE events SET answer = 7 WHERE kind = 2")
     with ordhc.Session(path) as session:
-        assert session.n_answered == 1
+        assert session.status.n_answered == 1
 
 
 def test_salvaging_from_the_command_line(tmp_path, monkeypatch):
@@ -250,7 +251,7 @@ def test_salvaging_from_the_command_line(tmp_path, monkeypatch):
     with ordhc.Session("a", NAMES, schedule="rounds") as session:
         for _ in range(4):
             answer(session, 2, who="ann")
-        n = session.n_answered
+        n = session.status.n_answered
     run = CliRunner()
     done = run.invoke(group, ["session", "info", "a"])
     assert f"{n} answers" in done.output
@@ -266,7 +267,7 @@ def test_salvaging_from_the_command_line(tmp_path, monkeypatch):
     assert f"{n - 1} answers are kept" in done.output
     assert "1 events could not be read" in done.output
     with ordhc.Session("c") as session:
-        assert session.n_answered == n - 1
+        assert session.status.n_answered == n - 1
         assert finished(session)
     for arguments, text in [
         (["b", "-o", "c"], "there is a file already"),

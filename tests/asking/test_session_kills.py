@@ -15,7 +15,7 @@ BEGIN = """
 import json, random, sys
 import ordhc
 from ordhc import oracles
-from support.sessions import answer, told_until_killed
+from support.sessions import answers_of, answer, told_until_killed
 from support.random_data import random_tree
 """
 
@@ -34,11 +34,11 @@ acknowledged = 0
 for _ in range(100):
     acknowledged += sum(told_until_killed(path, work, chance.random() * 0.03))
     with ordhc.Session(path) as session:
-        kept = session.n_answered
+        kept = session.status.n_answered
         # The last answers may be on the disk without having been acknowledged.
         assert acknowledged <= kept <= acknowledged + 3, (acknowledged, kept)
         acknowledged = kept
-        rows, answers, _ = session.answers()
+        rows, answers, _ = answers_of(session)
         assert (oracle(rows) == answers).all()
 with ordhc.Session(path) as session:
     while not session.done:
@@ -91,14 +91,14 @@ for number in range(kills):
     undos = sure.count(b"u")
     gain = sum(worth.get(call, 0) for call in sure)
     with ordhc.Session(path) as session:
-        kept = session.n_answered
+        kept = session.status.n_answered
         last = 0 if len(sure) == len(calls) else worth.get(calls[-1], -1)
         # An undo of nothing takes nothing back.
         assert low + gain - undos + min(last, 0) <= kept <= low + gain + max(last, 0), (told, low, kept)
         if low > undos:
             assert kept in (low + gain - undos, low + gain - undos + last), (told, low, kept)
         counts[at] = kept
-        rows, answers, _ = session.answers()
+        rows, answers, _ = answers_of(session)
         assert (oracle(rows) == answers).all()
 for path in paths:
     with ordhc.Session(path) as session:

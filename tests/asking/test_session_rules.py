@@ -22,7 +22,7 @@ NAMES = [f"thing {k}" for k in range(9)]
 def answered(session, who, n, *, seconds=2.0, place=None):
     """Somebody answers n random questions; `place` is the place on the page, by turns if it is None."""
     for k in range(n):
-        asked = session.pose("random", who=who)
+        asked = session.ask(sampler="random", who=who)
         session.tell(asked.ids, [k % 3], who=who, seconds=[seconds], places=[place or 1 + k % 3])
 
 
@@ -37,11 +37,11 @@ def session(tmp_path):
 
 
 def test_rules_leave_people_out_everywhere(session):
-    assert session.rules is None
-    assert session.excluded == {}
+    assert session.analysed().rules == ()
+    assert session.analysed().excluded == {}
     assert session.comparisons().weights is None
     session.set_rules(seconds=0.5, same_side=0.9)
-    assert session.excluded == {"fast": ("too fast: 0.20 s",), "same": ("same place: 100%",)}
+    assert session.analysed().excluded == {"fast": ("too fast: 0.20 s",), "same": ("same place: 100%",)}
     kept = session.comparisons()
     assert set(kept.group_names) == {"fine", "few"}
     assert len(kept) == 2 * (12 + FEWEST - 1)
@@ -72,12 +72,12 @@ def test_rules_are_read_anew_by_others_and_salvaged(session, tmp_path):
     session.set_rules(same_side=0.9)
     path = tmp_path / "a.ordhc"
     with ordhc.Session(path) as other:
-        assert list(other.excluded) == ["same"]
-        assert [rules.seconds for rules in other.rules_history] == [0.5, None]
+        assert list(other.analysed().excluded) == ["same"]
+        assert [rules.seconds for rules in other.analysed().rules] == [0.5, None]
     salvage(path, tmp_path / "b.ordhc")
     with ordhc.Session(tmp_path / "b.ordhc") as saved:
-        assert saved.rules_history == session.rules_history
-        assert saved.excluded == session.excluded
+        assert saved.analysed().rules == session.analysed().rules
+        assert saved.analysed().excluded == session.analysed().excluded
 
 
 def test_session_info_says_whom_the_rules_leave_out(session, tmp_path, capsys):
@@ -97,7 +97,7 @@ def test_rules_that_cannot_be(session, wrong, told):
 
 
 def test_places_that_cannot_be(session):
-    asked = session.pose("random", who="new")
+    asked = session.ask(sampler="random", who="new")
     for places in ([-1], [1, 2], [0.5]):
         with pytest.raises(ordhc.InputError, match="places"):
             session.tell(asked.ids, [0], who="new", places=places)

@@ -12,7 +12,7 @@ import pytest
 import ordhc
 from ordhc.asking import schema
 from ordhc.asking.salvage import salvage
-from support.sessions import NAMES, ORACLE, answer, finish, state
+from support.sessions import NAMES, ORACLE, answer, answers_of, finish, state
 
 DATA = Path(__file__).parents[1] / "data"
 #: What the file of format 1 holds, as it was told to the version that has written it.
@@ -142,7 +142,7 @@ def test_what_the_first_format_holds(tmp_path):
     assert salvage(tmp_path / "b.ordhc", tmp_path / "c.ordhc").n_answers == 7
     for name, n in (("a", 8), ("c", 7)):
         with ordhc.Session(tmp_path / f"{name}.ordhc") as session:
-            rows, answers, who = session.answers()
+            rows, answers, who = answers_of(session)
             assert (rows.tolist(), answers.tolist(), who) == (ROWS[:n], ANSWERS[:n], WHO[:n])
             table = session.table()
             assert table["sampler"].tolist() == SAMPLERS[:n]
@@ -154,5 +154,5 @@ def test_what_the_first_format_holds(tmp_path):
     with ordhc.Session(path) as session:
         # Two questions were open when the file was closed; who has them may still answer.
         assert session.tell([27, 28], ORACLE([[2, 4, 6], [4, 6, 5]]), who="bob") == ["taken", "taken"]
-        assert session.n_answered == 10
+        assert session.status.n_answered == 10
         assert session.undo("bob") is not None

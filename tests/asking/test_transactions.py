@@ -6,6 +6,7 @@ import pytest
 
 import ordhc
 from ordhc import InputError
+from support.sessions import answers_of
 
 
 @pytest.fixture
@@ -25,10 +26,10 @@ def test_calls_happen_together(session, memory_path):
             assert answer(session, who) == ["taken"]
         # Nobody else sees anything of it yet.
         with ordhc.Session(memory_path / "a.ordhc") as other:
-            assert other.n_answered == 0
-        assert session.n_answered == 3
+            assert other.status.n_answered == 0
+        assert session.status.n_answered == 3
     with ordhc.Session(memory_path / "a.ordhc") as other:
-        assert other.n_answered == 3
+        assert other.status.n_answered == 3
         assert other.tree().to_newick() == session.tree().to_newick()
 
 
@@ -40,7 +41,7 @@ def test_nothing_of_it_happens_when_it_fails(session, memory_path):
         answer(session, "bob")
         session.undo("ann")
         raise KeyError
-    assert session.n_answered == 1
+    assert session.status.n_answered == 1
     assert session.tree().to_newick() == before
     assert list(session.people()) == ["ann"]
     with session.transaction() as db:
@@ -61,7 +62,7 @@ def test_the_same_as_one_by_one(memory_path):
     together.undo("ann")
     with alone.transaction():
         alone.undo("ann")
-    for mine, other in zip(together.answers(), alone.answers(), strict=True):
+    for mine, other in zip(answers_of(together), answers_of(alone), strict=True):
         assert list(map(str, mine)) == list(map(str, other))
     assert together.tree().to_newick() == alone.tree().to_newick()
     for each in sessions:
@@ -77,14 +78,14 @@ def test_a_call_that_fails_halfway_spoils_all(session, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(session._mirror.store, "append", fail)
             with pytest.raises(OSError, match="no room"):
-                session.pose("random", who="bob")
-    assert session.n_answered == 0
+                session.ask(sampler="random", who="bob")
+    assert session.status.n_answered == 0
     # What is refused before anything is written spoils nothing.
     with session.transaction():
         answer(session, "ann")
         with pytest.raises(InputError, match="three different leaves"):
-            session.pose("random", [[0, 0, 1]], who="bob")
-    assert session.n_answered == 1
+            session.ask(sampler="random", rows=[[0, 0, 1]], who="bob")
+    assert session.status.n_answered == 1
 
 
 def test_transactions_are_not_within_each_other(session):
@@ -92,14 +93,14 @@ def test_transactions_are_not_within_each_other(session):
         pass
     with session.transaction():
         answer(session, "ann")
-    assert session.n_answered == 1
+    assert session.status.n_answered == 1
 
 
 def test_errors_of_own_statements_are_ones_own(session):
     with pytest.raises(sqlite3.OperationalError, match="no such table"), session.transaction() as db:  # noqa: PT012
         answer(session, "ann")
         db.execute("SELECT * FROM nowhere")
-    assert session.n_answered == 0
+    assert session.status.n_answered == 0
 
 
 def test_a_full_file_is_an_error_of_the_system(session):
@@ -109,7 +110,7 @@ def test_a_full_file_is_an_error_of_the_system(session):
         db.execute(f"PRAGMA max_page_count = {size}")
         db.execute("CREATE TABLE mine (x)")
         db.execute("INSERT INTO mine VALUES (zeroblob(100000))")
-    assert session.n_answered == 0
+    assert session.status.n_answered == 0
 
 
 def test_other_tables_are_left_alone(session, memory_path):
@@ -119,7 +120,7 @@ def test_other_tables_are_left_alone(session, memory_path):
         db.execute("INSERT INTO mine VALUES ('ann', 1.5)")
         answer(session, "ann")
     with ordhc.Session(memory_path / "a.ordhc") as again:
-        assert again.n_answered == 1
+        assert again.status.n_answered == 1
         again.forget("ann")
     with sqlite3.connect(memory_path / "a.ordhc") as db:
         assert db.execute("SELECT * FROM mine").fetchall() == [("ann", 1.5)]
@@ -129,23 +130,23 @@ def test_other_tables_are_left_alone(session, memory_path):
 def test_questions_are_drawn_that_are_new(session, sampler):
     seen = set()
     for _ in range(20):
-        questions = session.pose(sampler, who="ann")
+        questions = session.ask(sampler=sampler, who="ann")
         assert questions.samplers == (sampler,)
         seen.add(tuple(sorted(questions.rows[0].tolist())))
         session.tell(questions.ids, [1], who="ann")
     # All there are of six leaves; then there is none.
     assert len(seen) == 20
-    assert len(session.pose(sampler, who="ann")) == 0
-    assert len(session.pose(sampler, who="bob")) == 1
+    assert len(session.ask(sampler=sampler, who="ann")) == 0
+    assert len(session.ask(sampler=sampler, who="bob")) == 1
 
 
 def test_own_questions(session):
-    questions = session.pose("heldout", [[2, 0, 5], [1, 3, 4]], who="ann")
+    questions = session.ask(sampler="heldout", rows=[[2, 0, 5], [1, 3, 4]], who="ann")
     assert questions.rows.tolist() == [[2, 0, 5], [1, 3, 4]]
     assert session.tell(questions.ids, [0, -1], who="ann") == ["taken", "taken"]
     assert len(session.comparisons()) == 0
     assert len(session.comparisons(heldout=True)) == 2
-    assert len(session.pose("random", [], who="ann")) == 0
+    assert len(session.ask(sampler="random", rows=[], who="ann")) == 0
 
 
 @pytest.mark.parametrize(
@@ -159,4 +160,18 @@ def test_own_questions(session):
 )
 def test_what_cannot_be_asked(session, sampler, rows, told):
     with pytest.raises(InputError, match=told):
-        session.pose(sampler, rows, who="ann")
+        session.ask(sampler=sampler, rows=rows, who="ann")
+
+
+def test_asking_in_the_name_of_a_sampler_needs_a_person(tmp_path):
+    with ordhc.Session(tmp_path / "s.ordhc", n_leaves=4) as session:
+        with pytest.raises(ordhc.InputError, match="sampler='random' needs who"):
+            session.ask(sampler="random")
+        with pytest.raises(ordhc.InputError, match="rows are asked in the name of a sampler"):
+            session.ask(rows=[[0, 1, 2]], who="ann")
+        with pytest.raises(ordhc.InputError, match="gold answers are right, whoever gave them"):
+            session.add_answers([[0, 1, 2]], [0], who="ann", gold=True)
+
+
+def test_a_session_has_few_members():
+    assert len([name for name in dir(ordhc.Session) if not name.startswith("_")]) <= 20

@@ -13,7 +13,7 @@ import ordhc
 from ordhc import oracles
 from support.answers import levels, people
 from support.random_data import random_tree
-from support.sessions import NAMES, ORACLE, TRUTH, answer, state
+from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, state
 
 
 @pytest.mark.slow
@@ -32,7 +32,7 @@ def test_fewer_questions_than_random_ones():
         t(rows)
         random.append(ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels))
         assert learner.done
-        assert learner.n_answered == 20 * n
+        assert learner.status.n_answered == 20 * n
     assert np.mean(uncertain) > 0.95
     assert np.mean(uncertain) > np.mean(random) + 0.02, (uncertain, random)
 
@@ -85,7 +85,7 @@ def test_people_are_checked():
     ):
         with pytest.raises(ordhc.InputError, match=text):
             learner.tell(ids, [0, 1, 2], who=who)
-    assert learner.n_answered == 0
+    assert learner.status.n_answered == 0
     learner.tell(ids, [0, 1, 2], who=["ann", None, "bob"])
     quick = ordhc.Learner(12, "quick")
     with pytest.raises(ordhc.InputError, match="tells people apart"):
@@ -121,11 +121,11 @@ def test_limits():
     assert len(learner.ask()) == 0
     learner.tell(learner.open.ids[:3], [0, -1, 2])
     assert len(learner.ask(2)) == 2
-    assert learner.remaining_estimate == 17
+    assert learner.status.remaining == 17
     assert len(ordhc.Learner(12, "uncertain").ask()) == 12
-    assert ordhc.Learner(12, "uncertain").remaining_estimate == 240
+    assert ordhc.Learner(12, "uncertain").status.remaining == 240
     endless = ordhc.Learner(12, "uncertain", budget=2**53)
-    assert endless.remaining_estimate == math.inf
+    assert endless.status.remaining == math.inf
     assert "no limit" in repr(endless)
     assert ordhc.Learner(2, "uncertain").done
     with pytest.raises(ordhc.InputError, match="uncertain takes no p; .*learns how often"):
@@ -154,7 +154,7 @@ def test_sessions_go_on_where_they_were(tmp_path, settings):
                 session.undo("bob")
     # What is known follows from the answers, in whatever order they came.
     with ordhc.Session(path) as one, ordhc.Session(tmp_path / "b", NAMES, method="uncertain") as two:
-        rows, answers, who = one.answers()
+        rows, answers, who = answers_of(one)
         for name in ("bob", "ann"):
             theirs = np.flatnonzero([other == name for other in who])[::-1]
             two.add_answers(rows[theirs], answers[theirs], who=name)
@@ -184,7 +184,7 @@ def test_many_people_get_different_questions(tmp_path):
             for who in crowd:
                 answer(session, 2, who=who, oracle=oracle)
         known = Counter()
-        rows, _, who = session.answers()
+        rows, _, who = answers_of(session)
         known.update((name, *sorted(row)) for name, row in zip(who, rows.tolist(), strict=True))
         del known["old", 0, 1, 2]
         assert set(known.values()) == {1}
@@ -199,12 +199,12 @@ def test_what_the_learner_may_not_ask_is_filled(tmp_path):
         # Answers that are held out are not for the tree.
         held_out = session.ask(who="carl")
         session.tell(held_out.ids, [0], who="carl")
-        assert session.n_placed == 0
+        assert session.status.n_placed == 0
         assert len(session.comparisons(heldout=True)) == 2
         session.tell(session.ask(who="ann").ids, [0], who="ann")
-        assert session.n_placed == 3
+        assert session.status.n_placed == 3
     with ordhc.Session(tmp_path / "a") as session:
-        assert session.n_placed == 3
+        assert session.status.n_placed == 3
 
 
 def triplets_of(tree, seed=0, m=600):
@@ -296,9 +296,9 @@ def test_drawing_stops_when_interrupted():
     assert interrupted
     assert took < 2
     # Nothing is lost, and the same questions come.
-    before = learner.n_answered
+    before = learner.status.n_answered
     other = ordhc.Learner(n, "uncertain", among=rows)
-    while other.n_answered < before:
+    while other.status.n_answered < before:
         questions = other.ask(n)
         other.tell(questions.ids, questions.ids % 3)
     assert learner.ask(n).rows.tolist() == other.ask(n).rows.tolist()
@@ -311,7 +311,7 @@ def test_other_threads_may_look_while_trees_are_drawn():
 
     def look():
         while not over.is_set():
-            seen.append((learner.n_answered, learner.done, len(learner.open)))
+            seen.append((learner.status.n_answered, learner.done, len(learner.open)))
 
     watcher = threading.Thread(target=look)
     watcher.start()

@@ -39,7 +39,7 @@ def test_a_session_keeps_what_is_asked(tmp_path):
         tree = ordhc.learn(oracle, session=session)
     with ordhc.Session(path) as session:
         assert session.width == 4
-        assert session.n_answered == 150
+        assert session.status.n_answered == 150
         data = session.comparisons()
         assert isinstance(data, ordhc.Quadruplets)
         np.testing.assert_array_equal(data.rows[:, 0], data.rows[:, 2])

@@ -6,7 +6,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from support.random_data import random_tree
-from support.sessions import state
+from support.sessions import answers_of, state
 from support.trees import same
 
 
@@ -33,7 +33,7 @@ def learned(n, seed, accuracies, claims, delta=0.05, base=0.7):
         who = chance.integers(0, len(accuracies), len(questions))
         right = chance.random(len(who)) < accuracies[who]
         learner.tell(questions.ids, lied(oracle, questions.rows, right), p=claims[who])
-    return learner.n_answered, same(learner.tree(), truth)
+    return learner.status.n_answered, same(learner.tree(), truth)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_answers_that_say_nothing_and_everything():
         questions = learner.ask()
         learner.tell(questions.ids, (oracle(questions.rows) + 1) % 3, p=0.5)
     # Only the first two leaves have places, as at the beginning.
-    assert learner.n_placed == 2
+    assert learner.status.n_placed == 2
     n = 0
     while not learner.done:
         questions = learner.ask()
@@ -96,7 +96,7 @@ def test_who_has_no_p(tmp_path):
             for p in (0.9, "by person"):
                 with pytest.raises(ordhc.InputError, match="needs a learner that weighs them"):
                     session.tell(session.ask().ids, [0], p=p)
-            assert session.n_answered == 0
+            assert session.status.n_answered == 0
     with pytest.raises(ordhc.InputError, match="needs a learner that weighs them"):
         ordhc.Session(tmp_path / "c", n_leaves=5, p="by person", repeat=3)
     learner = ordhc.Learner(5, p=0.8)
@@ -111,7 +111,7 @@ def test_who_has_no_p(tmp_path):
             ]:
                 with pytest.raises(ordhc.InputError, match=text):
                     one.tell(ids, [0], p=p)
-            assert one.n_answered == 0
+            assert one.status.n_answered == 0
         with pytest.raises(ordhc.InputError, match="p is 'by mood', not"):
             session.tell(ids, [0], p="by mood")
 
@@ -146,7 +146,7 @@ def test_p_is_kept_with_the_answers(tmp_path):
             assert dict(again.ask(3, who="eve", fill={})) == dict(other.ask(3, who="eve", fill={}))
         # It matters: the same answers without are another state.
         with ordhc.Session(tmp_path / "b", **settings) as plain:
-            rows, answers, who = session.answers()
+            rows, answers, who = answers_of(session)
             n = 0
             for leaves, told, name in zip(rows.tolist(), answers.tolist(), who, strict=True):
                 questions = plain.ask(1, who=name)
@@ -167,7 +167,7 @@ def test_people_count_by_what_is_known_of_them(tmp_path):
     settings = {"p": "by person", "parallel": 4, "fill": {"gold": 1, "repeat": 1}, "distinct": False}
     with ordhc.Session(tmp_path / "a", n_leaves=16, **settings) as session:
         assert session.settings["p"] == "by person"
-        session.add_gold(gold, oracle(gold))
+        session.add_answers(gold, oracle(gold), gold=True)
         for _ in range(1000):
             if session.done:
                 break

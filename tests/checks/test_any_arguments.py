@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import InputError, Learner, MissingExtraError, PluginError, Quadruplets, Triplets, metrics, oracles
+from ordhc.asking.analysis import Analysed
 
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
@@ -46,6 +47,13 @@ def _in_session(method):
         return getattr(session, method)(*args, **given)
 
     return functools.wraps(getattr(ordhc.Session, method))(call)
+
+
+def _of_analysed(method):
+    def call(*args, **given):
+        return getattr(_one_session().analysed(), method)(*args, **given)
+
+    return functools.wraps(getattr(Analysed, method))(call)
 
 
 def _of_learner(method, **options):
@@ -106,7 +114,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "analysed answers ask close comparisons people refresh set_rules table transaction tree undo".split()  # noqa: SIM905
+_PLAIN = "analysed ask close comparisons people set_rules table transaction tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -223,12 +231,15 @@ CALLS = {
     "Learner.tree": (_of_learner("tree"), {}),
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
-    "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
+    "Session.add_answers of gold": (
+        _in_session("add_answers"),
+        {"rows": ASK, "answers": [0, 1], "gold": True},
+    ),
     **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
-    "Session.accuracy": (_in_session("accuracy"), {"model": TREE}),
-    "Session.pose": (_in_session("pose"), {"sampler": "random", "who": "ann"}),
+    "Session.ask of a sampler": (_in_session("ask"), {"sampler": "random", "who": "ann"}),
+    "Analysed.accuracy": (_of_analysed("accuracy"), {"model": TREE}),
+    "Analysed.posterior": (_of_analysed("posterior"), {"sweeps": 2}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
-    "Session.posterior": (_in_session("posterior"), {"sweeps": 2}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),

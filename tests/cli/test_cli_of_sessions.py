@@ -15,7 +15,7 @@ def path(tmp_path):
     with ordhc.Session(path, names=[f"n{k}" for k in range(10)]) as session:
         for k in range(200):
             who = f"p{k % 5}"
-            questions = session.pose("heldout" if k % 6 == 0 else "random", who=who)
+            questions = session.ask(sampler="heldout" if k % 6 == 0 else "random", who=who)
             if len(questions):
                 # Numbers that are near each other are alike; p4 says otherwise.
                 row = questions.rows[0]
@@ -58,7 +58,7 @@ def test_a_session_has_one_tree(tmp_path, capsys):
     trees = [ordhc.read_tree(path) for path in paths[:2]]
     trees.append(ordhc.Dendrogram.from_dict(json.loads(paths[2].read_text())["tree"]))
     with ordhc.Session(session) as kept:
-        tree, drawn = kept.tree(), kept.posterior()
+        tree, drawn = kept.tree(), kept.analysed().posterior()
         trees += [ordhc.cluster(kept.analysed().comparisons), drawn.dendrogram]
         assert kept.tree() is tree
         # Rules change the tree, too: the oracle answers within half a second.

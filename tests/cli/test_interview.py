@@ -108,7 +108,7 @@ def test_an_export_says_all_of_an_answer(tmp_path, monkeypatch):
         late = session.ask(1, who="ann")
         session.tell(late.ids, [-1], who="ann", seconds=[1.5])
         session.add_answers([[0, 1, 2]], ORACLE([[0, 1, 2]]))
-        n, table = session.n_answered, session.table()
+        n, table = session.status.n_answered, session.table()
     done = CliRunner().invoke(group, ["learn", "a", "--export", "a.csv"], input="q\n")
     assert done.exit_code == 0
     with Path("a.csv").open(newline="", encoding="utf-8") as file:

@@ -126,7 +126,7 @@ def test_three_terminals_at_once(tmp_path):
     with ordhc.Session(tmp_path / "a") as session:
         assert session.done
         assert same(session.tree(), truth)
-        assert session.n_answered == sum(n.values())
+        assert session.status.n_answered == sum(n.values())
         assert {who: person.n_answers for who, person in session.people().items()} == n
         assert (session.table()["seconds"] >= 0).all()
     with (tmp_path / "zoë.csv").open(newline="", encoding="utf-8") as file:

@@ -139,7 +139,7 @@ def test_a_session_says_how_good_its_tree_is(tmp_path):
     noisy = ordhc.oracles.noisy(oracle, 0.85)
     with ordhc.Session(tmp_path / "a", n_leaves=20, method="uncertain", budget=200) as session:
         tree = ordhc.learn(noisy, session=session)
-        p = session.posterior(sweeps=100)
+        p = session.analysed().posterior(sweeps=100)
         assert p.expected.accuracy == pytest.approx(1 - ordhc.metrics.triplet_distance(tree, truth), abs=0.1)
         assert p.forecast(session.comparisons(), 10, repeats=2).accuracy > 0.98
         assert p.heldout is None
@@ -151,10 +151,10 @@ def test_a_session_says_how_good_its_tree_is(tmp_path):
             session.tell(questions.ids, oracle(questions.rows), who=who)
         session.release(taken.ids)
         ordhc.learn(noisy, session=session)
-        p = session.posterior(sweeps=100)
+        p = session.analysed().posterior(sweeps=100)
         heldout = session.comparisons(heldout=True)
         assert p.heldout.n_answers == len(heldout) // 2 > 30
         assert p.heldout.accuracy == pytest.approx(p.accuracy(heldout))
-        assert p.heldout == session.accuracy(p)
+        assert p.heldout == session.analysed().accuracy(p)
         assert p.heldout.chance == pytest.approx(1 / 3)
         assert 0.7 < p.heldout.low < p.heldout.accuracy <= p.heldout.high <= 1

@@ -292,10 +292,10 @@ def test_sessions_and_scans(tmp_path):
     assert scanned.n_answers == 400
     rng = np.random.default_rng(1)
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=12, seed=1) as session:
-        while session.n_answered < 60 and not session.done:
+        while session.status.n_answered < 60 and not session.done:
             questions = session.ask(4)
             session.tell(questions.ids, rng.integers(0, 3, len(questions.ids)))
-        n = session.n_answered
+        n = session.status.n_answered
         found = ordhc.structure(session, folds=2)
     assert found.n_answers == n
     assert found.caution is not None

@@ -9,6 +9,7 @@ import ordhc
 from ordhc import hooks, specs, testing
 from ordhc.cli import group
 from support.plugins import rows_of
+from support.sessions import answers_of
 
 GUIDE = Path(__file__).parents[2] / "docs" / "plugins.md"
 
@@ -62,7 +63,7 @@ def test_the_oracle_of_the_guide_answers_everywhere(install, tmp_path, monkeypat
         assert ordhc.metrics.robinson_foulds(ordhc.read_tree("tree.nwk"), tree) == 0
     assert "letters" in CliRunner().invoke(group, ["plugins"]).output
     with ordhc.Session("words.ordhc") as kept:
-        assert set(kept.answers()[2]) == {"letters"}
+        assert set(answers_of(kept)[2]) == {"letters"}
 
 
 def cherries(tree):

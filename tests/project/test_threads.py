@@ -15,6 +15,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from ordhc.testing import check_linkage
+from support.sessions import answers_of
 
 THREADS = 16
 FREE = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -120,7 +121,7 @@ def test_a_learner_that_all_ask_and_tell(method):
 
     given = [number for mine in at_once(work) for number in mine]
     assert len(given) == len(set(given)) == learner.n_asked
-    assert learner.n_answered == learner.n_asked
+    assert learner.status.n_answered == learner.n_asked
     assert not len(learner.open)
 
 
@@ -145,8 +146,8 @@ def test_a_session_file_that_all_share(tmp_path):
 
     given = sum(at_once(work))
     with ordhc.Session(path) as session:
-        assert session.n_answered == given > 0
-        people = session.answers()[2]
+        assert session.status.n_answered == given > 0
+        people = answers_of(session)[2]
     assert len(people) == given
 
 

@@ -22,7 +22,7 @@ def test_sessions_bring_people_and_what_was_held_out(tmp_path):
                 answer(session, 5, who, oracle)
         r = ordhc.report(session, n_resamples=5)
         found = r.numbers["session"]
-        assert found["n_answers"] == session.n_answered
+        assert found["n_answers"] == session.status.n_answered
         known = session.people()
         told = {person["who"]: person for person in r.numbers["people"]}
         assert "ann" in told
@@ -34,7 +34,7 @@ def test_sessions_bring_people_and_what_was_held_out(tmp_path):
         assert of_tree["by"] == "tree"
         assert of_tree["estimate"] == pytest.approx(ordhc.metrics.answer_accuracy(r.tree, apart))
         assert of_tree["chance"] == pytest.approx(1 / 3)
-        assert session.accuracy(r.tree).accuracy == of_tree["estimate"]
+        assert session.analysed().accuracy(r.tree).accuracy == of_tree["estimate"]
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

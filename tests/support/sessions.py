@@ -6,10 +6,17 @@ import time
 
 import ordhc
 from ordhc import oracles
+from ordhc.asking.analysis import rows_and_answers
 
 NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
 TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")
 ORACLE = oracles.from_tree(TRUTH)
+
+
+def answers_of(session):
+    """All answers of a session: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
+    table = session.table()
+    return *rows_and_answers(table), table["who"].tolist()
 
 
 def answer(session, limit=1, who=None, oracle=ORACLE):
@@ -27,14 +34,14 @@ def finish(session, oracle=ORACLE):
 
 def state(session):
     """What two sessions of the same file have in common."""
-    rows, answers, who = session.answers()
+    rows, answers, who = answers_of(session)
     return (
         rows.tolist(),
         answers.tolist(),
         who,
         session.tree(),
-        session.n_placed,
-        session.remaining_estimate,
+        session.status.n_placed,
+        session.status.remaining,
     )
 
 

@@ -98,7 +98,7 @@ with ordhc.Session(path, names=list(zoo.index)[:12]) as session:
     questions = session.ask(3, who="ann")
     print(session.tell(questions.ids, [0, 1, 2], who="ann"))
 with ordhc.Session(path) as session:
-    print(session.n_answered, "answers are kept")
+    print(session.status.n_answered, "answers are kept")
 
 # %%
 # On the command line a session asks you in the terminal, and ``ordhc collect`` asks people on a web page

@@ -124,7 +124,7 @@ def test_rules_leave_people_out_and_delete_nothing(serve):
     assert len(rows_of(boss.get("/dashboard/download/trials.csv").text)) == 30
     assert len(rows_of(boss.get("/dashboard/download/triplets.csv").text)) == 20
     with ordhc.Session(server.data) as session:
-        assert session.n_answered == 30
+        assert session.status.n_answered == 30
 
 
 def test_gold_tells_who_is_reliable(serve, tmp_path):
@@ -191,7 +191,7 @@ def test_erasing_somebody_erases_them(serve, way):
     server.stop()
     with ordhc.Session(server.data) as session:
         assert list(session.people()) == [ids["ann-the-first-of-all"]]
-        assert session.n_answered == 6
+        assert session.status.n_answered == 6
 
 
 def test_the_ids_of_the_platform_can_be_deleted(serve, tmp_path):

@@ -138,7 +138,7 @@ def test_kills_lose_and_double_nothing(memory_path, sampler):
         (name, trial): choice for name, mine in acknowledged.items() for trial, choice in mine.items()
     }
     with ordhc.Session(data) as session:
-        assert session.n_answered == total - held
+        assert session.status.n_answered == total - held
         table = session.table()
     # No question was told twice for anybody.
     assert len(set(zip(table["who"], table["question"], strict=True))) == len(table["who"])
@@ -178,7 +178,7 @@ def test_a_full_disk_is_told_and_breaks_nothing(tmp_path):
         choices = [choice for (choice,) in db.execute("SELECT choice FROM collect_trials ORDER BY trial")]
     assert choices == [1] * 5 + [2] * (n - 5) + [3, None]
     with ordhc.Session(data) as session:
-        assert session.n_answered == n + 1
+        assert session.status.n_answered == n + 1
 
 
 def test_clocks_that_jump(monkeypatch):

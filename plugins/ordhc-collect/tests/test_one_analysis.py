@@ -152,7 +152,7 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
     # Written out: the share of held-out answers of those who count whose odd one is the likeliest, without
     # questions that the tree was made from, too.
     with ordhc.Session(data) as session:
-        drawn = session.posterior()
+        drawn = session.analysed().posterior()
     leaves = np.sort([table[f"leaf_{k}"] for k in (1, 2, 3)], axis=0).T
     seen = {tuple(row) for row in leaves[mine & ~held].tolist()}
     agreed = []
@@ -229,10 +229,10 @@ def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
     assert versions[0][0] < versions[1][0]
     assert "argon2" not in versions[1][1]
     with ordhc.Session(data) as session:
-        assert [rules.seconds for rules in session.rules_history] == [0.5]
+        assert [rules.seconds for rules in session.analysed().rules] == [0.5]
         session.set_rules(seconds=0.8)
-        assert [rules.seconds for rules in session.rules_history] == [0.5, 0.8]
-        assert session.rules_history[0].at < session.rules_history[1].at
+        assert [rules.seconds for rules in session.analysed().rules] == [0.5, 0.8]
+        assert session.analysed().rules[0].at < session.analysed().rules[1].at
 
 
 @pytest.fixture(scope="module")
@@ -290,9 +290,9 @@ def test_forgetting_somebody_takes_their_places_along(study, tmp_path):
     copy = tmp_path / "copy.ordhc"
     copy.write_bytes(data.read_bytes())
     with ordhc.Session(copy) as session:
-        (who,) = [who for who, why in session.excluded.items() if "same place" in why[0]]
+        (who,) = [who for who, why in session.analysed().excluded.items() if "same place" in why[0]]
         session.forget(who)
-        assert who not in session.excluded
+        assert who not in session.analysed().excluded
     with sqlite3.connect(copy) as db:
         places = db.execute("SELECT count(*) FROM places").fetchone()[0]
         answers = db.execute("SELECT count(*) FROM events WHERE kind = 2").fetchone()[0]

@@ -51,7 +51,7 @@ def test_all_the_way(serve):
     assert "DONE1" in Client(server).join("?PROLIFIC_PID=abc123").text
     assert server.stop() == ""
     with ordhc.Session(server.data) as session:
-        assert session.n_answered == 4
+        assert session.status.n_answered == 4
         table = session.table()
     assert table["seconds"].tolist() == pytest.approx([1.234] * 4)
     for row, (_, _, choice, status, sides, leaves, _) in zip(range(4), trials(server), strict=True):
@@ -129,7 +129,7 @@ def test_reload_and_second_tab_double_nothing(serve):
     server.stop()
     assert [row[2] for row in trials(server)] == [1, 3, 1, None]
     with ordhc.Session(server.data) as session:
-        assert session.n_answered in (2, 3)
+        assert session.status.n_answered in (2, 3)
 
 
 def test_an_answer_that_comes_too_soon_does_not_count(serve):
@@ -200,7 +200,7 @@ def test_undo(serve):
     server.stop()
     assert [(row[2], row[6]) for row in trials(server)] == [(3, 1), (1, 1), (1, 0)]
     with ordhc.Session(server.data) as session:
-        assert session.n_answered == 3
+        assert session.status.n_answered == 3
         assert [person.n_answers for person in session.people().values()] == [3]
 
 
@@ -249,11 +249,14 @@ def test_questions_of_each_kind(serve, question, top):
     client.submit("/next", fields_of(page.text))
     server.stop()
     with ordhc.Session(server.data) as session:
-        assert session.n_answered == 6
-        rows, answers, _ = session.answers()
-    for (_, _, choice, _, sides, leaves, _), row, answer in zip(trials(server), rows, answers, strict=True):
+        assert session.status.n_answered == 6
+        table = session.table()
+        rows = zip(*(values for name, values in table.items() if name.startswith("leaf_")), strict=True)
+    for (_, _, choice, _, sides, leaves, _), row, answer in zip(
+        trials(server), rows, table["answer"], strict=True
+    ):
         leaves, sides = [int(x) for x in leaves.split()], [int(x) for x in sides.split()]
-        assert leaves == row.tolist()
+        assert leaves == list(row)
         shown = [leaves[side] for side in sides]
         if choice == 0:
             assert answer == (-1 if question == "odd" else 0)

@@ -1,4 +1,4 @@
-"""What the answers of a session say: as comparisons, of people, and of the tree."""
+"""The analysis of a session's answers: comparisons, people, held-out answers, the tree."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from ordhc.clustering.outlook import Predicted
     from ordhc.clustering.posterior import Posterior
 
-__all__ = ["Analysed", "Analysis", "accuracy_of", "best_tree", "posterior_of"]
+__all__ = ["Analysed", "Analysis", "best_tree", "rows_and_answers"]
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
-#: What a tree says of leaves that it doesn't tell apart.
+#: The answer of a tree to a question about leaves that it does not tell apart.
 _SILENT = 9
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
@@ -48,25 +48,90 @@ class Analysed:
     Attributes
     ----------
     comparisons
-        The answers that trees are made of.
+        The answers that trees are made from.
     heldout
-        The answers to held-out questions, for scores; unweighted.
+        The answers to held-out questions, for scores. They are not weighted.
     about
-        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count;
-        "n_scored", how many of the held-out answers are in `heldout`;
-        "n_none", how many of these answers name none (of three as the odd one out, or of two pairs as
-        nearer) and so give no comparison; "weights"; "rules" in words, and how often they were set;
-        "excluded", the reasons by person, and "n_excluded_answers"; "samplers", how many of the answers each
-        sampler asked for.
+        What was applied, as a dict for JSON: "n_answers", "n_people" and "n_held_out" of the people who
+        count; "n_scored", the number of held-out answers in `heldout`; "n_none", the number of answers that
+        name none (of three as the odd one out, or of two pairs as closer) and so give no comparison;
+        "weights"; "rules" in words, and the number of times that rules were set; "excluded", the reasons by
+        person; "n_excluded_answers"; "samplers", the number of answers by the sampler of the question.
+    rules
+        All rules that were ever set, each with its time, the latest last. See `Session.set_rules`.
+    excluded
+        The people whom the latest rules exclude, each with the reasons in words, whoever was excluded here.
     """
 
     comparisons: Triplets | Quadruplets
     heldout: Triplets | Quadruplets
     about: dict[str, Any]
+    rules: tuple[Rules, ...]
+    excluded: dict[str, tuple[str, ...]]
+
+    def posterior(self, **options: Any) -> "Posterior":
+        """Sample trees given the answers; see `ordhc.posterior`.
+
+        `Posterior.expected` says how right the tree is by now, `Posterior.heldout` how well it predicts the
+        held-out answers, and ``forecast(analysed.comparisons, 40)`` how right the tree would be with 40 more
+        answers for each leaf.
+
+        Parameters
+        ----------
+        **options
+            As in `ordhc.posterior`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=6, method="uncertain", budget=40) as session:
+        ...     tree = ordhc.learn(ordhc.oracles.from_tree("(((0,1),2),((3,4),5));"), session=session)
+        ...     session.analysed().posterior().expected.accuracy > 0.9
+        True
+        """
+        from ordhc.clustering.posterior import posterior
+        from ordhc.evaluate.held_out import scored
+
+        found = posterior(self.comparisons, **options)
+        found.heldout = scored(found, self.heldout)
+        return found
+
+    def accuracy(self, model: "Dendrogram | Posterior") -> "Predicted | None":
+        """Return the share of held-out answers that a model predicts, with its 95% interval.
+
+        Held-out answers are answers to random questions from which no tree is made. See
+        `ordhc.metrics.answer_accuracy`.
+
+        Parameters
+        ----------
+        model
+            A tree predicts the pair that is closest in it. A posterior predicts by its probabilities, and
+            knows the lengths of leaves.
+
+        Returns
+        -------
+        Predicted or None
+            None if there are no held-out answers.
+
+        Raises
+        ------
+        InputError
+            `model` is neither a tree nor a posterior, or has another number of leaves.
+        """
+        from ordhc.clustering.posterior import Posterior
+        from ordhc.evaluate.held_out import scored
+
+        if not isinstance(model, Dendrogram | Posterior):
+            raise InputError(f"model is {_checks.quoted(model)}, neither a Dendrogram nor a Posterior")
+        tree = model.dendrogram if isinstance(model, Posterior) else model
+        if tree.n_leaves != self.heldout.n_leaves:
+            raise InputError(f"the tree has {tree.n_leaves} leaves, the session has {self.heldout.n_leaves}")
+        return scored(model, self.heldout)
 
 
 class Analysis:
-    """What the answers in memory say of the tree, and of the people who gave them.
+    """The analysis of the answers in memory.
 
     Its methods are called within `Mirror.reading` or `Mirror.writing`.
     """
@@ -77,11 +142,6 @@ class Analysis:
         # By the number of a person, and how much was known then.
         self._trusts: Sequence[float] = ()
         self._trusts_at, self._trusts_of = 0, -1
-
-    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
-        """See `Session.answers`."""
-        log, at = self._log, self._log.standing()
-        return log.leaves[at], log.answers[at], [log.people[who][0] for who in log.who[at].tolist()]
 
     def comparisons(
         self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
@@ -99,7 +159,7 @@ class Analysis:
         if heldout is not None:
             apart = self._kinds(at) == HELDOUT
             if heldout:
-                # What was asked otherwise too is not held out.
+                # A question that another sampler asked too is not held out.
                 questions, _ = as_questions(log.leaves[at], log.answers[at])
                 numbers, count = numbered(questions)
                 elsewhere = np.bincount(numbers, ~apart, minlength=count) > 0
@@ -142,10 +202,12 @@ class Analysis:
                 "n_excluded_answers": int(out.sum()),
                 "samplers": dict(zip(samplers.tolist(), counts.tolist(), strict=True)),
             },
+            rules,
+            by_rules,
         )
 
     def rules(self) -> tuple[Rules, ...]:
-        """All rules that were ever set, the latest last."""
+        """Return all rules that were ever set, the latest last."""
         return from_json(self._mirror.store.state("rules"))
 
     def set_rules(self, rules: Rules) -> None:
@@ -156,7 +218,7 @@ class Analysis:
             self._mirror.store.set_state("rules", kept)
 
     def excluded(self) -> dict[str, tuple[str, ...]]:
-        """The people whom the rules leave out, with the reasons."""
+        """Return the people whom the rules exclude, with the reasons."""
         return self._excluded(self._log.standing())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
@@ -173,7 +235,7 @@ class Analysis:
         return {name: reasons for name, reasons in found.items() if reasons}
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
-        """What the rules look at, of everybody."""
+        """Return the figures that the rules look at, for each person."""
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
@@ -189,7 +251,7 @@ class Analysis:
         return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
-        """The kinds of the questions of answers; `IMPORT` for those that were imported."""
+        """Return the kinds of the questions of answers; `IMPORT` for answers that were imported."""
         log = self._log
         refs = log.refs[at]
         kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
@@ -222,7 +284,7 @@ class Analysis:
         }
 
     def _seconds(self, at: Rows) -> NDArray[np.float64]:
-        """How long answers took: as it was told, or since the question was given to whoever answered."""
+        """Return the seconds that answers took: as told, or since the person was given the question."""
         log = self._log
         refs, who = log.refs[at], log.who[at]
         number = np.maximum(refs, 1) - 1
@@ -287,9 +349,9 @@ class Analysis:
         return found
 
     def trust(self, who: str | None) -> float:
-        """How likely the next answer of somebody is right, from what they have answered so far; from 1/2 on.
+        """Return the probability, at least 1/2, that a person's next answer is right.
 
-        It is estimated anew whenever a twentieth more is known.
+        It is estimated again when there are 5 % more answers than at the last estimate.
         """
         log = self._log
         person, n = log.ids.get(who, -1), log.n_answered
@@ -301,7 +363,7 @@ class Analysis:
         return max(0.5, self._trusts[person] if known else PRIOR[0] / sum(PRIOR))
 
     def _known(self, at: Rows) -> NDArray[np.int8]:
-        """(m,) right answers to the questions of answers as `as_questions` has them, -1 if not known."""
+        """Return the (m,) known right answers to the questions of answers, -1 where none is known."""
         log = self._log
         rows = log.rows_of(KNOWN)
         if not len(rows):
@@ -314,7 +376,7 @@ class Analysis:
         return known[numbers[len(rows) :]]
 
     def _n_options(self, at: Rows) -> int:
-        """How many answers a question has; "none" is one if anybody said so."""
+        """Return the number of possible answers to a question; "none" counts if anybody gave it."""
         answers = self._log.answers[np.concatenate([at, self._log.rows_of(KNOWN)])]
         nothing = -1 if self._width == 3 else 0
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
@@ -329,7 +391,7 @@ class Analysis:
         return dawid_skene(numbers, answers, who, len(log.people), known, self._n_options(at))
 
     def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
-        """(m,) answers as the tree so far has them, `_SILENT` where it says nothing."""
+        """Return the (m,) answers of the tree so far, `_SILENT` where it has none."""
         tree = self._mirror.desk.tree()
         if not len(rows):
             return np.zeros(0, dtype=np.int8)
@@ -342,31 +404,14 @@ class Analysis:
 
 
 def best_tree(data: Triplets | Quadruplets) -> Dendrogram | None:
-    """The tree of the posterior, None if that would take too long."""
+    """Return the tree of the posterior, or None if that would take too long."""
     from ordhc.clustering.default import default_posterior
 
     found = default_posterior(data)
     return None if found is None else found.dendrogram
 
 
-def posterior_of(data: Triplets | Quadruplets, heldout: Triplets | Quadruplets, **how: Any) -> "Posterior":
-    """See `Session.posterior`."""
-    from ordhc.clustering.posterior import posterior
-    from ordhc.evaluate.held_out import scored
-
-    found = posterior(data, **how)
-    found.heldout = scored(found, heldout)
-    return found
-
-
-def accuracy_of(model: "Dendrogram | Posterior", heldout: Triplets | Quadruplets) -> "Predicted | None":
-    """See `Session.accuracy`."""
-    from ordhc.clustering.posterior import Posterior
-    from ordhc.evaluate.held_out import scored
-
-    if not isinstance(model, Dendrogram | Posterior):
-        raise InputError(f"model is {_checks.quoted(model)}, neither a Dendrogram nor a Posterior")
-    tree = model.dendrogram if isinstance(model, Posterior) else model
-    if tree.n_leaves != heldout.n_leaves:
-        raise InputError(f"the tree has {tree.n_leaves} leaves, the session has {heldout.n_leaves}")
-    return scored(model, heldout)
+def rows_and_answers(table: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+    """Return the (m, 3) or (m, 4) leaves and the (m,) answers in a `Session.table`."""
+    leaves = [values for name, values in table.items() if name.startswith("leaf_")]
+    return np.column_stack(leaves).astype(np.int32, copy=False), table["answer"]

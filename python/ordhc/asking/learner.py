@@ -12,7 +12,7 @@ from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.asking.questions import Questions, checked_among
-from ordhc.asking.remaining import remaining, remaining_in_words
+from ordhc.asking.remaining import Status, remaining, remaining_in_words
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -513,7 +513,7 @@ class Learner:
 
     @property
     def width(self) -> int:
-        """How many leaves a question has: 3, or 4 for two pairs."""
+        """The number of leaves in a question: 3, or 4 for two pairs."""
         return self._learner.width
 
     @property
@@ -531,41 +531,31 @@ class Learner:
         return self._names
 
     @property
-    def n_placed(self) -> int:
-        """How many leaves have their place in the tree."""
-        return self._learner.n_placed
+    def status(self) -> Status:
+        """How far the learner has come."""
+        n_answered = self._learner.n_answered
+        left = min(self._learner.remaining_estimate, self._budget - n_answered)
+        return Status(self._learner.n_placed, n_answered, 0.0 if self.done else remaining(left))
 
     @property
     def n_asked(self) -> int:
-        """How many questions were asked."""
+        """The number of questions that were asked."""
         return self._learner.n_asked
 
     @property
-    def n_answered(self) -> int:
-        """How many questions were answered."""
-        return self._learner.n_answered
-
-    @property
     def n_open(self) -> int:
-        """How many questions were asked and are not answered."""
-        return self.n_asked - self.n_answered
+        """The number of questions that were asked and are not answered yet."""
+        return self.n_asked - self._learner.n_answered
 
     @property
     def n_rounds(self) -> int:
-        """How many times questions were asked while none was open."""
+        """The number of times that questions were asked while none was open."""
         return self._learner.n_rounds
 
-    @property
-    def remaining_estimate(self) -> float:
-        """About how many answers are still needed; 0 when done, infinity if there is no limit."""
-        if self.done:
-            return 0.0
-        return remaining(min(self._learner.remaining_estimate, self._budget - self.n_answered))
-
     def __repr__(self) -> str:
-        state = "done" if self.done else remaining_in_words(self.remaining_estimate)
-        return (
-            f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
-        )
+        status = self.status
+        state = "done" if self.done else remaining_in_words(status.remaining)
+        placed = f"{status.n_placed:,} of {self.n_leaves:,} leaves"
+        return f"<Learner: {placed}, {status.n_answered:,} answers, {state}>"
 
     _repr_html_ = _html.asked

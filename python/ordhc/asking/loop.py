@@ -397,10 +397,10 @@ def _steps(
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])
         if progress is not None:
-            known = subject.n_answered
-            share = known / (known + subject.remaining_estimate) if known else 0.0
+            known = subject.status.n_answered
+            share = known / (known + subject.status.remaining) if known else 0.0
             # What remains is estimated anew after each batch, and may grow.
-            told = max(told, min(subject.n_placed / subject.n_leaves, share))
+            told = max(told, min(subject.status.n_placed / subject.n_leaves, share))
             progress(told)
 
 
@@ -411,7 +411,7 @@ def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
         if isinstance(subject, Learner):
             error.learner = subject  # type: ignore[attr-defined]
             error.add_note(
-                f"{subject.n_answered} answers are kept in the learner of this error (error.learner)"
+                f"{subject.status.n_answered} answers are kept in the learner of this error (error.learner)"
             )
         else:
             error.add_note("all answers are kept in the session; the same call goes on")

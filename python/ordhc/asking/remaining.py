@@ -1,11 +1,31 @@
-"""How many answers are still needed."""
+"""How far learning has come, and how many answers it still needs."""
 
 import math
+from dataclasses import dataclass
 
-__all__ = ["UNLIMITED", "remaining", "remaining_in_words"]
+__all__ = ["UNLIMITED", "Status", "remaining", "remaining_in_words"]
 
 #: A budget of so many questions is no limit.
 UNLIMITED = 2**53
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a learner or a session has come.
+
+    Attributes
+    ----------
+    n_placed
+        The number of leaves that have a place in the tree.
+    n_answered
+        The number of answers that count, imported ones included.
+    remaining
+        An estimate of the number of answers that are still needed; infinity if there is no limit.
+    """
+
+    n_placed: int
+    n_answered: int
+    remaining: float
 
 
 def remaining(estimate: float) -> float:
@@ -14,5 +34,5 @@ def remaining(estimate: float) -> float:
 
 
 def remaining_in_words(estimate: float) -> str:
-    """Return what is left to ask, for people."""
+    """Return the number of answers that are still needed, in words."""
     return "no limit" if math.isinf(estimate) else f"about {estimate:,.0f} to go"

@@ -1,7 +1,8 @@
-"""Sessions: learning that survives everything, in one SQLite file.
+"""Sessions: learners whose answers are kept in an SQLite file.
 
-A session is its settings and an append-only log of events: questions were asked, an answer was given, an
-answer was taken back, answers were imported. Leases of questions, which expire, are no part of it.
+A session consists of its settings and an append-only log of events: questions were asked, an answer was
+given, an answer was taken back, answers were imported. Leases of questions expire and are not part of the
+log.
 """
 
 import os
@@ -9,14 +10,14 @@ import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.asking.analysis import Analysed, Analysis, accuracy_of, best_tree, posterior_of
+from ordhc.asking.analysis import Analysed, Analysis, best_tree
 from ordhc.asking.crowd import Crowd
 from ordhc.asking.desk import checked_trusts
 from ordhc.asking.disk import Disk
@@ -36,15 +37,11 @@ from ordhc.asking.opening import given_settings, opened
 from ordhc.asking.people import Person
 from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
-from ordhc.asking.remaining import remaining
-from ordhc.asking.rules import Rules, checked_rules
+from ordhc.asking.remaining import Status, remaining
+from ordhc.asking.rules import checked_rules
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
-
-if TYPE_CHECKING:
-    from ordhc.clustering.outlook import Predicted
-    from ordhc.clustering.posterior import Posterior
 
 __all__ = ["Session"]
 
@@ -54,50 +51,58 @@ Row = tuple[int, ...]
 class Session:
     """A learner whose answers are kept in a file.
 
-    Answers are in the file when `tell` returns: killing the process at any moment loses none of them, and
-    what raises an exception (Ctrl-C, a full disk) leaves the session as the file has it. Several processes
-    may work on one session, and several threads on one object.
+    When `tell` returns, the answers are in the file: killing the process at any moment loses none of them. A
+    call that raises an exception (Ctrl-C, a full disk) leaves the session as the file has it. Several
+    processes can work on one session, and several threads on one object.
 
     Parameters
     ----------
     path
-        The file. It is made if it isn't there; then `names` or `n_leaves` is needed.
+        The file. If it does not exist it is made; then `names` or `n_leaves` is needed.
     names
         The names of the leaves.
     n_leaves
-        Their number, where they have no names.
+        The number of leaves, if they have no names.
     method, **settings
-        As in `Learner`. Of an existing session they are read from the file; others than these are
-        errors. Without `parallel` as many leaves are searched side by side as people were there lately, or as
-        questions are wanted at a time. With ``p="by person"`` answers count by what is known of whoever gives
-        them, see `tell`.
+        As in `Learner`. The file of an existing session has them; different ones are an error. Without
+        `parallel` the number of leaves that are searched at the same time follows the number of people who
+        answered recently, or the number of questions that are wanted at a time. With ``p="by person"``
+        answers are weighed by the reliability of the person who gives them, see `tell`.
     fill
-        What people answer when the learner has nothing to ask them, by its shares: "heldout", questions
-        drawn at random whose answers are kept apart, for scores; "repeat", questions that others have
-        answered; "random", questions drawn at random; "gold", those of `add_gold`. A mapping, names, or one
-        name; by default half are held out, 3 of 10 repeated, 2 random. The learner uses answers to repeated
-        and random ones where it asks the same, unless they may be wrong (`p` below 1): then it needs fresh
-        ones.
+        Questions for people when the learner has none for them, by sampler and share: "heldout", random
+        questions whose answers are kept apart for scores; "repeat", questions that other people have
+        answered; "random", random questions; "gold", questions with known answers. A mapping, names, or
+        one name; by default half are held out, 3 of 10 repeated, 2 of 10 random. The learner uses answers to
+        repeated and random questions where it would ask the same question, unless answers may be wrong (`p`
+        below 1): then it needs independent ones.
     distinct
-        Nobody is given the same leaves twice; repeats (`repeat=3`), and what is asked anew where answers may
-        be wrong, go to others. Of few people, or one, that needs ``distinct=False``.
+        Whether nobody is asked about the same leaves twice; repetitions (`repeat=3`, or answers that may be
+        wrong) then go to other people. With few people, or one, use ``distinct=False``.
     durable
-        What a power cut may take; a kill takes nothing. None: `tell` waits until answers are on the disk,
-        but where they come faster than every twentieth of a second, the last ones get there that much later.
-        True: it always waits, for the answers of several threads at once. False: it never does; the system
-        writes within about half a minute. Nobody waits for questions, which are asked anew if need be: an
-        answer to one that a power cut has taken is "foreign", never an answer to another question.
+        Which answers a power cut can lose; killing the process loses none. None: `tell` waits until answers
+        are on the disk; if answers come more often than every twentieth of a second, the last of them are
+        written that much later. True: `tell` always waits, once for the answers of several threads. False:
+        it never waits; the system writes within about half a minute.
     progress
-        True for a bar; what can be called is, while the file is read, with the share that is done,
-        from 0 to 1.
+        `True` shows a progress bar while the file is read; a callable receives the completed fraction in
+        [0, 1].
 
     Raises
     ------
     InputError
-        Settings that cannot be; a file that is no session, is newer than this version, or is damaged: ``ordhc
-        session salvage`` then keeps what it can.
+        Impossible settings; a file that is no session, comes from a newer version, or is damaged: ``ordhc
+        session salvage`` then keeps what can be read.
     OSError
         The file cannot be opened, read or written.
+
+    Notes
+    -----
+    Members by purpose:
+
+    * questions and answers: `ask`, `tell`, `release`, `undo`, `add_answers`, `done`, `status`
+    * results: `tree`, `comparisons`, `analysed`, `table`, `people`
+    * people who do not count: `set_rules`, `forget`
+    * the session: `names`, `n_leaves`, `width`, `settings`, `transaction`, `close`
 
     Examples
     --------
@@ -109,7 +114,7 @@ class Session:
     ...     session.tell(questions.ids, [odd], who="ann")
     ['taken']
     >>> with ordhc.Session(path) as session:
-    ...     print(session.done, session.n_answered, session.tree().to_newick(branch_lengths=False))
+    ...     print(session.done, session.status.n_answered, session.tree().to_newick(branch_lengths=False))
     True 1 (car,(cat,dog));
     """
 
@@ -157,69 +162,67 @@ class Session:
         lease: float = 300.0,
         fill: Any = None,
         distinct: bool | None = None,
+        sampler: str | None = None,
+        rows: ArrayLike | None = None,
     ) -> Questions:
-        """Questions to answer now, open ones first.
+        """Return questions to answer now, open ones first.
 
         Parameters
         ----------
         limit
-            At most so many; None for all that the learner asks at the moment.
+            The largest number of questions; None for all that the learner asks at the moment.
         who
-            Who answers. The questions are leased to them for `lease` seconds: nobody else gets them, until
-            the lease expires because they left. They get the same ones again. Somebody who is named never
-            gets nothing while there is something to learn: what the learner can't ask now is filled.
+            The person who answers. The questions are leased to them for `lease` seconds: nobody else gets
+            these questions, unless the lease expires because the person left. The same person gets them
+            again. A named person always gets a question while there is something to learn: if the learner
+            has none, one of `fill`.
         fill
-            What to fill with, as in `Session`, of which this is the default; ``{}`` for nothing. Without
-            `who` questions are filled only if this is given.
+            As in `Session`, whose setting is the default; ``{}`` for none. Without `who` there are such
+            questions only if this is given.
         distinct
-            Whether `who` gets nothing that they know, as in `Session`, of which this is the default.
-
-        Returns
-        -------
-        Questions
-            With the sampler of each. Questions stay open, and keep their numbers, when others take answers
-            back or import some.
-        """
-        most = None if limit is None else _checks.whole("limit", limit, at_least=1)
-        lease = _checks.number("lease", lease, at_least=0)
-        checked_who(who)
-        shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
-        is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
-        hand_out = self._crowd.hand_out
-        return self._mirror.writing(lambda: hand_out(most, who, lease, shares, is_distinct), is_told=False)
-
-    def pose(
-        self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
-    ) -> Questions:
-        """A question of another sampler than the learner's, or questions of one's own, for somebody.
-
-        Parameters
-        ----------
+            As in `Session`, whose setting is the default.
         sampler
-            As in `fill`: "heldout", "repeat", "random" or "gold".
+            Ask a question of this sampler and not of the learner: "heldout", "repeat", "random" or "gold",
+            see `fill` of `Session`. This needs `who`.
         rows
-            (m, 3) leaves of the questions, or (m, 4); by default one is drawn that `who` doesn't know.
-        who
-            Who answers; the questions are leased to them for `lease` seconds.
+            (m, 3) or (m, 4) leaves: ask these questions, in the name of `sampler`. By default the sampler
+            draws one question that is new to `who`.
 
         Returns
         -------
         Questions
-            None where everything that could be drawn is known to `who`.
+            Each with its sampler; none where everything that could be drawn is known to `who`. Questions stay
+            open, and keep their numbers, when other people take answers back or import some.
 
         Examples
         --------
         >>> import ordhc, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
         >>> with ordhc.Session(path, n_leaves=4) as session:
-        ...     session.pose("random", [[2, 0, 3]], who="ann").rows.tolist()
-        ...     len(session.pose("heldout", who="ann"))
+        ...     session.ask(who="ann", sampler="random", rows=[[2, 0, 3]]).rows.tolist()
+        ...     len(session.ask(who="ann", sampler="heldout"))
         [[2, 0, 3]]
         1
         """
-        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
+        most = None if limit is None else _checks.whole("limit", limit, at_least=1)
         lease = _checks.number("lease", lease, at_least=0)
         checked_who(who)
+        if sampler is not None or rows is not None:
+            return self._ask_of(sampler, rows, who, lease)
+        shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
+        is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
+        hand_out = self._crowd.hand_out
+        return self._mirror.writing(lambda: hand_out(most, who, lease, shares, is_distinct), is_told=False)
+
+    def _ask_of(
+        self, sampler: str | None, rows: ArrayLike | None, who: str | None, lease: float
+    ) -> Questions:
+        others = tuple(name for name in SAMPLERS if name != "learner")
+        if sampler is None:
+            raise InputError(f"rows are asked in the name of a sampler: sampler={' or '.join(others)}")
+        name = _checks.choice("sampler", sampler, others)
+        if who is None:
+            raise InputError(f"sampler={name!r} needs who, the person who answers")
         asked = None if rows is None else checked_rows(rows, self._width, self._n_leaves)
         return self._mirror.writing(lambda: self._crowd.pose(SAMPLERS[name], asked, who, lease))
 
@@ -233,44 +236,46 @@ class Session:
         p: ArrayLike | None = None,
         places: ArrayLike | None = None,
     ) -> list[str]:
-        """Answer some questions; when this returns the answers are kept, see `durable`.
+        """Answer some questions; when this returns the answers are in the file, see `durable`.
 
         Parameters
         ----------
         ids
-            (m,) numbers of questions.
+            (m,) the numbers of the questions.
         answers
-            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+            (m,) for each question the place of the odd one out (0, 1 or 2), or -1 for none. For two pairs: 1
+            if the first is closer, -1 if the second is, 0 for neither.
         who
-            Who answers.
+            The person who answers.
         seconds
-            (m,) how long each answer took, where that was measured; else it is the time since the question
-            was given to `who`.
+            (m,) the duration of each answer, if it was measured; by default the time since the question was
+            given to `who`.
         p
-            How likely these answers are right, if the learner weighs them (`p` of the session below 1): a
-            number from 1/2 to 1, (m,) of them, or "by person" for what `people` makes of all that `who` has
-            answered before. None for what the session says. It is kept with the answer.
+            The probability that these answers are right, if the learner weighs answers (`p` of the session is
+            below 1): a number from 1/2 to 1, (m,) of them, or "by person" for the reliability that `people`
+            estimates from the earlier answers of `who`. By default as the session's settings say. It is kept
+            with the answer.
         places
-            (m,) the place on the page that was chosen, from 1, and 0 for none; the rule `same_side` of
-            `set_rules` looks at it. By default no place is known.
+            (m,) the place on the page that was chosen, from 1, and 0 for none, for the rule `same_side` of
+            `set_rules`. By default it is unknown.
 
         Returns
         -------
         list of str
-            What became of each answer, whatever became of the others:
+            The result for each answer, independent of the others:
 
             * "taken": it is the answer to this question;
-            * "late": somebody else has answered the question meanwhile, or the learner doesn't need it any
-              more because an answer was taken back. The answer is kept beside the others: it counts as a
-              comparison and for the person's reliability, and the learner uses it should it ask that again;
-            * "already answered": the same person has answered this question before. The same answer is kept
-              once, another one beside the first;
+            * "late": someone else has answered the question in the meantime, or the learner no longer needs
+              it because an answer was taken back. The answer is kept: it counts as a comparison and for the
+              person's reliability, and the learner uses it if it asks the question again;
+            * "already answered": the same person has answered this question before. An equal answer is kept
+              once, a different one is kept too;
             * "foreign": no such question was ever asked in this session. This answer is not kept.
 
         Raises
         ------
         InputError
-            What is no answer to any question, naming the question: nothing of this call is kept.
+            An impossible answer, with its question: no answer of this call is kept.
         """
         numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
@@ -287,22 +292,22 @@ class Session:
         chosen = checked_places(places, len(asked))
 
         def work() -> list[str]:
-            # It is fixed before these answers are seen.
+            # The reliability is estimated before these answers count.
             known: list[float | None] = [self._analysis.trust(who)] * len(asked) if trusts is None else trusts
             return self._crowd.settle(asked, told, took, known, who, chosen)
 
         return self._mirror.writing(work)
 
     def release(self, ids: ArrayLike) -> None:
-        """Give leased questions back, for others to answer."""
+        """Return leased questions, so that other people can answer them."""
         numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
         self._mirror.writing(lambda: self._crowd.release(numbers), is_told=False)
 
     def undo(self, who: str | None = None) -> Row | None:
-        """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
+        """Take back the last answer (of `who`, if given); return its leaves, or None if there is none.
 
-        The other answers stay, and so do the questions that others have open. What was asked because of it
-        may be asked anew.
+        All other answers stay, and so do the open questions of other people. Questions that were asked
+        because of the answer may be asked again.
         """
         checked_who(who)
         return self._mirror.writing(lambda: self._crowd.take_back(who))
@@ -314,71 +319,54 @@ class Session:
         answers: ArrayLike,
         *,
         who: str | None = None,
+        gold: bool = False,
         progress: Progress | bool | None = None,
     ) -> None:
-        """Import answers that were given elsewhere: they are used where the learner would ask for them.
+        """Import answers; the learner uses them instead of asking the same questions.
 
         Parameters
         ----------
         rows
-            (m, 3) leaves, or (m, 4).
+            (m, 3) or (m, 4) leaves.
         answers
-            (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
+            (m,) the place of the odd one out, or -1; for pairs 1, -1 or 0.
+        who
+            The person who gave them.
+        gold
+            Import right answers, to see how reliable people are. They are no data for the tree: answers of
+            people about the same leaves are compared with them, and the sampler "gold" asks these questions.
         progress
-            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
-            from 1/2 on answers are on the disk.
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. From 1/2 on the
+            answers are on the disk.
 
         Raises
         ------
         InputError
-            Leaves or answers that are none, naming the row: nothing of this call is kept.
+            Impossible leaves or answers, with the row: no answer of this call is kept.
         """
         checked_who(who)
+        if _checks.flag("gold", gold) and who is not None:
+            raise InputError("gold answers are right, whoever gave them: leave out who")
         progress = _checks.callback("progress", progress)
         checked = checked_answers(rows, answers, self._width, self._n_leaves)
         if not checked:
             if progress is not None:
                 progress(1.0)
             return
-        events = [Event(IMPORT, -1, row, answer, who) for row, answer in checked]
-        events.append(Event(USE))
+        events = [Event(KNOWN if gold else IMPORT, -1, row, answer, who) for row, answer in checked]
+        if not gold:
+            events.append(Event(USE))
         self._mirror.writing(
             lambda: self._mirror.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
         )
 
-    def add_gold(self, rows: ArrayLike, answers: ArrayLike) -> None:
-        """Questions whose answers are known, to see how reliable people are.
-
-        What people answer about the same leaves is compared with them, and the sampler "gold" of `fill` asks
-        them.
-
-        Parameters
-        ----------
-        rows
-            (m, 3) leaves, or (m, 4).
-        answers
-            (m,) the right answers.
-
-        Raises
-        ------
-        InputError
-            Leaves or answers that are none, naming the row: nothing of this call is kept.
-        """
-        checked = checked_answers(rows, answers, self._width, self._n_leaves)
-        events = [Event(KNOWN, -1, row, answer) for row, answer in checked]
-        self._mirror.writing(lambda: self._mirror.append(events))
-
-    def refresh(self) -> None:
-        """Take in what other processes have added."""
-        self._mirror.reading(lambda: None)
-
     def tree(self) -> Dendrogram:
         """Return the best tree so far.
 
-        With the method "uncertain" it is the tree of `ordhc cluster`, `ordhc report` and dashboards: that of
-        `ordhc.posterior` and the answers that count (`analysed`), with the support of its clusters. With
-        other methods, or if that would take too long, it is the tree of the learner, see `Learner.tree`. That
-        of "revise" rests on the prior, too, of which `ordhc cluster` knows nothing.
+        With the method "uncertain" it is the tree of `ordhc cluster`, `ordhc report` and the dashboard of a
+        study: the tree of `ordhc.posterior` for the answers that count (`analysed`), with the support of its
+        clusters. With other methods, and if that would take too long, it is the learner's tree, see
+        `Learner.tree`. The tree of "revise" also depends on the prior, which `ordhc cluster` does not know.
         """
         if method_of(self._settings) == "uncertain":
             data = self.analysed().comparisons
@@ -394,13 +382,23 @@ class Session:
         return self._mirror.reading(lambda: self._mirror.desk.done)
 
     @property
+    def status(self) -> Status:
+        """How far the session has come."""
+
+        def status() -> Status:
+            desk = self._mirror.desk
+            return Status(desk.n_placed, self._mirror.log.n_answered, remaining(desk.remaining_estimate))
+
+        return self._mirror.reading(status)
+
+    @property
     def names(self) -> tuple[str, ...] | None:
         """The names of the leaves, or None."""
         return self._names
 
     @property
     def width(self) -> int:
-        """How many leaves a question has: 3, or 4 for two pairs."""
+        """The number of leaves in a question: 3, or 4 for two pairs."""
         return self._width
 
     @property
@@ -409,28 +407,9 @@ class Session:
         return self._n_leaves
 
     @property
-    def n_answered(self) -> int:
-        """How many answers stand, imported ones included."""
-        return self._mirror.reading(lambda: self._mirror.log.n_answered)
-
-    @property
-    def n_placed(self) -> int:
-        """How many leaves have their place in the tree."""
-        return self._mirror.reading(lambda: self._mirror.desk.n_placed)
-
-    @property
-    def remaining_estimate(self) -> float:
-        """About how many answers are still needed; infinity if the learner's budget is no limit."""
-        return self._mirror.reading(lambda: remaining(self._mirror.desk.remaining_estimate))
-
-    @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the learner, and `fill` and `distinct` as far as they were given."""
+        """The settings of the learner, and `fill` and `distinct` if they were given."""
         return dict(self._settings)
-
-    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
-        """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
-        return self._mirror.reading(self._analysis.answers)
 
     def comparisons(
         self,
@@ -439,22 +418,22 @@ class Session:
         heldout: bool | None = False,
         exclude: Collection[str] | None = None,
     ) -> Triplets | Quadruplets:
-        """Answers as triplets, two for each odd one out, or as quadruplets; groups are who answered.
+        """Return answers as triplets, two for each odd one out, or as quadruplets; groups are people.
 
         Parameters
         ----------
         weights
-            "reliability": answers weigh what they say if they are right as often as `people` has it, the
-            logarithm of the odds against chance; 1 on average, and nothing where somebody answers by chance.
-            "equal": all answers weigh the same. By default "reliability" if the session has `rules`, else
+            "reliability": an answer's weight is the logarithm of the odds of a right answer, for the person's
+            reliability (`people`), against chance. The mean weight is 1, and answers by chance weigh nothing.
+            "equal": all answers weigh the same. The default is "reliability" with rules (`set_rules`), else
             "equal".
         heldout
-            False for all answers but those to questions that were held out; True for those alone, without
-            leaves that were asked about otherwise too; None for both. A tree that was made of the first
-            is scored on the second: ``ordhc.metrics.satisfied(tree, session.comparisons(heldout=True))``.
+            False for all answers but those to held-out questions; True for these alone, without questions
+            that other samplers asked too; None for both. A tree that was made from the first is scored on the
+            second: ``ordhc.metrics.satisfied(tree, session.comparisons(heldout=True))``.
         exclude
-            The people whose answers are left out, by name; `()` for nobody. By default those whom the rules
-            leave out (`excluded`).
+            The people whose answers are left out, by name; `()` for nobody. By default the people whom the
+            rules exclude.
         """
         if weights is not None:
             _checks.choice("weights", weights, ("reliability", "equal"))
@@ -464,109 +443,59 @@ class Session:
         return self._mirror.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
 
     def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
-        """Return the answers as `ordhc cluster`, `compare`, `report` and the dashboard of a study take them.
+        """Return the answers as `ordhc cluster`, `compare`, `report` and the dashboard of a study use them.
 
         Parameters
         ----------
         weights, exclude
             As in `comparisons`.
 
+        Returns
+        -------
+        Analysed
+            The comparisons, the held-out answers, and the rules and exclusions that were applied.
+
         Raises
         ------
         InputError
-            Nobody of a name in `exclude` has answered.
+            A name in `exclude` that no person has.
         """
         if weights is not None:
             _checks.choice("weights", weights, ("reliability", "equal"))
         given = None if exclude is None else checked_people(exclude)
         return self._mirror.reading(lambda: self._analysis.analysed(weights, given))
 
-    @property
-    def rules(self) -> Rules | None:
-        """The rules that leave people out of the analysis, see `set_rules`; None if none were ever set."""
-        history = self.rules_history
-        return history[-1] if history else None
-
-    @property
-    def rules_history(self) -> tuple[Rules, ...]:
-        """All rules that were ever set, each with its time, the latest last."""
-        return self._mirror.reading(self._analysis.rules)
-
-    @property
-    def excluded(self) -> dict[str, tuple[str, ...]]:
-        """The people whom the rules leave out of the analysis, each with the reasons in words."""
-        return self._mirror.reading(self._analysis.excluded)
-
-    def posterior(self, *, weights: str | None = None, **how: Any) -> "Posterior":
-        """Trees by how likely they are, given all answers but those held out; see `ordhc.posterior`.
-
-        Its `expected` says how right the tree is by now, `heldout` how well it predicts the answers held out,
-        `forecast(session.comparisons(), 40)` how right it would be with 40 answers more for each leaf.
-
-        Parameters
-        ----------
-        weights
-            As in `comparisons`.
-        **how
-            As in `ordhc.posterior`.
-
-        Examples
-        --------
-        >>> import ordhc, tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
-        >>> with ordhc.Session(path, n_leaves=6, method="uncertain", budget=40) as session:
-        ...     tree = ordhc.learn(ordhc.oracles.from_tree("(((0,1),2),((3,4),5));"), session=session)
-        ...     session.posterior().expected.accuracy > 0.9
-        True
-        """
-        heldout = self.comparisons(weights="equal", heldout=True)
-        return posterior_of(self.comparisons(weights=weights), heldout, **how)
-
-    def accuracy(self, model: "Dendrogram | Posterior") -> "Predicted | None":
-        """Return the share of held-out answers that a tree or a posterior foretells, with its 95% interval.
-
-        Held-out answers are those to random questions that no tree is made of, of the people who count. None
-        if there are none. See `ordhc.metrics.answer_accuracy`.
-
-        Parameters
-        ----------
-        model
-            A tree foretells by which pairs are closest in it, a posterior by its probabilities, which know
-            the lengths of leaves.
-        """
-        return accuracy_of(model, self.comparisons(weights="equal", heldout=True))
-
     def table(self) -> dict[str, NDArray[Any]]:
-        """All answers that stand, with all that is known of each, as columns of equal length.
+        """Return all answers that were not taken back, as columns of equal length.
 
         ``pandas.DataFrame(session.table())`` is a data frame of it.
 
         Returns
         -------
         dict
-            "question", its number (0 for imported answers); "who"; "trial", how many answers of this person
-            came before it; "sampler", who chose the question ("learner", "heldout", "repeat", "random",
-            "gold", or "import"); "p", how likely the answer counts as right (NaN: as the settings say);
-            "at", when it was answered, seconds since 1970; "seconds", how long it took (NaN where nobody
-            knows); "leaf_1" and so on, the leaves in the order in which they were shown;
-            "answer", as it was told; "position", the place that was chosen, from 1 on, and 0 for none of
-            them.
+            "question", the number of the question (0 for imported answers); "who"; "trial", the number of
+            earlier answers of this person; "sampler", which chose the question ("learner", "heldout",
+            "repeat", "random", "gold", or "import"); "p", the probability that the answer is right (NaN: as
+            the settings say); "at", when it was answered, in seconds since 1970; "seconds", its duration (NaN
+            if unknown); "leaf_1" and so on, the leaves in the order in which they were shown; "answer", as in
+            `tell`; "position", the place that was chosen, from 1, and 0 for none.
         """
         return self._mirror.reading(self._analysis.table)
 
     def people(self) -> dict[str | None, Person]:
-        """What is known of everybody who answered, by name, in the order in which they came.
+        """Return a summary of each person who answered, by name, in the order of their first answers.
 
-        Reliability is how likely an answer of theirs is right. It is estimated from questions of `add_gold`
-        and from those that several people answered, by the model of Dawid & Skene with one coin
-        (docs/decisions/0010); of somebody of whom neither is known it is a guess, as `low` and `high` say.
+        Reliability is the probability that a person's answer is right. It is estimated from questions with
+        known answers (`add_answers` with `gold`) and from questions that several people answered, by the
+        model of Dawid & Skene with one coin (docs/decisions/0010). If a person answered neither it is a
+        guess, as `low` and `high` show.
 
         Examples
         --------
         >>> import ordhc, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
         >>> with ordhc.Session(path, n_leaves=3) as session:
-        ...     session.add_gold([[0, 1, 2]], [2])
+        ...     session.add_answers([[0, 1, 2]], [2], gold=True)
         ...     states = session.tell(session.ask(who="ann").ids, [-1], who="ann")
         ...     ann = session.people()["ann"]
         >>> ann.n_answers, ann.gold, ann.reliability
@@ -576,20 +505,20 @@ class Session:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Several calls as one: they happen whole or not at all, and wait for the disk once.
+        """Make several calls one: all of them take effect or none, and the disk is waited for once.
 
         Yields
         ------
         sqlite3.Connection
-            The file, for tables of one's own that are kept beside the session's, and change with it. Whoever
-            uses it leaves the session's own tables alone, and neither commits nor rolls back.
+            The file, for your own tables, which are kept beside the session's and change with it. Do not
+            change the session's tables, and neither commit nor roll back.
 
         Raises
         ------
         OSError
-            The file cannot be written: nothing of this is kept.
+            The file cannot be written: no call takes effect.
         InputError
-            A call within has failed halfway: nothing of this is kept.
+            A call has failed halfway: no call takes effect.
 
         Examples
         --------
@@ -610,11 +539,11 @@ class Session:
         below_chance: bool = False,
         failed_gold: float | None = None,
     ) -> None:
-        """Set the rules by which people are left out of the analysis; answers then weigh by reliability.
+        """Set the rules that exclude people from the analysis; answers are then weighed by reliability.
 
-        The rules apply wherever the session is analysed: in `comparisons`, in `ordhc.report`, and in
-        `ordhc cluster`, `report` and `compare`. No answer is deleted. Rules that were set before stay in
-        `rules_history`, with the time.
+        The rules apply wherever the session is analysed: in `comparisons`, `analysed`, `ordhc.report`, and in
+        `ordhc cluster`, `report` and `compare`. No answer is deleted. Earlier rules are kept with their
+        times, see `Analysed.rules`.
 
         Parameters
         ----------
@@ -626,35 +555,36 @@ class Session:
         >>> import ordhc, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
         >>> with ordhc.Session(path, n_leaves=3) as session:
-        ...     session.add_gold([[0, 1, 2]], [2])
+        ...     session.add_answers([[0, 1, 2]], [2], gold=True)
         ...     states = session.tell(session.ask(who="ann").ids, [0], who="ann")
         ...     session.set_rules(failed_gold=0.5)
-        ...     session.excluded, len(session.comparisons()), len(session.comparisons(exclude=()))
+        ...     session.analysed().excluded, len(session.comparisons()), len(session.comparisons(exclude=()))
         ({'ann': ('gold: 0% right',)}, 0, 2)
         """
         rules = checked_rules(
             seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
         )
-        if self.rules is None or replace(self.rules, at=0.0) != rules:
+        history = self._mirror.reading(self._analysis.rules)
+        if not history or replace(history[-1], at=0.0) != rules:
             self._mirror.writing(lambda: self._analysis.set_rules(rules))
 
     def forget(self, who: str) -> int:
-        """Remove somebody for good: their answers, and that they ever were there.
+        """Delete a person: their answers, and every trace of them.
 
-        Nothing of them is left in the file nor in its write-ahead log; the learner goes on as if they had
-        never answered. Copies of the file, and what the disk keeps of blocks that were freed, are beyond
-        reach.
+        Nothing of them remains in the file nor in its write-ahead log, and the learner continues as if they
+        had never answered. Copies of the file are not changed, and the disk may still hold blocks that were
+        freed.
 
         Returns
         -------
         int
-            How many answers are gone, those that were taken back included.
+            The number of answers that were deleted, those that had been taken back included.
 
         Raises
         ------
         OSError
-            Others are reading the file. The answers are gone, but the file's log still has them: call this
-            again.
+            Another process is reading the file. The answers are deleted, but the file's log still has them:
+            call this again.
 
         Examples
         --------
@@ -662,18 +592,18 @@ class Session:
         >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
         >>> with ordhc.Session(path, n_leaves=3) as session:
         ...     states = session.tell(session.ask(who="ann").ids, [0], who="ann")
-        ...     session.forget("ann"), session.n_answered, "ann" in session.people()
+        ...     session.forget("ann"), session.status.n_answered, "ann" in session.people()
         (1, 0, False)
         """
         if who is None:
-            raise InputError("who = None is nobody: give the name of a person")
+            raise InputError("who = None is no person: give a name")
         checked_who(who)
         count = self._mirror.writing(lambda: self._crowd.forget(who))
         self._mirror.erase()
         return count
 
     def close(self) -> None:
-        """Close the file; everything is kept."""
+        """Close the file. All answers are kept."""
         self._mirror.close()
 
     def __enter__(self) -> Self:
@@ -683,7 +613,8 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        placed = f"{self.n_placed:,} of {self._n_leaves:,} leaves"
-        return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
+        status = self.status
+        placed = f"{status.n_placed:,} of {self._n_leaves:,} leaves"
+        return f"<Session {self._path}: {placed}, {status.n_answered:,} answers>"
 
     _repr_html_ = _html.asked

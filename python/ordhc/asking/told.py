@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
+from ordhc.asking.analysis import rows_and_answers
 from ordhc.asking.contraction import contracted
 from ordhc.asking.learner import Learner
 from ordhc.asking.questions import Questions
@@ -21,11 +22,11 @@ _told: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = W
 
 def tell(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
     """Tell a learner, and keep what it has taken."""
-    before = learner.n_answered
+    before = learner.status.n_answered
     try:
         learner.tell(questions.ids, answers)
     finally:
-        done = learner.n_answered - before
+        done = learner.status.n_answered - before
         _told.setdefault(learner, []).append((questions.rows[:done], answers[:done]))
 
 
@@ -37,9 +38,9 @@ def check_contract(contract: int | None, subject: Any) -> None:
     if subject.width != 3:
         raise InputError("contract is for questions about three leaves")
     told = sum(len(answers) for _, answers in _told.get(subject, ())) if isinstance(subject, Learner) else 0
-    if isinstance(subject, Learner) and told != subject.n_answered:
+    if isinstance(subject, Learner) and told != subject.status.n_answered:
         raise InputError(
-            f"contract needs all answers, and {subject.n_answered - told:,} of the learner's were told"
+            f"contract needs all answers, and {subject.status.n_answered - told:,} of the learner's were told"
             " elsewhere: ordhc.contract(tree, triplets, at_least) takes them"
         )
 
@@ -50,8 +51,7 @@ def tree_of(subject: Any, contract: int | None) -> Dendrogram:
     if contract is None:
         return tree
     if not isinstance(subject, Learner):
-        rows, answers, _ = subject.answers()
-        return contracted(tree, rows, answers, contract)
+        return contracted(tree, *rows_and_answers(subject.table()), contract)
     parts = _told.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
     rows, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
     return contracted(tree, rows, answers, contract)

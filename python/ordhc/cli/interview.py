@@ -37,7 +37,7 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
     console = Console(stderr=True, highlight=False)
     shows = Pictures(pictures or {}, console)
     names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
-    console.print(f"[bold]{session.n_leaves:,} items, {session.n_answered:,} answers so far.[/bold]")
+    console.print(f"[bold]{session.n_leaves:,} items, {session.status.n_answered:,} answers so far.[/bold]")
     pairs = session.width == 4
     if pairs:
         console.print("Which pair is more similar? [bold]1[/bold], [bold]2[/bold], or")
@@ -53,8 +53,8 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
             skipped.clear()
             continue
         number, row = questions[0]
-        left = session.remaining_estimate
-        share = session.n_answered / max(session.n_answered + left, 1)
+        left = session.status.remaining
+        share = session.status.n_answered / max(session.status.n_answered + left, 1)
         console.print(f"\n[dim]{share:.0%} done, {remaining_in_words(left)}[/dim]")
         texts = [names[leaf] for leaf in row]
         parts = [texts[:2], texts[2:]] if pairs else [[text] for text in texts]

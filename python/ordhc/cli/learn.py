@@ -187,10 +187,10 @@ def learn(
                 export_answers(kept, export)
             found = {
                 "tree": kept.tree() if answerer is None else tree,
-                "n_answers": kept.n_answered,
-                "n_placed": kept.n_placed,
+                "n_answers": kept.status.n_answered,
+                "n_placed": kept.status.n_placed,
                 "done": kept.done,
-                "remaining_estimate": kept.remaining_estimate,
+                "remaining": kept.status.remaining,
             }
     tree = found.pop("tree")
     report = None if answerer is None or answerer.report is None else answerer.report()
@@ -214,7 +214,7 @@ def _refuse(options: dict[str, Any], needed: str) -> None:
 
 def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
     """Print how many answers there are, how good the tree is, and what the oracle reports."""
-    state = "done" if found["done"] else remaining_in_words(found["remaining_estimate"])
+    state = "done" if found["done"] else remaining_in_words(found["remaining"])
     say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {n_leaves:,} leaves, {state}")
     if "n_rounds" in found:
         say(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
@@ -353,12 +353,12 @@ def _simulated(
     n = tree.n_leaves
     found = {
         "tree": tree,
-        "n_answers": learner.n_answered,
-        "n_placed": learner.n_placed,
+        "n_answers": learner.status.n_answered,
+        "n_placed": learner.status.n_placed,
         "n_rounds": learner.n_rounds,
         "done": learner.done,
-        "remaining_estimate": learner.remaining_estimate,
-        "per_n_log_n": learner.n_answered / (n * math.log2(n)) if n > 1 else 0.0,
+        "remaining": learner.status.remaining,
+        "per_n_log_n": learner.status.n_answered / (n * math.log2(n)) if n > 1 else 0.0,
     }
     if answerer.truth is not None and answerer.truth.n_leaves == n:
         found["triplet_distance"] = metrics.triplet_distance(tree, answerer.truth)

@@ -313,7 +313,7 @@ def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) 
 
 def analysed_session(session: Any, *, weights: str | None, also: list[str], all_people: bool) -> Any:
     """The answers of a session as its rules and the options say, kept for the summary and for JSON."""
-    exclude = [*([] if all_people else session.excluded), *also] if all_people or also else None
+    exclude = [*([] if all_people else session.analysed().excluded), *also] if all_people or also else None
     found = session.analysed(weights=weights, exclude=exclude)
     if (context := click.get_current_context(silent=True)) is not None:
         context.meta[SESSION] = found.about

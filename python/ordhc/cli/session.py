@@ -66,16 +66,16 @@ def info(file: str, as_json: bool) -> None:
         opened = Session(file, progress=progress)
     with opened as kept:
         people: dict[str | None, int] = {}
-        for who in kept.answers()[2]:
+        for who in kept.table()["who"].tolist():
             people[who] = people.get(who, 0) + 1
-        excluded, history = kept.excluded, kept.rules_history
-        left = kept.remaining_estimate
+        analysed, status = kept.analysed(), kept.status
+        excluded, history = analysed.excluded, analysed.rules
         found = {
             "n_leaves": kept.n_leaves,
-            "n_placed": kept.n_placed,
-            "n_answers": kept.n_answered,
+            "n_placed": status.n_placed,
+            "n_answers": status.n_answered,
             "done": kept.done,
-            "remaining_estimate": left,
+            "remaining": status.remaining,
             "settings": kept.settings,
             "rules": [{"at": rules.at, "rules": rules.in_words()} for rules in history],
             "excluded": {who: list(why) for who, why in excluded.items()},
@@ -84,7 +84,7 @@ def info(file: str, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
-    state = "done" if found["done"] else remaining_in_words(left)
+    state = "done" if found["done"] else remaining_in_words(status.remaining)
     say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}")
     for who, count in people.items():
         say(f"  {'nobody in particular' if who is None else on_one_line(who)}: {count:,}")

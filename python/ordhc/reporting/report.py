@@ -316,9 +316,9 @@ def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int
 
 
 def _of_session(session: "Session", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
-    """What only sessions know; people get their reliability."""
-    rows, told_of, _ = session.answers()
-    nothing = -1 if rows.shape[1] == 3 else 0
+    """Return what only sessions know, and add the reliability of people to their section."""
+    answers = session.table()["answer"]
+    nothing = -1 if session.width == 3 else 0
     people = session.people()
     for person in sections["people"] or ():
         known = people.get(person["who"])
@@ -327,8 +327,8 @@ def _of_session(session: "Session", about: Mapping[str, Any], sections: dict[str
             person["reliability_low"], person["reliability_high"] = known.low, known.high
             person["gold"], person["n_gold"] = known.gold, known.n_gold
     return {
-        "n_answers": len(rows),
-        "n_none": int(np.sum(told_of == nothing)),
+        "n_answers": len(answers),
+        "n_none": int(np.sum(answers == nothing)),
         "done": session.done,
         "settings": session.settings,
         "analysis": dict(about),

@@ -65,7 +65,7 @@ def summarise(study: Study, session: Session, now: float, *, support: bool = Tru
     excluded = list(found.about["excluded"])
     model = model_of(found.comparisons, support=support, seed=study.seed)
     tree = tree_of(model)
-    heldout = None if model is None else session.accuracy(model)
+    heldout = None if model is None else found.accuracy(model)
     took = table["seconds"][~np.isnan(table["seconds"])]
     lately = float((table["at"] > now - 300).sum())
     began = float(table["at"].min()) if len(table["at"]) else now

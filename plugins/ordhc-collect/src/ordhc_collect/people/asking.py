@@ -86,7 +86,7 @@ class Asker:
             return self._of_list(who, known)
         if self._study.question == "triplet" and name in ("random", "heldout"):
             return self._triplet(name, who, known)
-        questions = self._session.pose(name, who=who, lease=LEASE)
+        questions = self._session.ask(who=who, lease=LEASE, sampler=name)
         for number, row in questions:
             return number, row, name
         return None
@@ -104,7 +104,7 @@ class Asker:
         return (*found[0], "learner") if found else None
 
     def _posed(self, name: str, kind: str, row: Row, who: str) -> Asked:
-        questions = self._session.pose(kind, [row], who=who, lease=LEASE)
+        questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
         return int(questions.ids[0]), row, name
 
     def _of_list(self, who: str, known: Callable[[], list[Row]]) -> Asked | None:

@@ -63,7 +63,7 @@ class Desk:
             Tables.create(db)
             self._tables = tables = Tables(db)
             if self.study.gold.rows and tables.get("gold") != [*map(list, self.study.gold.rows)]:
-                self.session.add_gold(self.study.gold.rows, self.study.gold.answers)
+                self.session.add_answers(self.study.gold.rows, self.study.gold.answers, gold=True)
                 tables.set("gold", self.study.gold.rows)
             self.status = tables.get("status") or RUNNING
             self.session.set_rules(**asdict(self.study.exclude))

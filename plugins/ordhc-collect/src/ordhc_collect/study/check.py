@@ -30,7 +30,7 @@ def _minutes(seconds: float) -> str:
 def _end(study: Study) -> list[str]:
     """When the learner ends, if that is before the study does."""
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)  # type: ignore[arg-type]
-    most, planned = learner.remaining_estimate, study.n_planned
+    most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):
         return []
     of = "" if planned is None else f" of {planned:,.0f} planned"
