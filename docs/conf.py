@@ -31,7 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "answers",
     "commands",
-    "published",
+    "included",
     "stale",
     "typed",
 ]

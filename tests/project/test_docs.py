@@ -1,6 +1,5 @@
 """What the documents show works as shown; what they name exists."""
 
-import functools
 import re
 import shlex
 import subprocess
@@ -127,37 +126,22 @@ def test_links_lead_somewhere():
     for name in documents():
         document = ROOT / name
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
-            if target.startswith(SITE):
-                assert is_page(target.removeprefix(SITE)), f"{document}: {target}"
-            elif not target.startswith(("http://", "https://")):
+            # Nobody has put up the site: links are paths, which work in a clone.
+            assert not target.startswith(SITE), f"{document}: {target}"
+            if not target.startswith(("http://", "https://")):
                 # Pages that are made of code have no file here; building the site looks at links to them.
                 made = "docs/gallery", "docs/tutorials/pages"
                 if not str((document.parent / target).resolve().relative_to(ROOT)).startswith(made):
                     assert (document.parent / target).exists(), f"{document}: {target}"
 
 
-def is_page(path):
-    """Whether a page of the site has a source."""
-    path = (path or "index.html").removesuffix(".html")
-    folder, _, name = path.rpartition("/")
-    if folder == "reference/api":
-        return bool(functools.reduce(getattr, name.split(".")[1:], ordhc))
-    if path == "rust/ordhc/index":
-        return True
-    if folder == "gallery":
-        return name == "index" or (ROOT / f"docs/examples/{name}.py").exists()
-    if folder == "tutorials/pages":
-        return (ROOT / f"docs/tutorials/scripts/{name}.py").exists()
-    return (ROOT / f"docs/{path}.md").exists()
-
-
-def test_the_readme_leads_to_pages():
-    links = re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+def test_the_readme_is_short_and_leads_to_files():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 100
+    links = re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", text)
     assert len(links) > 10
-    # A picture that leads to a page is no link to a file, and some files are meant to be read as files.
-    files = {"LICENSE", "THIRD-PARTY-LICENSES", "SECURITY.md", "CITATION.cff", "docs/images/food-31.png"}
-    assert {link for link in links if not link.startswith("http")} <= files
-    assert not is_page("guides.html")
+    # What is made of code is not in a clone.
+    assert all((ROOT / link.partition("#")[0]).exists() for link in links), links
 
 
 def test_make_targets_named_in_documents_exist():
