@@ -61,21 +61,33 @@ pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
 ///
 /// There should be about as many items as threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    map_any(items, &work)
+}
+
+/// Work on items of one type. Calls through this type keep the code around the work from being compiled for every
+/// caller, and the work itself from being compiled more than once.
+type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
+
+fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
     if items.len() <= 1 {
-        return items.into_iter().map(work).collect();
+        return items.pop().map_or_else(Vec::new, |item| vec![work(item)]);
     }
     let slots = Slots::of(items);
-    each(slots.0.len(), &|at| slots.fill(at, &work));
+    each(slots.0.len(), &|at| slots.fill(at, work));
     slots.results().expect("every item has its result")
 }
 
 /// As [`map`], for more items than threads: each goes to the first thread that is free.
 pub(crate) fn map_in_turn<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    map_any_in_turn(items, &work)
+}
+
+fn map_any_in_turn<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
     let slots = Slots::of(items);
     let (count, next) = (slots.0.len(), AtomicUsize::new(0));
     each(n_threads().min(count), &|_| {
         let turns = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        turns.take_while(|&at| at < count).for_each(|at| slots.fill(at, &work));
+        turns.take_while(|&at| at < count).for_each(|at| slots.fill(at, work));
     });
     slots.results().expect("every item has its result")
 }
@@ -83,8 +95,12 @@ pub(crate) fn map_in_turn<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R
 /// Runs `work` on all items at the same time, so that they may wait for each other; nothing if there are no
 /// threads to be had for that.
 pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
+    any_together(items, &work)
+}
+
+fn any_together<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Option<Vec<R>> {
     let slots = Slots::of(items);
-    each_together(slots.0.len(), &|at| slots.fill(at, &work));
+    each_together(slots.0.len(), &|at| slots.fill(at, work));
     slots.results()
 }
 
@@ -106,7 +122,7 @@ impl<T, R> Slots<T, R> {
         Self(slots)
     }
 
-    fn fill(&self, at: usize, work: &impl Fn(T) -> R) {
+    fn fill(&self, at: usize, work: Any<'_, T, R>) {
         let slot = || self.0[at].lock().unwrap_or_else(PoisonError::into_inner);
         let taken = std::mem::replace(&mut *slot(), Slot::Taken);
         if let Slot::Item(item) = taken {
@@ -194,7 +210,7 @@ const BLOCK: usize = 1 << 14;
 
 /// Does `work` for the blocks of `0..n` and returns the results in order. Blocks do not depend on the
 /// number of threads, so neither do sums of floats over them.
-pub(crate) fn blocks<R: Send>(n: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     let blocks = |blocks: Range<usize>| {
         let mut results = Vec::with_capacity(blocks.len());
         for block in blocks {
@@ -203,7 +219,7 @@ pub(crate) fn blocks<R: Send>(n: usize, work: impl Fn(Range<usize>) -> R + Sync)
         results
     };
     let mut all = Vec::with_capacity(n.div_ceil(BLOCK));
-    for mut part in map(ranges(n.div_ceil(BLOCK), 2), blocks) {
+    for mut part in map_any(ranges(n.div_ceil(BLOCK), 2), &blocks) {
         all.append(&mut part);
     }
     all
@@ -215,12 +231,16 @@ pub(crate) fn watched_blocks<R: Send>(
     monitor: &Monitor,
     work: impl Fn(Range<usize>) -> R + Sync,
 ) -> Result<Vec<R>> {
+    watched_any_blocks(n, monitor, &work)
+}
+
+fn watched_any_blocks<R: Send>(n: usize, monitor: &Monitor, work: Any<'_, Range<usize>, R>) -> Result<Vec<R>> {
     monitor.start(n.div_ceil(BLOCK) as u64);
     let watched = |block| {
         monitor.advance(1)?;
         Ok(work(block))
     };
-    blocks(n, watched).into_iter().collect()
+    blocks(n, &watched).into_iter().collect()
 }
 
 /// Splits `data` at the given ends (ascending, the last one `data.len()`).
@@ -298,7 +318,7 @@ mod tests {
     #[test]
     fn blocks_cover_everything_in_order() {
         for n in [0, 1, BLOCK, 5 * BLOCK + 1] {
-            let all: Vec<usize> = blocks(n, |block| block.collect::<Vec<_>>()).concat();
+            let all: Vec<usize> = blocks(n, &|block| block.collect::<Vec<_>>()).concat();
             assert_eq!(all, (0..n).collect::<Vec<_>>());
         }
     }

@@ -156,8 +156,19 @@ pub(crate) fn sample_from<const K: usize>(
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
     watched!(monitor);
-    let n = comparisons.n_leaves();
     let answers = Answers::new(comparisons, belonging)?;
+    sample_given(&answers, comparisons.n_leaves(), belonging.n_people(), starts, sampling, monitor)
+}
+
+/// As [`sample_from`], compiled once for comparisons of three and of four leaves.
+fn sample_given(
+    answers: &Answers,
+    n: usize,
+    n_people: Option<usize>,
+    starts: &[Dendrogram],
+    sampling: &Sampling,
+    monitor: &Monitor,
+) -> Result<Samples> {
     let n_unknown = answers.n_unknown();
     let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new(), n_unknown };
     if n < 3 {
@@ -168,9 +179,9 @@ pub(crate) fn sample_from<const K: usize>(
     memory::check("trees that are kept", bytes as u64)?;
     let shapes = Shapes::new(n)?;
     monitor.start((sampling.chains * sampling.sweeps * n) as u64);
-    let noises = Noises::new(belonging.n_people())?;
+    let noises = Noises::new(n_people)?;
     for run in
-        run(&answers, &shapes, &noises, &Lengths::new(if sampling.lengths { n } else { 0 }), starts, sampling, monitor)?
+        run(answers, &shapes, &noises, &Lengths::new(if sampling.lengths { n } else { 0 }), starts, sampling, monitor)?
     {
         samples.trees.extend(run.trees);
         samples.states.push(run.states);

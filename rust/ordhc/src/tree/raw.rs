@@ -2,7 +2,6 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::convert::Infallible;
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
@@ -48,12 +47,11 @@ impl RawMerge {
         tolerance: Tolerance,
         monitor: &Monitor,
     ) -> Vec<RawMerge> {
-        let doubted = |merges: &[RawMerge], at: usize| {
+        let mut doubted = |merges: &[RawMerge], at: usize| {
             monitor.doubt();
-            Ok::<f64, Infallible>(tolerance.key(merges[at].similarity))
+            Ok(tolerance.key(merges[at].similarity))
         };
-        let Ok(sorted) = Self::sort_by(n, merges, ranks, tolerance, doubted);
-        sorted
+        Self::sort_by(n, merges, ranks, tolerance, &mut doubted).expect("every merge has a key")
     }
 
     /// As [`sort`](Self::sort), but `key_of` settles doubts: it tells the key of a merge's similarity, given all merges
@@ -62,18 +60,18 @@ impl RawMerge {
         n: usize,
         merges: Vec<RawMerge>,
         tolerance: Tolerance,
-        key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
+        mut key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
     ) -> Result<Vec<RawMerge>> {
-        Self::sort_by(n, merges, &[], tolerance, key_of)
+        Self::sort_by(n, merges, &[], tolerance, &mut key_of)
     }
 
-    fn sort_by<E>(
+    fn sort_by(
         n: usize,
         mut merges: Vec<RawMerge>,
         ranks: &[u64],
         mut tolerance: Tolerance,
-        mut key_of: impl FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
-    ) -> std::result::Result<Vec<RawMerge>, E> {
+        key_of: &mut dyn FnMut(&[RawMerge], usize) -> Result<f64>,
+    ) -> Result<Vec<RawMerge>> {
         let mut made_by = vec![LEAF; n];
         let mut of_leaves = vec![false; merges.len()];
         for at in 0..merges.len() {

@@ -26,29 +26,49 @@ const NONE: u32 = u32::MAX;
 pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(vectors_boruvka);
     match p {
-        0..=2 => Boxes::<2>::new(points, p).edges::<C>(monitor),
-        3 => Boxes::<3>::new(points, p).edges::<C>(monitor),
-        4 => Boxes::<4>::new(points, p).edges::<C>(monitor),
-        5 | 6 => Boxes::<6>::new(points, p).edges::<C>(monitor),
-        7 | 8 => Boxes::<8>::new(points, p).edges::<C>(monitor),
-        9 | 10 => Boxes::<10>::new(points, p).edges::<C>(monitor),
-        _ => Boxes::<FEW>::new(points, p).edges::<C>(monitor),
+        0..=2 => edges_by::<C, 2>(points, p, monitor),
+        3 => edges_by::<C, 3>(points, p, monitor),
+        4 => edges_by::<C, 4>(points, p, monitor),
+        5 | 6 => edges_by::<C, 6>(points, p, monitor),
+        7 | 8 => edges_by::<C, 8>(points, p, monitor),
+        9 | 10 => edges_by::<C, 10>(points, p, monitor),
+        _ => edges_by::<C, FEW>(points, p, monitor),
     }
 }
 
+/// The edges, found with `P` coordinates of each point.
+fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    let boxes = Boxes::<P>::new(points, p);
+    let search: Search<'_> = &|from, components, limit, stack| boxes.nearest_of::<C>(from, components, limit, stack);
+    boxes.shape.edges(search, C::similarity, monitor)
+}
+
+/// The nearest point of another component to the point at a place, if it is nearer than a limit. The last argument is
+/// memory to work in.
+///
+/// Only this search is compiled for each measure and number of coordinates; all around it exists once.
+type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
+
 /// A k-d tree as a search has it: coordinates are as many as loops know of, the last ones zero.
 struct Boxes<const P: usize> {
-    /// By place: the coordinates and the leaf.
+    shape: Shape,
+    /// By place: the coordinates.
     points: Vec<[f64; P]>,
+    /// By node: the least and the largest coordinates.
+    bounds: Vec<[[f64; P]; 2]>,
+    /// How many coordinates there are.
+    p: usize,
+}
+
+/// A k-d tree without coordinates.
+struct Shape {
+    /// By place: the leaf.
     leaves: Vec<u32>,
     nodes: Vec<Node>,
-    /// By node: the least and the largest coordinates, and the node above.
-    bounds: Vec<[[f64; P]; 2]>,
+    /// By node: the node above.
     parents: Vec<u32>,
     /// By place: the node without others below it.
     node_of: Vec<u32>,
-    /// How many coordinates there are.
-    p: usize,
 }
 
 /// What is known of the nearest point of another component: where it stands, and a bound of how near it is.
@@ -105,121 +125,9 @@ impl<const P: usize> Boxes<P> {
         Self {
             points: places.map(|place| padded(tree.point(place))).collect(),
             bounds: nodes.map(bounds).collect(),
-            leaves: tree.leaves,
-            nodes: tree.nodes,
-            parents,
-            node_of,
+            shape: Shape { leaves: tree.leaves, nodes: tree.nodes, parents, node_of },
             p,
         }
-    }
-
-    fn edges<C: Closeness>(&self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-        let n = self.points.len();
-        let mut sets = UnionFind::new(n);
-        let mut edges = Vec::with_capacity(n.saturating_sub(1));
-        let mut nearest = vec![Nearest { sum: 0.0, place: NONE }; n];
-        while edges.len() + 1 < n {
-            let components = self.components(&sets);
-            for best in self.nearest_of_components::<C>(&components, &mut nearest, monitor)? {
-                if sets.join(best.from, best.to) {
-                    let [a, b] = [best.from, best.to].map(|place| self.leaves[place as usize] as usize);
-                    edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: C::similarity(best.sum) });
-                }
-            }
-        }
-        Ok(edges)
-    }
-
-    fn components(&self, sets: &UnionFind) -> Components {
-        let (mut of, mut count) = (sets.names(), 0);
-        // Every name is the smallest of its set.
-        for at in 0..of.len() {
-            of[at] = if of[at] as usize == at {
-                count += 1;
-                count as u32 - 1
-            } else {
-                of[of[at] as usize]
-            };
-        }
-        let mut within = vec![NONE; self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate().rev() {
-            within[at] = if node.second > 0 {
-                let [a, b] = [within[at + 1], within[node.second as usize]];
-                if a == b { a } else { NONE }
-            } else {
-                let of = &of[node.places.start as usize..node.places.end as usize];
-                if of.iter().all(|&component| component == of[0]) { of[0] } else { NONE }
-            };
-        }
-        Components { count, of, within }
-    }
-
-    /// The nearest other point of every component.
-    fn nearest_of_components<C: Closeness>(
-        &self,
-        components: &Components,
-        nearest: &mut [Nearest],
-        monitor: &Monitor,
-    ) -> Result<Vec<Best>> {
-        let ranges = parallel::ranges(nearest.len(), GRAIN);
-        let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
-        let parts = ranges.into_iter().zip(parallel::split_at_ends(nearest, &ends));
-        let found = parallel::map(parts.collect(), |(places, nearest)| {
-            self.nearest_from::<C>(places, components, nearest, monitor)
-        });
-        let found: Vec<Vec<Best>> = found.into_iter().collect::<Result<_>>()?;
-        let joined = found.into_iter().reduce(|mut all, other| {
-            all.iter_mut().zip(other).for_each(|(best, other)| best.offer(other));
-            all
-        });
-        Ok(joined.unwrap_or_default().into_iter().filter(|best| best.from != NONE).collect())
-    }
-
-    /// The nearest of every component to its points at some places.
-    fn nearest_from<C: Closeness>(
-        &self,
-        places: Range<usize>,
-        components: &Components,
-        nearest: &mut [Nearest],
-        monitor: &Monitor,
-    ) -> Result<Vec<Best>> {
-        let of = &components.of;
-        let mut best = vec![Best::NONE; components.count];
-        // First those whose nearest is in another component still; then, of each component, the point that may have
-        // the nearest: so that few others need to look.
-        let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
-        for (from, at) in places.clone().zip(0..) {
-            let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);
-            if place != NONE && of[place as usize] as usize != own {
-                best[own].offer(Best { sum, from: from as u32, to: place });
-            } else if sum < first[own].sum {
-                first[own] = Nearest { sum, place: from as u32 };
-            }
-        }
-        let mut stack = Vec::new();
-        let mut look = |from: usize, best: &mut Best, nearest: &mut Nearest| {
-            *nearest = self.nearest_of::<C>(from, components, best.sum, &mut stack);
-            if nearest.place != NONE {
-                best.offer(Best { sum: nearest.sum, from: from as u32, to: nearest.place });
-            }
-        };
-        for (own, first) in first.into_iter().enumerate() {
-            if first.sum < best[own].sum {
-                let from = first.place as usize;
-                look(from, &mut best[own], &mut nearest[from - places.start]);
-            }
-        }
-        for (from, at) in places.zip(0..) {
-            let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);
-            let known = place != NONE && of[place as usize] as usize != own;
-            if !known && sum < best[own].sum {
-                look(from, &mut best[own], &mut nearest[at]);
-            }
-            if at % STEPS == 0 {
-                monitor.advance(0)?;
-            }
-        }
-        Ok(best)
     }
 
     /// The nearest point of another component, if it is nearer than `limit`; else that is the bound.
@@ -234,15 +142,15 @@ impl<const P: usize> Boxes<P> {
     ) -> Nearest {
         let query = (&self.points[from], components.of[from]);
         let mut nearest = Nearest { sum: limit, place: NONE };
-        let mut at = self.node_of[from];
+        let mut at = self.shape.node_of[from];
         stack.push((self.far::<C>(query, at, components), at));
         loop {
             nearest = self.descend::<C>(query, components, stack, nearest);
-            let above = self.parents[at as usize];
+            let above = self.shape.parents[at as usize];
             if above == NONE || self.is_inside::<C>(query.0, at, nearest.sum) {
                 return nearest;
             }
-            let second = self.nodes[above as usize].second;
+            let second = self.shape.nodes[above as usize].second;
             let other = if at == second { above + 1 } else { second };
             stack.push((self.far::<C>(query, other, components), other));
             at = above;
@@ -263,7 +171,7 @@ impl<const P: usize> Boxes<P> {
             if bound >= nearest.sum {
                 continue;
             }
-            let Node { places, second } = &self.nodes[node as usize];
+            let Node { places, second } = &self.shape.nodes[node as usize];
             if *second > 0 {
                 let [a, b] = [node + 1, *second].map(|node| (self.far::<C>(query, node, components), node));
                 let [nearer, farther] = if a.0 < b.0 { [a, b] } else { [b, a] };
@@ -311,6 +219,118 @@ impl<const P: usize> Boxes<P> {
         let larger = |a: f64, b: f64| if a > b { a } else { b };
         (0..P).fold(0.0, |sum, d| C::add(sum, larger(larger(low[d] - point[d], point[d] - high[d]), 0.0), 0.0))
     }
+}
+
+impl Shape {
+    fn edges(&self, search: Search<'_>, similarity: fn(f64) -> f64, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+        let n = self.leaves.len();
+        let mut sets = UnionFind::new(n);
+        let mut edges = Vec::with_capacity(n.saturating_sub(1));
+        let mut nearest = vec![Nearest { sum: 0.0, place: NONE }; n];
+        while edges.len() + 1 < n {
+            let components = self.components(&sets);
+            for best in self.nearest_of_components(search, &components, &mut nearest, monitor)? {
+                if sets.join(best.from, best.to) {
+                    let [a, b] = [best.from, best.to].map(|place| self.leaves[place as usize] as usize);
+                    edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: similarity(best.sum) });
+                }
+            }
+        }
+        Ok(edges)
+    }
+
+    fn components(&self, sets: &UnionFind) -> Components {
+        let (mut of, mut count) = (sets.names(), 0);
+        // Every name is the smallest of its set.
+        for at in 0..of.len() {
+            of[at] = if of[at] as usize == at {
+                count += 1;
+                count as u32 - 1
+            } else {
+                of[of[at] as usize]
+            };
+        }
+        let mut within = vec![NONE; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            within[at] = if node.second > 0 {
+                let [a, b] = [within[at + 1], within[node.second as usize]];
+                if a == b { a } else { NONE }
+            } else {
+                let of = &of[node.places.start as usize..node.places.end as usize];
+                if of.iter().all(|&component| component == of[0]) { of[0] } else { NONE }
+            };
+        }
+        Components { count, of, within }
+    }
+
+    /// The nearest other point of every component.
+    fn nearest_of_components(
+        &self,
+        search: Search<'_>,
+        components: &Components,
+        nearest: &mut [Nearest],
+        monitor: &Monitor,
+    ) -> Result<Vec<Best>> {
+        let ranges = parallel::ranges(nearest.len(), GRAIN);
+        let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
+        let parts = ranges.into_iter().zip(parallel::split_at_ends(nearest, &ends));
+        let found = parallel::map(parts.collect(), |(places, nearest)| {
+            nearest_from(search, places, components, nearest, monitor)
+        });
+        let found: Vec<Vec<Best>> = found.into_iter().collect::<Result<_>>()?;
+        let joined = found.into_iter().reduce(|mut all, other| {
+            all.iter_mut().zip(other).for_each(|(best, other)| best.offer(other));
+            all
+        });
+        Ok(joined.unwrap_or_default().into_iter().filter(|best| best.from != NONE).collect())
+    }
+}
+
+/// The nearest of every component to its points at some places.
+fn nearest_from(
+    search: Search<'_>,
+    places: Range<usize>,
+    components: &Components,
+    nearest: &mut [Nearest],
+    monitor: &Monitor,
+) -> Result<Vec<Best>> {
+    let of = &components.of;
+    let mut best = vec![Best::NONE; components.count];
+    // First those whose nearest is in another component still; then, of each component, the point that may have
+    // the nearest: so that few others need to look.
+    let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
+    for (from, at) in places.clone().zip(0..) {
+        let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);
+        if place != NONE && of[place as usize] as usize != own {
+            best[own].offer(Best { sum, from: from as u32, to: place });
+        } else if sum < first[own].sum {
+            first[own] = Nearest { sum, place: from as u32 };
+        }
+    }
+    let mut stack = Vec::new();
+    let mut look = |from: usize, best: &mut Best, nearest: &mut Nearest| {
+        *nearest = search(from, components, best.sum, &mut stack);
+        if nearest.place != NONE {
+            best.offer(Best { sum: nearest.sum, from: from as u32, to: nearest.place });
+        }
+    };
+    for (own, first) in first.into_iter().enumerate() {
+        if first.sum < best[own].sum {
+            let from = first.place as usize;
+            look(from, &mut best[own], &mut nearest[from - places.start]);
+        }
+    }
+    for (from, at) in places.zip(0..) {
+        let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);
+        let known = place != NONE && of[place as usize] as usize != own;
+        if !known && sum < best[own].sum {
+            look(from, &mut best[own], &mut nearest[at]);
+        }
+        if at % STEPS == 0 {
+            monitor.advance(0)?;
+        }
+    }
+    Ok(best)
 }
 
 #[cfg(test)]
