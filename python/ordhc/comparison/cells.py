@@ -145,7 +145,7 @@ def leaves_of(
         fine = np.array([row not in bad for row in rows.tolist()], dtype=bool)
         ids = distinct_ids(found[fine])
         try:
-            texts = names_of_ids(ids, names, asked.n_leaves, asked.ids_from, by_name=asked.by_name)
+            texts = names_of_ids(ids, asked)
         except InputError as error:
             if error.row is None:
                 raise table.error(error.reason) from None

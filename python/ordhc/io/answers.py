@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ordhc import _checks
@@ -128,97 +129,68 @@ def read_answers(
     >>> t.answers.tolist(), t.group_names
     ([0, 0, 1, 1], ('ann', 'bob'))
     """
-    return answers_of_file(
-        file, kind, items, chosen, chosen_as=chosen_as, ranks=ranks, n_ranked=n_ranked, person=person,
-        weights=weights, exclude=exclude, na=na, format=format, participants=participants, names=names,
-        n_leaves=n_leaves, ids_from=ids_from, delimiter=delimiter, header=header, comment=comment,
-        skip_bad=skip_bad, progress=progress,
+    asked = Asked(
+        "triplet" if kind is None else kind, items, chosen, chosen_as=chosen_as, ranks=ranks,
+        n_ranked=n_ranked, person=person, weights=weights, exclude=exclude, na=na, format=format,
+        participants=participants, names=names, n_leaves=n_leaves, ids_from=ids_from, delimiter=delimiter,
+        header=header, comment=comment, skip_bad=skip_bad,
     )  # fmt: skip
+    return answers_of_file(file, asked, progress=progress)
 
 
 @shows_progress("reading")
-def answers_of_file(
-    file: Source,
-    kind: str | None,
-    items: Any,
-    chosen: Any,
-    *,
-    format: str | None,
-    participants: Any,
-    names: Sequence[str] | Source | None,
-    delimiter: str | None,
-    header: bool | None,
-    comment: str | None,
-    progress: Any = None,
-    answer: str | None = None,
-    **asked: Any,
-) -> Triplets | Quadruplets:
-    """Read answers as `read_answers` does; with `by_name` ids are refused."""
-    kind = _checks.choice("kind", "triplet" if kind is None else kind, KINDS)
-    if format is not None:
-        _checks.choice("format", format, FORMATS)
-    asked["names"] = as_names(names)
-    text: dict[str, Any] = {"delimiter": delimiter, "header": header, "comment": comment}
-    known = ("chosen_as", "ranks", "exclude")
-    plain = all(asked.get(name) is None for name in known) and format is None and participants is None
-    columns = _in_order(kind, items, chosen)
-    if plain and columns is not _NOT_IN_ORDER and not suffix_of(file, _JSON):
-        asked = {name: value for name, value in asked.items() if name not in known}
-        group, missing = asked.pop("person"), asked.pop("na")
-        return read_in_order(
-            file,
-            kind,
-            columns,
-            group=group,
-            missing=missing,
-            answer=answer,
-            progress=progress,
-            **asked,
-            **text,
-        )
-    if answer is not None:
+def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
+    """Read answers as `read_answers` does."""
+    _checks.choice("kind", asked.kind, KINDS)
+    if asked.format is not None:
+        _checks.choice("format", asked.format, FORMATS)
+    asked = replace(asked, names=as_names(asked.names))
+    in_order = _in_order(asked)
+    if in_order is not None and not suffix_of(file, _JSON):
+        read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
+        return read
+    if asked.answer is not None:
         raise InputError("each row is an answer here: leave out answer (--answer)")
     data = read_bytes(file)
     with reading(name_of(file), "answers", data):
-        table, own = read_table(
-            file, data, **text, skip_bad=asked["skip_bad"], positions=_positions(items, chosen)
-        )
-        if asked["names"] is None:
-            asked["names"] = own
-            if own is not None:
-                asked["ids_from"] = asked["ids_from"] or 0
-        people = None if participants is None else _participants(participants)
-        items, chosen = (_by_names(table, given) for given in (items, chosen))
-        found = replies_with_format(table, format, people, Asked(kind, items, chosen, **asked))
-        made = comparisons_of_replies(*found)
+        table, own = read_table(file, data, asked)
+        if asked.names is None and own is not None:
+            asked = replace(asked, names=own, ids_from=asked.ids_from or 0)
+        people = None if asked.participants is None else _participants(asked.participants)
+        items, chosen = (_by_names(table, given) for given in (asked.items, asked.chosen))
+        asked = replace(asked, items=items, chosen=chosen, participants=people)
+        made = comparisons_of_replies(*replies_with_format(table, asked))
     if progress is not None:
         progress(1.0)
     return made
 
 
 _JSON = (".json", ".jsonl")
-_NOT_IN_ORDER = object()
 
 
-def _in_order(kind: str, items: Any, chosen: Any) -> Any:
-    """The columns in the order of their roles, if the arguments give them so."""
-    listed = items is None or (not isinstance(items, str) and len(_checks.listed("items", items)) > 1)
-    if not listed:
-        return _NOT_IN_ORDER
-    if kind in ("odd-one-out", "most-central"):
-        if items is None and chosen is None:
-            return None
-        if items is not None and chosen is not None and isinstance(chosen, str | int):
-            others = [name for name in _checks.listed("items", items) if name != chosen]
-            return [chosen, *others] if len(others) == 2 else _NOT_IN_ORDER
-        return _NOT_IN_ORDER
-    return items if chosen is None else _NOT_IN_ORDER
+def _in_order(asked: Asked) -> Asked | None:
+    """The same with all columns as items in the order of their roles; None if cells say what was chosen."""
+    items, chosen = asked.items, asked.chosen
+    further = (asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants)
+    if any(given is not None for given in further):
+        return None
+    if items is not None and (isinstance(items, str) or len(_checks.listed("items", items)) < 2):
+        return None
+    is_of_three = asked.kind in ("odd-one-out", "most-central")
+    if chosen is None:
+        return None if is_of_three and items is not None else asked
+    if is_of_three and items is not None and isinstance(chosen, str | int):
+        others = [name for name in _checks.listed("items", items) if name != chosen]
+        return replace(asked, items=[chosen, *others], chosen=None) if len(others) == 2 else None
+    return None
 
 
-def _positions(items: Any, chosen: Any) -> list[int]:
+def _positions(asked: Asked) -> list[int]:
     """The columns that are given by their positions."""
     given = [
-        each for some in (items, chosen) for each in (some if isinstance(some, list | tuple) else [some])
+        each
+        for some in (asked.items, asked.chosen)
+        for each in (some if isinstance(some, list | tuple) else [some])
     ]
     return [at for each in given if not isinstance(each, str) and (at := _checks.as_int(each)) is not None]
 
@@ -238,20 +210,11 @@ def _participants(given: Any) -> Table:
     if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):
         data = read_bytes(given)
         with reading(name_of(given), "participants", data):
-            return read_table(given, data)[0]
+            return read_table(given, data, Asked())[0]
     return table_of(given)
 
 
-def read_table(
-    file: Source,
-    data: bytes,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comment: str | None = None,
-    skip_bad: bool = False,
-    positions: Sequence[int] = (),
-) -> tuple[Table, tuple[str, ...] | None]:
+def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[str, ...] | None]:
     """Any file as columns by name, and the names of leaves that it holds."""
     source = name_of(file)
     if not data or data.isspace():
@@ -264,20 +227,18 @@ def read_table(
         return _of_arrays(data, source, suffix)
     if suffix in _JSON or data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
         return _of_json(data, source), None
-    if suffix == ".tsv" and delimiter is None:
-        delimiter = "\t"
-    sheet = read_sheet(data, source, "answers", delimiter, comment)
-    return _of_sheet(sheet, header, skip_bad, positions), None
+    delimiter = "\t" if suffix == ".tsv" and asked.delimiter is None else asked.delimiter
+    return _of_sheet(read_sheet(data, source, "answers", delimiter, asked.comment), asked), None
 
 
-def _of_sheet(sheet: Sheet, header: bool | None, skip_bad: bool, positions: Sequence[int]) -> Table:
+def _of_sheet(sheet: Sheet, asked: Asked) -> Table:
     """Columns of delimited text."""
-    width = len(sheet.rows[0])
+    width, positions = len(sheet.rows[0]), _positions(asked)
     for at in positions:
         if not 0 <= at < width:
             reason = f"there is no column {at}; the row has {width}, counted from 0"
             raise InputError(reason, path=sheet.source, line=sheet.lines[0])
-    has_header = header
+    has_header = asked.header
     if has_header is None:
         first = [sheet.rows[0][at].strip() for at in positions]
         has_header = not positions or not all(cell.lstrip("+-").isdigit() for cell in first)
@@ -299,7 +260,7 @@ def _of_sheet(sheet: Sheet, header: bool | None, skip_bad: bool, positions: Sequ
         if has_header and cells == sheet.rows[0]:
             bad[row] = "that repeat the header"
         elif len(cells) != width:
-            if not skip_bad:
+            if not asked.skip_bad:
                 sheet.check_width(row + start)
             bad[row] = f"of another number of columns than {width}"
     if not rows:
