@@ -81,7 +81,7 @@ def as_ids(
                 f"{columns[column]} is {table[row, column]}; leaf ids are whole numbers", row=row
             )
         return np.ascontiguousarray(table, dtype=np.int64), names
-    if kind in "UTO" and all(isinstance(cell, str) for cell in table.ravel().tolist()):
+    if kind in "UTO" and all(issubclass(each, str) for each in set(map(type, table.ravel().tolist()))):
         return _coded(table, names)
     if kind == "O":
         cells = table.ravel().tolist()
@@ -222,14 +222,11 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
             if not name.isascii():
                 _check_text(cells, name, table.shape[1])
     codes = {name: code for code, name in enumerate(names)}
-    ids = np.empty(len(cells), dtype=np.int64)
-    for at, cell in enumerate(cells):
-        code = codes.get(cell)
-        if code is None:
-            row = at // table.shape[1]
-            raise InputError(_checks.unknown_name(cell, names), row=row)
-        ids[at] = code
-    return ids.reshape(table.shape), names
+    ids = list(map(codes.get, cells))
+    if None in ids:
+        at = ids.index(None)
+        raise InputError(_checks.unknown_name(cells[at], names), row=at // table.shape[1])
+    return np.array(ids, dtype=np.int64).reshape(table.shape), names
 
 
 def _check_text(cells: list[str], name: str, width: int) -> None:

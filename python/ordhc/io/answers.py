@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ordhc import _checks
+import numpy as np
+
+from ordhc import _checks, _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.asked import FORMATS, KINDS, Asked
+from ordhc.comparison.coded import Column
 from ordhc.comparison.comparisons import Quadruplets, Triplets, comparisons_of_replies
 from ordhc.comparison.presets import replies_with_format
 from ordhc.comparison.tables import Table, table_of
@@ -17,9 +20,9 @@ from ordhc.io.arrays import Table as Parquet
 from ordhc.io.arrays import load_array, load_arrays, texts_of
 from ordhc.io.comparisons import SUFFIXES, read_in_order
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
-from ordhc.io.guard import reading
+from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
-from ordhc.io.sheet import Sheet, check_header, read_sheet
+from ordhc.io.sheet import check_header, located
 
 __all__ = ["read_answers", "read_table"]
 
@@ -227,50 +230,58 @@ def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[st
         return _of_arrays(data, source, suffix)
     if suffix in _JSON or data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
         return _of_json(data, source), None
+    return _of_text(data, source, suffix, asked), None
+
+
+def _of_text(data: bytes, source: str, suffix: str, asked: Asked) -> Table:
+    """Columns of delimited text; each is coded when it is asked for."""
+    refuse_others(data, source, "answers")
+    text, positions = text_of(data, source), _positions(asked)
     delimiter = "\t" if suffix == ".tsv" and asked.delimiter is None else asked.delimiter
-    return _of_sheet(read_sheet(data, source, "answers", delimiter, asked.comment), asked), None
 
+    def parts(wanted: list[int]) -> Any:
+        try:
+            return _ordhc.code_table(text, delimiter, asked.comment, wanted)
+        except InputError as error:
+            raise located(error, source) from None
 
-def _of_sheet(sheet: Sheet, asked: Asked) -> Table:
-    """Columns of delimited text."""
-    width, positions = len(sheet.rows[0]), _positions(asked)
+    cells, lines, widths, repeats, columns = parts(positions)
+    if not len(lines):
+        raise InputError("the file is empty", path=source)
+    width, line = len(cells), int(lines[0])
     for at in positions:
         if not 0 <= at < width:
             reason = f"there is no column {at}; the row has {width}, counted from 0"
-            raise InputError(reason, path=sheet.source, line=sheet.lines[0])
+            raise InputError(reason, path=source, line=line)
     has_header = asked.header
     if has_header is None:
-        first = [sheet.rows[0][at].strip() for at in positions]
+        first = [cells[at].strip() for at in positions]
         has_header = not positions or not all(cell.lstrip("+-").isdigit() for cell in first)
         if positions and has_header:
-            below = {row[at].strip() for row in sheet.rows[1:] for at in positions if at < len(row)}
-            check_header(sheet.source, sheet.lines[0], first, below)
-    if not has_header:
-        names: list[Any] = list(range(width))
-    else:
-        names = sheet.header
-        for at, name in enumerate(names):
-            # Columns without a name can't be asked for.
-            names[at] = name or f"(column {at + 1})"
-    start = 1 if has_header else 0
-    bad: dict[int, str] = {}
-    rows = sheet.rows[start:]
-    lines = sheet.lines[start:]
-    for row, cells in enumerate(rows):
-        if has_header and cells == sheet.rows[0]:
-            bad[row] = "that repeat the header"
-        elif len(cells) != width:
-            if not asked.skip_bad:
-                sheet.check_width(row + start)
-            bad[row] = f"of another number of columns than {width}"
-    if not rows:
-        raise InputError("there is a header but no rows", path=sheet.source, line=sheet.lines[0])
+            used = [Column(texts, codes[1:]).used() for codes, texts in columns]
+            check_header(source, line, first, {cell.strip() for some in used for cell in some if cell})
+    # Columns without a name can't be asked for.
+    header = [cell.strip() or f"(column {at + 1})" for at, cell in enumerate(cells)]
+    names: list[Any] = header if has_header else list(range(width))
+    start = int(has_header)
+    bad = {}
+    for row in np.flatnonzero(widths != width).tolist():
+        if not asked.skip_bad:
+            told = f"{widths[row]} columns instead of {width}; the row may be cut short"
+            raise InputError(told, path=source, line=int(lines[row]))
+        bad[row - start] = f"of another number of columns than {width}"
+    if has_header:
+        bad |= {row - start: "that repeat the header" for row in repeats}
+    if len(lines) == start:
+        raise InputError("there is a header but no rows", path=source, line=line)
 
-    def read(name: Any) -> list[Any]:
-        at = names.index(name)
-        return [row[at] if at < len(row) else None for row in rows]
+    def read(name: Any) -> Column:
+        ((codes, texts),) = parts([names.index(name)])[-1]
+        return Column(texts, codes[start:])
 
-    return Table(names, read, len(rows), sheet.source, lines, text=True, bad=bad)
+    return Table(
+        names, read, len(lines) - start, source, lines[start:], text=True, bad=dict(sorted(bad.items()))
+    )
 
 
 def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str, ...] | None]:

@@ -14,10 +14,11 @@ from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
 from ordhc._signals import interrupts_later
 from ordhc.comparison.asked import KINDS, Asked
+from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.coded import Texts, is_text, numbered_texts
+from ordhc.io.coded import is_text, numbered_texts, of_arrow
 from ordhc.io.files import check_unpacked, max_unpacked
 from ordhc.io.footer import row_groups_of
 from ordhc.io.guard import looks_like
@@ -235,11 +236,10 @@ class Table:
         at = self._sheet.find(names)
         return None if at is None else self.there[at]
 
-    def cells(self, column: str) -> list[Any]:
-        """A column as Python's values, None where there is none."""
+    def cells(self, column: str) -> Column | list[Any]:
+        """A column as text or Python's values, None where there is none."""
         found = self.column(column)
-        cells: list[Any] = Texts.of(found, self.source).tolist() if is_text(found.type) else found.to_pylist()
-        return cells
+        return of_arrow(found, self.source) if is_text(found.type) else list(found.to_pylist())
 
     def column(self, name: str) -> Any:
         """A column as Arrow has it."""
@@ -256,7 +256,7 @@ class Table:
             check_unpacked(size, self.source)
         return pyarrow.chunked_array(chunks)
 
-    def values(self, column: str) -> tuple[NDArray[Any] | Texts, NDArray[np.bool_]]:
+    def values(self, column: str) -> tuple[NDArray[Any] | Column, NDArray[np.bool_]]:
         """A column as numbers or text, and which of it is missing."""
         import pyarrow
         import pyarrow.compute
@@ -269,7 +269,7 @@ class Table:
             found = self.column(column)
             kind = found.type
             if is_text(kind):
-                texts = Texts.of(found, self.source)
+                texts = of_arrow(found, self.source)
                 return texts, texts.places < 0
             if pyarrow.types.is_dictionary(kind):
                 found = found.cast(kind.value_type)
@@ -300,7 +300,7 @@ def rows_of(table: Table, asked: Asked) -> Parsed:
     words: dict[int, str] = {}
     for values, mask in parts:
         absent |= mask
-        if isinstance(values, Texts) and not literal:
+        if isinstance(values, Column) and not literal:
             # The last word is that of rows without text, whose place is -1.
             said = [*(text.strip() for text in values.different), ""]
             blank = np.array([not word or word in missing for word in said])[values.places]
@@ -309,7 +309,7 @@ def rows_of(table: Table, asked: Asked) -> Parsed:
                 words.setdefault(row, said[values.places[row]])
     kept = np.flatnonzero(~absent)
     columns = [values[kept] if absent.any() else values for values, _ in parts]
-    texts = [values for values in columns if isinstance(values, Texts)]
+    texts = [values for values in columns if isinstance(values, Column)]
     rows: NDArray[Any]
     names: Sequence[str] | None
     try:
@@ -317,7 +317,7 @@ def rows_of(table: Table, asked: Asked) -> Parsed:
             rows, names = numbered_texts(texts)
         else:
             # Names beside ids are refused here, with their row.
-            plain = [values.objects() if isinstance(values, Texts) else values for values in columns]
+            plain = [values.objects() if isinstance(values, Column) else values for values in columns]
             cells = np.stack([values.astype(object) if texts else values for values in plain], axis=1)
             rows, names = as_ids(cells, len(wanted), tuple(wanted), None)
     except InputError as error:
@@ -390,13 +390,13 @@ def _add_further(
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
             raise InputError(f"there is no weight in column {quoted(column)}", path=parsed.source, row=row)
-        parsed.weights = (values.objects() if isinstance(values, Texts) else values)[kept]
+        parsed.weights = (values.objects() if isinstance(values, Column) else values)[kept]
     if (column := further_column(table, asked.answer, ANSWERS, wanted)) is not None:
         answers = _whole_or_text(table, column)[kept]
-        parsed.answers = answers.objects() if isinstance(answers, Texts) else answers
+        parsed.answers = answers.objects() if isinstance(answers, Column) else answers
     if (column := further_column(table, asked.person, PEOPLE, wanted)) is not None:
         values = _whole_or_text(table, column)[kept]
-        if isinstance(values, Texts):
+        if isinstance(values, Column):
             codes, texts = numbered_texts([values])
             parsed.groups, parsed.group_names = codes[:, 0], tuple(texts)
         else:
@@ -405,13 +405,13 @@ def _add_further(
         parsed.adaptive = are_adaptive(_whole_or_text(table, column)[kept].tolist())
 
 
-def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Texts:
+def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Column:
     """A column as whole numbers or else as text; missing values are empty text."""
     values, absent = table.values(column)
-    if isinstance(values, Texts):
-        return values.filled()
+    if isinstance(values, Column):
+        return values.mapped(lambda text: text or "")
     if not absent.any() and values.dtype.kind in "iu":
         return values
-    return Texts.of_list(
+    return Column.of(
         ["" if gone else str(value) for value, gone in zip(values.tolist(), absent.tolist(), strict=True)]
     )
