@@ -163,40 +163,34 @@ def read_comparisons(path: str, *, whole: bool = False, progress: Any = None, **
         found = _scanned(path, reading)
         return found.read() if whole else found
     with _left_out():
-        return answers_of_file(path, _asked(**reading), progress=progress)
+        return answers_of_file(path, _asked(reading), progress=progress)
 
 
-def _asked(
-    *,
-    columns: str | None,
-    quadruplets: bool,
-    kind: str | None,
-    items: tuple[str, ...],
-    chosen: str | None,
-    chosen_as: str | None,
-    ranks: str | None,
-    exclude: tuple[str, ...],
-    missing: str | None,
-    delimiter: str | None,
-    **options: Any,
-) -> Any:
+def _asked(reading: dict[str, Any]) -> Any:
     """What the reading options ask for."""
     from ordhc.comparison.asked import Asked
 
-    if quadruplets:
+    given = dict(reading)
+    kind, missing = given.pop("kind"), given.pop("missing")
+    if given.pop("quadruplets"):
         if kind not in (None, "pairs"):
             raise click.UsageError(f"--kind {kind} makes triplets; leave out --quadruplets")
         kind = "pairs"
+    items, chosen = _roles_of(given.pop("columns"), given["items"], given["chosen"], kind)
+    how, ranks, delimiter = given["chosen_as"], given["ranks"], given["delimiter"]
     by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
     return Asked(
-        kind or "triplet",
-        *_roles_of(columns, items, chosen, kind),
-        chosen_as=_pairs_of(chosen_as) if chosen_as is not None and "=" in chosen_as else chosen_as,
-        ranks=None if ranks is None else listed(ranks),
-        exclude=_exclude_of(exclude),
-        na=None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
-        delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
-        **options,
+        **given
+        | {
+            "kind": kind or "triplet",
+            "items": items,
+            "chosen": chosen,
+            "chosen_as": _pairs_of(how) if how is not None and "=" in how else how,
+            "ranks": None if ranks is None else listed(ranks),
+            "exclude": _exclude_of(given["exclude"]),
+            "na": None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
+            "delimiter": None if delimiter is None else by_words.get(delimiter, delimiter),
+        }
     )
 
 
@@ -227,7 +221,7 @@ def _scanned(path: str, reading: dict[str, Any]) -> Any:
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
-    asked = _asked(**reading)
+    asked = _asked(reading)
     given = [name for name in _OF_ONE_FILE if reading[name]]
     if given or asked.kind not in ("triplet", "pairs"):
         wrong = f"--{given[0].replace('_', '-')}" if given else f"--kind {asked.kind}"
