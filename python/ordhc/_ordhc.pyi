@@ -14,7 +14,7 @@ __all__ = [
     "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_few",
     "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
-    "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
+    "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
     "limit_threads", "mean_dot_linkage", "merge_distortion", "merged_runs",
     "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
@@ -28,6 +28,7 @@ _Floats = NDArray[np.float64]
 _Any = NDArray[Any]
 _Vectors = _Floats | NDArray[np.float32]
 _Keys = NDArray[np.uint64]
+_Codes = NDArray[np.int32]
 _Ints = NDArray[np.int64]
 _Ints32 = NDArray[np.int32]
 _Bytes = NDArray[np.int8]
@@ -68,6 +69,10 @@ def start_of_last_row(data: bytes, delimiter: str, comment: str | None) -> tuple
 def split_table(
     data: str, delimiter: str | None, comment: str | None
 ) -> tuple[list[list[str]], list[int]]: ...
+
+def code_table(
+    data: str, delimiter: str | None, comment: str | None, wanted: list[int]
+) -> tuple[list[str], NDArray[np.uint32], NDArray[np.uint32], list[int], list[tuple[_Codes, list[str]]]]: ...
 
 # --- similarities ----------------------------------------------------------------------------
 

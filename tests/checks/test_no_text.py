@@ -151,11 +151,11 @@ def test_arrays_with_damaged_characters_are_refused(tmp_path):
 @pytest.mark.parametrize("codes", [[0, 1, 2], [0, -1, 0], [7, 0, None]])
 def test_codes_of_parquet_without_text_are_refused(codes):
     pyarrow = pytest.importorskip("pyarrow")
-    from ordhc.io.coded import Texts
+    from ordhc.io.coded import of_arrow
 
     indices = pyarrow.array(codes, type=pyarrow.int32())
     coded = pyarrow.DictionaryArray.from_arrays(indices, ["cat", "dog"], safe=False)
     with pytest.raises(InputError, match=r"x\.parquet: the file is damaged: its dictionary has 2 texts"):
-        Texts.of(pyarrow.chunked_array([coded]), "x.parquet")
+        of_arrow(pyarrow.chunked_array([coded]), "x.parquet")
     fine = pyarrow.DictionaryArray.from_arrays([0, None, 1], ["cat", "dog"])
-    assert Texts.of(pyarrow.chunked_array([fine]), "x.parquet").tolist() == ["cat", None, "dog"]
+    assert of_arrow(pyarrow.chunked_array([fine]), "x.parquet").tolist() == ["cat", None, "dog"]

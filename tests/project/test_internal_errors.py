@@ -29,7 +29,7 @@ def files(tmp_path, monkeypatch):
 
 
 FAULTS = {
-    "reading": ("ordhc.io.comparisons.read_comparisons", ["cluster", "a b.csv"]),
+    "reading": ("ordhc.io.answers.read_in_order", ["cluster", "a b.csv"]),
     "planning": ("ordhc.clustering.plan.Plan.of", ["cluster", "a b.csv"]),
     "summing up": ("ordhc.metrics.score.score", ["cluster", "a b.csv"]),
     "selecting": ("ordhc.evaluate.trials.fit", ["compare", "a b.csv", "--folds", "2"]),

@@ -125,6 +125,11 @@ _QUOTED_OPTIONS = (
     "comment",
 )
 
+#: What folders and patterns don't take.
+_OF_ONE_FILE = (
+    "items", "chosen", "chosen_as", "ranks", "exclude", "n_ranked", "format", "participants", "answer",
+)  # fmt: skip
+
 
 #: What resamples and folds keep together.
 unit_option = click.option(
@@ -144,24 +149,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_comparisons(
-    path: str,
-    *,
-    columns: str | None,
-    items: tuple[str, ...],
-    chosen: str | None,
-    chosen_as: str | None,
-    ranks: str | None,
-    exclude: tuple[str, ...],
-    kind: str | None,
-    person: str | None,
-    missing: str | None,
-    quadruplets: bool,
-    delimiter: str | None,
-    by_name: bool = False,
-    whole: bool = False,
-    **options: Any,
-) -> Any:
+def read_comparisons(path: str, *, whole: bool = False, progress: Any = None, **reading: Any) -> Any:
     """Read comparisons as the options say, and keep for JSON what was left out of them.
 
     Of a folder or a pattern that is a scan, what is in the files stays there; with `whole` it is read, too.
@@ -170,67 +158,41 @@ def read_comparisons(
     from ordhc.io.scan import is_several
 
     if is_session(path):
-        given = {
-            "columns": columns,
-            "items": items,
-            "chosen": chosen,
-            "chosen_as": chosen_as,
-            "ranks": ranks,
-            "kind": kind,
-            "person": person,
-            "missing": missing,
-            "quadruplets": quadruplets,
-            "delimiter": delimiter,
-            **options,
-        }
-        return _of_session(path, exclude, given)
-    if quadruplets:
+        reading.pop("by_name", None)
+        return _of_session(path, reading.pop("exclude"), reading, progress)
+    if is_several(path):
+        found = _scanned(path, reading)
+        return found.read() if whole else found
+    with _left_out():
+        return answers_of_file(path, _asked(reading), progress=progress)
+
+
+def _asked(reading: dict[str, Any]) -> Any:
+    """What the reading options ask for."""
+    from ordhc.comparison.asked import Asked
+
+    given = dict(reading)
+    kind, missing = given.pop("kind"), given.pop("missing")
+    if given.pop("quadruplets"):
         if kind not in (None, "pairs"):
             raise click.UsageError(f"--kind {kind} makes triplets; leave out --quadruplets")
         kind = "pairs"
-    found_items, found_chosen = _roles_of(columns, items, chosen, kind)
-    if is_several(path):
-        asked = {
+    items, chosen = _roles_of(given.pop("columns"), given["items"], given["chosen"], kind)
+    how, ranks, delimiter = given["chosen_as"], given["ranks"], given["delimiter"]
+    by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    return Asked(
+        **given
+        | {
+            "kind": kind or "triplet",
             "items": items,
             "chosen": chosen,
-            "chosen_as": chosen_as,
-            "ranks": ranks,
-            "exclude": exclude,
-            **{name: options.pop(name, None) for name in ("n_ranked", "format", "participants", "answer")},
+            "chosen_as": _pairs_of(how) if how is not None and "=" in how else how,
+            "ranks": None if ranks is None else listed(ranks),
+            "exclude": _exclude_of(given["exclude"]),
+            "na": None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
+            "delimiter": None if delimiter is None else by_words.get(delimiter, delimiter),
         }
-        options.pop("progress", None)
-        found = _scanned(
-            path,
-            kind,
-            asked,
-            columns=found_items,
-            group=person,
-            missing=_words_of(missing),
-            delimiter=_delimiter_of(delimiter),
-            **options,
-        )
-        if by_name and not found.survey.has_names:
-            raise InputError(
-                "has ids, but the tree's leaves have names; give --names FILE to say which is which",
-                path=path,
-            )
-        return found.read() if whole else found
-    if by_name:
-        options["by_name"] = True
-    with _left_out():
-        return answers_of_file(
-            path,
-            kind,
-            found_items,
-            found_chosen,
-            chosen_as=_pairs_of(chosen_as) if chosen_as is not None and "=" in chosen_as else chosen_as,
-            ranks=None if ranks is None else listed(ranks),
-            exclude=_exclude_of(exclude),
-            person=person,
-            na=_words_of(missing),
-            delimiter=_delimiter_of(delimiter),
-            **options,
-        )
+    )
 
 
 def _roles_of(
@@ -255,29 +217,26 @@ def _roles_of(
     return found_items, found_chosen
 
 
-def _delimiter_of(delimiter: str | None) -> str | None:
-    by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
-    return None if delimiter is None else by_words.get(delimiter, delimiter)
-
-
-def _words_of(missing: str | None) -> list[str] | None:
-    return None if missing is None else [word.strip() for word in missing.split(",") if word.strip()]
-
-
-def _scanned(path: str, kind: str | None, asked: dict[str, Any], **options: Any) -> Any:
+def _scanned(path: str, reading: dict[str, Any]) -> Any:
     """A scan of a folder or a pattern, which has columns in their order only."""
-    from ordhc.io.scan import scan
+    from ordhc.io.scan import scan_of
 
-    given = [name for name, value in asked.items() if value]
-    if given or kind not in (None, "triplet", "pairs"):
-        wrong = f"--{given[0].replace('_', '-')}" if given else f"--kind {kind}"
+    by_name = reading.pop("by_name", False)
+    asked = _asked(reading)
+    given = [name for name in _OF_ONE_FILE if reading[name]]
+    if given or asked.kind not in ("triplet", "pairs"):
+        wrong = f"--{given[0].replace('_', '-')}" if given else f"--kind {asked.kind}"
         raise click.UsageError(
             f"{wrong} is for one file; of a folder or a pattern columns anchor,near,far (--columns) are read"
         )
     with _left_out():
-        found = scan(path, quadruplets=kind == "pairs", **options)
-        _ = found.survey
-        return found
+        found = scan_of(path, asked)
+        survey = found.survey
+    if by_name and not survey.has_names:
+        raise InputError(
+            "has ids, but the tree's leaves have names; give --names FILE to say which is which", path=path
+        )
+    return found
 
 
 def is_session(path: str) -> bool:
@@ -321,11 +280,10 @@ def analysed_session(session: Any, *, weights: str | None, also: list[str], all_
     return found
 
 
-def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> Any:
+def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any], progress: Any) -> Any:
     """The answers of a session that trees are made of."""
     from ordhc.asking.session import Session
 
-    progress = given.pop("progress", None)
     options = session_options(path, exclude, given)
     with Session(path, progress=progress) as session:
         return analysed_session(session, **options).comparisons

@@ -1,8 +1,10 @@
-"""What is asked of a table of answers."""
+"""What to read of answers: one description for files, frames, scans and commands."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
+
+from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 
 __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked"]
 
@@ -10,6 +12,14 @@ __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked"]
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: What tools call their columns.
 FORMATS = ("salmon", "jspsych", "cblearn", "prolific", "collect")
+#: Names of the columns of items in the order of their roles, by kind.
+_ROLES: dict[str, list[list[str]]] = {
+    "triplet": [list(known) for known in ROLES["triplets"]],
+    "pairs": [list(known) for known in ROLES["quadruplets"]],
+    "odd-one-out": [[odd, *pair] for pair in PAIRS for odd in ODD],
+    "most-central": [[central, *pair] for pair in PAIRS for central in CENTRAL],
+    "ranking": [],
+}
 
 
 class AnswerOptions(TypedDict, total=False):
@@ -32,7 +42,17 @@ class AnswerOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Asked:
-    """What the columns of a table mean."""
+    """What to read, in the words of `ordhc.read_answers`, which describes all but the last three fields.
+
+    Attributes
+    ----------
+    answer
+        The column of the number of the answer that a row is part of.
+    other_trials
+        Rows without any items are trials of other kinds.
+    by_name
+        Ids are refused, because `names` are those of a tree: as positions they are rarely meant.
+    """
 
     kind: str = "triplet"
     items: Any = None
@@ -42,15 +62,28 @@ class Asked:
     n_ranked: int | None = None
     person: Any = None
     weights: Any = None
-    #: The column of the number of the answer that a row is part of.
-    answer: Any = None
     exclude: Any = None
     na: Iterable[str] | None = None
-    names: tuple[str, ...] | None = None
+    format: str | None = None
+    participants: Any = None
+    #: Before reading also a file of them; `tuple[str, ...]` when anything is read.
+    names: Any = None
     n_leaves: int | None = None
     ids_from: int | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    comment: str | None = None
     skip_bad: bool = False
-    #: Rows without any items are trials of other kinds.
+    answer: Any = None
     other_trials: bool = False
-    #: Leaves have names: ids would be taken for places in them, which is rarely what was meant.
     by_name: bool = False
+
+    @property
+    def roles(self) -> list[list[str]]:
+        """The names that the columns of items usually have, in the order of their roles."""
+        return _ROLES[self.kind]
+
+    @property
+    def of_pairs(self) -> bool:
+        """True for two pairs of items, which make quadruplets."""
+        return self.kind == "pairs"

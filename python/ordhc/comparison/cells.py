@@ -1,6 +1,7 @@
 """Cells of answers in the order of their roles, and as leaves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ordhc import _checks
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.chosen import Options, chosen_places, not_an_option
+from ordhc.comparison.coded import Column, together
 from ordhc.comparison.ids import check_ids_from, distinct_ids, names_of_ids
 from ordhc.comparison.suspects import of_outside, told_as_names, told_outside
 from ordhc.comparison.tables import Table, missing_words, text_of
@@ -30,15 +32,16 @@ def arranged(
     asked: Asked,
     rows: NDArray[np.intp],
     bad: dict[int, str],
-) -> tuple[NDArray[np.object_], NDArray[np.int64] | None]:
-    """Cells in the order of their roles, and the levels of a ranking."""
-    cells = _cells(table, items, rows)
+) -> tuple[list[Any], NDArray[np.int32], NDArray[np.int64] | None]:
+    """The different cells, the place of each among them in the order of roles, and levels of a ranking."""
+    columns = [table.coded(name)[rows] for name in items]
+    if asked.kind in ("odd-one-out", "most-central") and chosen and len(items) == 2:
+        return *together([table.coded(chosen[0])[rows], *columns]), None
+    different, cells = together(columns)
     if asked.kind == "ranking":
-        return cells, _levels(table, items, chosen, asked, rows, bad)
+        return different, cells, _levels(table, items, chosen, asked, rows, bad)
     if not chosen:
-        return cells, None
-    if asked.kind in ("odd-one-out", "most-central") and len(items) == 2:
-        return np.hstack([_cells(table, chosen[:1], rows), cells]), None
+        return different, cells, None
     # For each option: which columns of the row come first, and which follow.
     orders = {
         "odd-one-out": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
@@ -54,16 +57,7 @@ def arranged(
     for at in np.flatnonzero(places < 0).tolist():
         row = int(rows[at])
         bad[row] = not_an_option(table, chosen[0], options, row, reading)
-    return np.take_along_axis(cells, np.array(orders)[places], axis=1), None
-
-
-def _cells(table: Table, names: list[Any], rows: NDArray[np.intp]) -> NDArray[np.object_]:
-    """Some columns of some rows, as they stand."""
-    cells = np.empty((len(rows), len(names)), dtype=object)
-    for at, name in enumerate(names):
-        column = table.cells(name)
-        cells[:, at] = [column[row] for row in rows.tolist()]
-    return cells
+    return different, np.take_along_axis(cells, np.array(orders)[places], axis=1), None
 
 
 def _levels(
@@ -81,16 +75,15 @@ def _levels(
         if chosen or len(columns) != others:
             raise InputError(f"{len(columns)} columns of ranks for {others} items besides the reference")
         levels = np.full((len(rows), others), np.iinfo(np.int64).max)
+        words = missing_words("na", asked.na)
         for at, name in enumerate(columns):
-            cells = table.cells(name)
-            for place, row in enumerate(rows.tolist()):
-                rank = text_of(cells[row])
-                if rank.removesuffix(".0").isdigit() and len(rank) < 12:
-                    levels[place, at] = int(rank.removesuffix(".0"))
-                elif rank and rank not in missing_words("na", asked.na):
-                    bad.setdefault(
-                        row, f"the rank {quoted(rank)} in column {quoted(name)} is no whole number"
-                    )
+            ranks = table.coded(name)[rows]
+            levels[:, at] = ranks.each(lambda cell: _level_of(text_of(cell), words), np.int64)
+            for place in np.flatnonzero(levels[:, at] < 0).tolist():
+                rank = quoted(text_of(table.cell(name, rows[place])))
+                bad.setdefault(
+                    int(rows[place]), f"the rank {rank} in column {quoted(name)} is no whole number"
+                )
         for place in np.flatnonzero((levels == levels[:, :1]).all(axis=1)).tolist():
             bad.setdefault(int(rows[place]), "all items have the same rank")
         return levels
@@ -111,6 +104,13 @@ def _levels(
     return np.tile(np.minimum(np.arange(others), ranked), (len(rows), 1))
 
 
+def _level_of(rank: str, words: list[str]) -> int:
+    """A rank as a number; the last of all for a blank or a missing word, -1 for what is no rank."""
+    if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
+        return int(rank.removesuffix(".0"))
+    return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
+
+
 def checked_ranked(given: int | None, others: int) -> int:
     """How many of the others are ranked, by default two."""
     if given is None:
@@ -124,74 +124,86 @@ def checked_ranked(given: int | None, others: int) -> int:
 def leaves_of(
     table: Table,
     items: list[Any],
-    cells: NDArray[np.object_],
+    different: list[Any],
+    cells: NDArray[np.int32],
     asked: Asked,
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[NDArray[Any], tuple[str, ...] | None, str | None]:
     """Return rows of ids or names, the names of all leaves if known, and a warning if ids became names."""
     names, told = asked.names, None
-    found: NDArray[Any] = cells
-    if not is_literal(items) and all(_id_of(cell, table.text) is not None for cell in cells[0]):
-        found = _ids(table, cells, asked, rows, bad)
-    elif asked.ids_from is not None:
-        raise table.error("ids_from is for ids, but the leaves have names")
-    for place, row in enumerate(rows.tolist()):
-        leaves = found[place] if found is cells else found[place] + (asked.ids_from or 0)
-        twice = None if row in bad else _twice(asked.kind, leaves.tolist())
-        if twice is not None:
-            bad[row] = twice
-    if found is not cells:
-        fine = np.array([row not in bad for row in rows.tolist()], dtype=bool)
-        ids = distinct_ids(found[fine])
+    ids = [_id_of(cell, table.text) for cell in different]
+    if not is_literal(items) and all(ids[place] is not None for place in cells[0].tolist()):
+        found = _ids(different, ids, cells, asked, rows, bad)
+        first = asked.ids_from or 0
+        _refuse_twice(asked.kind, found, rows, bad, lambda row: (row + first).tolist())
+        fine = ~_is_in(rows, bad)
+        there = distinct_ids(found[fine])
         try:
-            texts = names_of_ids(ids, names, asked.n_leaves, asked.ids_from, by_name=asked.by_name)
+            texts = names_of_ids(there, asked)
         except InputError as error:
             if error.row is None:
                 raise table.error(error.reason) from None
-            at = rows[fine][int((found[fine] == ids[-1]).any(axis=1).argmax())]
+            at = rows[fine][int((found[fine] == there[-1]).any(axis=1).argmax())]
             raise table.error(error.reason, int(at)) from None
         if texts is None:
             _check_ids(found, asked, rows, bad)
             return found, names, None
-        found = np.array([*texts, ""], dtype=object)[np.searchsorted(ids, found)]
+        different, cells = [*texts, ""], np.searchsorted(there, found).astype(np.int32)
         if names is None:
-            return found, texts, told_as_names(ids)
+            return Column(different, cells).objects(), texts, told_as_names(there)
+    elif asked.ids_from is not None:
+        raise table.error("ids_from is for ids, but the leaves have names")
+    else:
+        _refuse_twice(asked.kind, cells, rows, bad, lambda row: [different[place] for place in row])
     known = None if names is None else set(names)
-    told_near = False
-    for place, row in enumerate(rows.tolist()):
-        for cell in () if row in bad else found[place].tolist():
-            if not isinstance(cell, str):
-                bad[row] = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
-            elif known is not None and cell not in known:
-                # The nearest names are looked up for the first row only.
-                bad[row] = (
-                    f"the name {quoted(cell)} is unknown" if told_near else unknown_name(cell, names or ())
-                )
-                told_near = True
-            if row in bad:
-                break
-    return found, names, told
+    is_wrong = np.array(
+        [not isinstance(cell, str) or (known is not None and cell not in known) for cell in different]
+    )
+    wrong = is_wrong[cells]
+    is_first = True
+    for place in np.flatnonzero(wrong.any(axis=1) & ~_is_in(rows, bad)).tolist():
+        cell = different[cells[place, wrong[place].argmax()]]
+        if not isinstance(cell, str):
+            told_wrong = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
+        else:
+            # The nearest names are looked up for the first row only.
+            told_wrong = (
+                unknown_name(cell, names or ()) if is_first else f"the name {quoted(cell)} is unknown"
+            )
+            is_first = False
+        bad[int(rows[place])] = told_wrong
+    return Column(different, cells).objects(), names, told
+
+
+def _is_in(rows: NDArray[np.intp], bad: dict[int, str]) -> NDArray[np.bool_]:
+    """Which rows are bad."""
+    return np.isin(rows, np.fromiter(bad, dtype=np.intp, count=len(bad)))
 
 
 def _ids(
-    table: Table, cells: NDArray[np.object_], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]
+    different: list[Any],
+    ids: list[int | None],
+    cells: NDArray[np.int32],
+    asked: Asked,
+    rows: NDArray[np.intp],
+    bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Cells as ids from 0."""
+    """Cells as ids from 0; bad rows have zeros."""
     first = check_ids_from(asked.ids_from) or 0
-    ids = np.zeros(cells.shape, dtype=np.int64)
-    for place, row in enumerate(rows.tolist()):
-        for at, cell in enumerate(() if row in bad else cells[place].tolist()):
-            leaf = _id_of(cell, table.text)
-            if leaf is None:
-                bad[row] = f"{quoted(cell)} is no id; the first row has ids, give ids or names, not both"
-                break
-            if leaf < first:
-                least = of_outside(np.array([leaf]), None) if leaf < 0 else ""
-                bad[row] = told_outside(leaf - first, None, first) + least
-                break
-            ids[place, at] = leaf - first
-    return ids
+    found = np.array([0 if leaf is None else leaf - first for leaf in ids], dtype=np.int64)[cells]
+    wrong = np.array([leaf is None or leaf < first for leaf in ids])[cells]
+    for place in np.flatnonzero(wrong.any(axis=1) & ~_is_in(rows, bad)).tolist():
+        cell = cells[place, wrong[place].argmax()]
+        leaf = ids[cell]
+        if leaf is None:
+            told = f"{quoted(different[cell])} is no id; the first row has ids, give ids or names, not both"
+        else:
+            told = told_outside(leaf - first, None, first)
+            told += of_outside(np.array([leaf]), None) if leaf < 0 else ""
+        bad[int(rows[place])] = told
+    found[_is_in(rows, bad)] = 0
+    return found
 
 
 def _check_ids(ids: NDArray[np.int64], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]) -> None:
@@ -203,18 +215,34 @@ def _check_ids(ids: NDArray[np.int64], asked: Asked, rows: NDArray[np.intp], bad
         bad.setdefault(int(rows[place]), told_outside(leaf, limit, asked.ids_from) + hint)
 
 
-def _twice(kind: str, leaves: list[Any]) -> str | None:
+def _refuse_twice(
+    kind: str,
+    leaves: NDArray[Any],
+    rows: NDArray[np.intp],
+    bad: dict[int, str],
+    shown: Callable[[NDArray[Any]], list[Any]],
+) -> None:
+    """Find rows whose leaves are not different; `shown` makes the leaves of a row what messages show."""
+    pairs = [(0, 1), (2, 3)] if kind == "pairs" else list(combinations(range(leaves.shape[1]), 2))
+    twice = np.zeros(len(leaves), dtype=bool)
+    for one, other in pairs:
+        twice |= leaves[:, one] == leaves[:, other]
+    if kind == "pairs":
+        two = np.sort(leaves.reshape(-1, 2, 2), axis=2)
+        twice |= (two[:, 0] == two[:, 1]).all(axis=1)
+    for place in np.flatnonzero(twice & ~_is_in(rows, bad)).tolist():
+        bad[int(rows[place])] = _twice(kind, shown(leaves[place]))
+
+
+def _twice(kind: str, leaves: list[Any]) -> str:
     """What is wrong with the leaves of an answer that are not different."""
     if kind == "pairs":
-        first, second = frozenset(leaves[:2]), frozenset(leaves[2:])
-        if len(first) == 1 or len(second) == 1:
-            twice = quoted(leaves[0] if len(first) == 1 else leaves[2])
-            return f"leaf {twice} occurs twice in a pair of {leaves}"
-        return f"the pairs are the same in {leaves}" if first == second else None
-    if len(set(leaves)) == len(leaves):
-        return None
-    shown = next(quoted(leaf) for leaf in leaves if leaves.count(leaf) > 1)
-    return f"leaf {shown} occurs twice in {quoted(leaves)}"
+        for pair in (leaves[:2], leaves[2:]):
+            if pair[0] == pair[1]:
+                return f"leaf {quoted(pair[0])} occurs twice in a pair of {leaves}"
+        return f"the pairs are the same in {leaves}"
+    leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
+    return f"leaf {quoted(leaf)} occurs twice in {quoted(leaves)}"
 
 
 def _id_of(cell: Any, text: bool) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks import choice, quoted
-from ordhc.comparison.tables import Table, coded, text_of
+from ordhc.comparison.tables import Table, text_of
 from ordhc.errors import InputError
 
 __all__ = ["READINGS", "Options", "chosen_places", "not_an_option"]
@@ -57,9 +57,8 @@ def chosen_places(
     InputError
         Cells that can be read in two ways, or in none.
     """
-    all_cells = table.cells(column)
-    cells = [text_of(all_cells[row]) for row in rows.tolist()]
-    codes, texts = coded(cells)
+    cells = table.coded(column)[rows].mapped(text_of)
+    codes, texts = cells.places, cells.different
     if isinstance(chosen_as, Mapping):
         meaning = {text_of(cell): _option(table, options, name) for cell, name in chosen_as.items()}
         return _looked_up(codes, [meaning.get(text, -1) for text in texts]), "given"
@@ -80,7 +79,7 @@ def chosen_places(
         if len(different):
             row = int(rows[different[0]])
             raise table.error(
-                f"{quoted(cells[different[0]])} in column {quoted(column)} can be read as "
+                f"{quoted(texts[codes[different[0]]])} in column {quoted(column)} can be read as "
                 f"{READINGS[whole[0]]} and as {READINGS[other]}: say chosen_as={whole[0]!r} or "
                 f"chosen_as={other!r} (--chosen-as)",
                 row,
@@ -91,10 +90,10 @@ def chosen_places(
 
 def not_an_option(table: Table, column: Any, options: Options, row: int, reading: str) -> str:
     """Say that a cell names nothing that could be chosen."""
-    told = f"column {quoted(column)} says {quoted(table.cells(column)[row])}"
+    told = f"column {quoted(column)} says {quoted(table.cell(column, row))}"
     if reading == "given":
         return f"{told}, which chosen_as doesn't tell"
-    items = [text_of(table.cells(name)[row]) for names in options.columns for name in names]
+    items = [text_of(table.cell(name, row)) for names in options.columns for name in names]
     return (
         f"{told}, which is none of the items {quoted(items)}, no column ({options.shown}) and no place; "
         "chosen_as (--chosen-as) says how it is meant"
@@ -109,7 +108,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
     raise table.error(f"chosen_as gives {quoted(name)}, which is none of the columns {options.shown}")
 
 
-def _looked_up(codes: _Places, meaning: list[int]) -> _Places:
+def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 
@@ -118,7 +117,7 @@ def _read(
     table: Table,
     options: Options,
     rows: NDArray[np.intp],
-    codes: _Places,
+    codes: NDArray[np.int32],
     texts: list[str],
     *,
     said: bool,
@@ -152,7 +151,7 @@ def _plain(text: str) -> str:
 
 
 def _by_name(
-    table: Table, options: Options, rows: NDArray[np.intp], codes: _Places, texts: list[str]
+    table: Table, options: Options, rows: NDArray[np.intp], codes: NDArray[np.int32], texts: list[str]
 ) -> _Places:
     number = {text: at for at, text in enumerate(texts)}
     places = np.full(len(rows), -1, dtype=np.int64)
@@ -160,13 +159,9 @@ def _by_name(
     for at, columns in enumerate(options.columns):
         here = np.zeros(len(rows), dtype=bool)
         for name in columns:
-            cells = table.cells(name)
-            items = np.fromiter(
-                (number.get(text_of(cells[row]), -1) for row in rows.tolist()),
-                dtype=np.int64,
-                count=len(rows),
+            here |= codes == table.coded(name)[rows].each(
+                lambda cell: number.get(text_of(cell), -1), np.int64
             )
-            here |= items == codes
         places[here] = at
         times += here
     return np.where(times == 1, places, -1)

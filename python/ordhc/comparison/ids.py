@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
+from ordhc.comparison.asked import Asked
 from ordhc.errors import InputError
 
 __all__ = [
@@ -80,7 +81,7 @@ def as_ids(
                 f"{columns[column]} is {table[row, column]}; leaf ids are whole numbers", row=row
             )
         return np.ascontiguousarray(table, dtype=np.int64), names
-    if kind in "UTO" and all(isinstance(cell, str) for cell in table.ravel().tolist()):
+    if kind in "UTO" and all(issubclass(each, str) for each in set(map(type, table.ravel().tolist()))):
         return _coded(table, names)
     if kind == "O":
         cells = table.ravel().tolist()
@@ -144,14 +145,7 @@ def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
     return np.unique(rows).astype(np.int64)
 
 
-def names_of_ids(
-    ids: NDArray[np.int64],
-    names: Sequence[str] | None,
-    n_leaves: int | None,
-    ids_from: int | None,
-    *,
-    by_name: bool = False,
-) -> tuple[str, ...] | None:
+def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None:
     """Return the names that ids in a file or frame mean, or None if ids are positions.
 
     Ids mean names if `names` have ids of their own (`CodedNames`), or if `names` are whole numbers and hold
@@ -163,16 +157,15 @@ def names_of_ids(
     ----------
     ids
         The different ids, sorted.
-    names, n_leaves, ids_from
-        What the caller said; None if nothing.
-    by_name
-        True if positions are refused, because `names` are those of a tree.
+    asked
+        What the caller said of the leaves: `names`, `n_leaves`, `ids_from` and `by_name`.
 
     Raises
     ------
     InputError
         Ids that can be read in both ways, or in the wrong one; a single id far above all others.
     """
+    names, ids_from = asked.names, asked.ids_from
     if isinstance(names, CodedNames):
         if ids_from is not None:
             if names.codes == tuple(range(ids_from, ids_from + len(names))):
@@ -192,11 +185,11 @@ def names_of_ids(
                         "the names, say ids_from=0 (--ids-from 0)"
                     )
                 return tuple(known[leaf][1] if leaf in known else str(leaf) for leaf in ids.tolist())
-        elif n_leaves is None and 2 * len(ids) <= ids[-1]:
+        elif asked.n_leaves is None and 2 * len(ids) <= ids[-1]:
             if len(ids) > 1 and ids[-1] > 2 * ids[-2]:
                 check_reach(ids[:, None], int(ids[-1]) + 1)
             return tuple(map(str, ids.tolist()))
-    if by_name:
+    if asked.by_name:
         raise InputError("has ids, but the tree's leaves have names; give --names FILE to say which is which")
     return None
 
@@ -229,14 +222,11 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
             if not name.isascii():
                 _check_text(cells, name, table.shape[1])
     codes = {name: code for code, name in enumerate(names)}
-    ids = np.empty(len(cells), dtype=np.int64)
-    for at, cell in enumerate(cells):
-        code = codes.get(cell)
-        if code is None:
-            row = at // table.shape[1]
-            raise InputError(_checks.unknown_name(cell, names), row=row)
-        ids[at] = code
-    return ids.reshape(table.shape), names
+    ids = list(map(codes.get, cells))
+    if None in ids:
+        at = ids.index(None)
+        raise InputError(_checks.unknown_name(cells[at], names), row=at // table.shape[1])
+    return np.array(ids, dtype=np.int64).reshape(table.shape), names
 
 
 def _check_text(cells: list[str], name: str, width: int) -> None:

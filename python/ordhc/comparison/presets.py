@@ -28,35 +28,34 @@ def asked_of_frame(
     data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
 ) -> tuple[Replies, Asked]:
     """Answers from a frame and its options."""
-    given: dict[str, Any] = dict(options)
-    participants = given.pop("participants", None)
-    given["names"] = _checks.names(given.get("names"))
-    known = None if participants is None else table_of(participants)
-    asked = Asked(kind, items, chosen, **{name: value for name, value in given.items() if name != "format"})
-    return replies_with_format(table_of(data), given.get("format"), known, asked)
+    for name in options.keys() - AnswerOptions.__annotations__.keys():
+        raise TypeError(f"from_frame() got an unexpected keyword argument {name!r}")
+    asked = Asked(kind, items, chosen, **options)
+    people = None if asked.participants is None else table_of(asked.participants)
+    asked = replace(asked, names=_checks.names(asked.names), participants=people)
+    return replies_with_format(table_of(data), asked)
 
 
-def replies_with_format(
-    table: Table, format: str | None, participants: Table | None, asked: Asked
-) -> tuple[Replies, Asked]:
+def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
     """Answers of a table, its columns found by what a tool calls them."""
-    if format is not None:
-        _checks.choice("format", format, FORMATS)
+    of_tool, participants = asked.format, asked.participants
+    if of_tool is not None:
+        _checks.choice("format", of_tool, FORMATS)
     _checks.flag("skip_bad", asked.skip_bad)
     if asked.n_leaves is not None:
         _checks.whole("n_leaves", asked.n_leaves, at_least=1)
-    if format == "salmon":
+    if of_tool == "salmon":
         table, asked = _salmon(table, asked)
-    elif format == "jspsych":
+    elif of_tool == "jspsych":
         table, asked = _jspsych(table, asked)
-    elif format == "cblearn":
+    elif of_tool == "cblearn":
         table, asked = _cblearn(table, asked)
-    elif format == "collect":
+    elif of_tool == "collect":
         asked = _collect(table, asked)
-    elif format == "prolific":
+    elif of_tool == "prolific":
         asked = _prolific(table, participants, asked)
     if participants is not None:
-        table, asked = _joined(table, participants, asked, format == "prolific")
+        table, asked = _joined(table, participants, asked, of_tool == "prolific")
     return replies_of(table, asked), asked
 
 

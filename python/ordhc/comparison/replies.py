@@ -91,16 +91,15 @@ def replies_of(table: Table, asked: Asked) -> Replies:
     person = person_of(table, asked.person, [*items, *chosen])
     out = LeftOut(table)
     if asked.other_trials:
-        parts = [table.cells(name) for name in items]
-        blank = [row for row in out.rows.tolist() if all(cells[row] is None for cells in parts)]
-        out.add(blank, "of other trials")
+        blank = np.all([table.coded(name).places < 0 for name in items], axis=0)
+        out.add(np.flatnonzero(blank), "of other trials")
     _exclude(table, asked.exclude, person, out)
     _leave_missing(table, items, chosen, asked, out)
     out.check_some()
     bad: dict[int, str] = {}
-    cells, levels = arranged(table, items, chosen, asked, out.rows, bad)
     kept = out.rows
-    rows, names, told = leaves_of(table, items, cells, asked, kept, bad)
+    different, cells, levels = arranged(table, items, chosen, asked, kept, bad)
+    rows, names, told = leaves_of(table, items, different, cells, asked, kept, bad)
     if bad:
         first = min(bad)
         if not asked.skip_bad:
@@ -116,7 +115,6 @@ def replies_of(table: Table, asked: Asked) -> Replies:
     if answer is None and asked.kind in ("triplet", "pairs") and not chosen:
         answer = table.first_of(name for name in ANSWERS if table.find(name) not in items)
     sampler = table.first_of(name for name in SAMPLERS if table.find(name) not in [*items, *chosen])
-    samplers = [] if sampler is None else table.cells(sampler)
     return Replies(
         kind=asked.kind,
         rows=rows,
@@ -126,7 +124,7 @@ def replies_of(table: Table, asked: Asked) -> Replies:
         weights=_weights(table, asked.weights, kept, [*items, *chosen]),
         groups=None if person is None else _labels(table, person, kept),
         answers=None if answer is None else _labels(table, answer, kept),
-        adaptive=are_adaptive(samplers[row] for row in kept.tolist()) if samplers else False,
+        adaptive=sampler is not None and are_adaptive(table.coded(sampler)[kept].used()),
         left_out=out.warning(),
         used=[*items, *chosen],
     )
@@ -272,8 +270,9 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
                 if there is not None and there not in found and there not in taken:
                     found.append(there)
     for other in found[1:]:
-        same = len(set(zip(table.cells(found[0]), table.cells(other), strict=True)))
-        if not len(set(table.cells(found[0]))) == len(set(table.cells(other))) == same:
+        one, two = table.coded(found[0]), table.coded(other)
+        both = len(np.unique((len(two.different) + 1) * (one.places + np.int64(1)) + two.places + 1))
+        if not len(one.used()) == len(two.used()) == both:
             raise table.error(
                 f"columns {quoted(found[0])} and {quoted(other)} may both say whose answers these are: "
                 "say person=... (--person)"
@@ -298,13 +297,12 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
         alone = given is None or isinstance(given, str | bool | int | float)
         some = [given] if alone else _checks.listed("exclude", given)
         words = {text_of(value) for value in some}
-        found = [text_of(cell) for cell in table.cells(column)]
+        found = table.coded(column).mapped(text_of)
+        number = {text: at for at, text in enumerate(found.different)}
         for word in sorted(words):
-            out.add(
-                [row for row, cell in enumerate(found) if cell == word], f"with {name} = {word or 'blank'}"
-            )
-        if not words & set(found):
-            there = sorted(set(found))
+            out.add(np.flatnonzero(found.places == number.get(word, -1)), f"with {name} = {word or 'blank'}")
+        there = sorted(found.used())
+        if not words & set(there):
             shown = ", ".join(map(quoted, there[:8])) + (", ..." if len(there) > 8 else "")
             said = quoted(", ".join(sorted(words)))
             text = f"exclude: no row has {said} in column {quoted(name)}, only {shown}"
@@ -329,16 +327,13 @@ def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Ask
 
 def _leave_words(table: Table, name: Any, words: set[str], what: str, out: LeftOut) -> int:
     """Leave out rows whose cell in a column is blank or a word; how many these are."""
-    cells = table.cells(name)
-    found: dict[str, list[int]] = {}
-    for row in out.rows.tolist():
-        cell = cells[row]
-        if cell is None or cell in words:
-            found.setdefault("" if cell is None else cell, []).append(row)
-    return sum(
-        out.add(rows, f"with `{word}` for {what}" if word else f"without {what}")
-        for word, rows in sorted(found.items())
-    )
+    column = table.coded(name)
+    number = {cell: at for at, cell in enumerate(column.different) if cell in words}
+    gone = 0
+    for word, at in sorted({"": -1, **number}.items()):
+        reason = f"with `{word}` for {what}" if word else f"without {what}"
+        gone += out.add(np.flatnonzero(column.places == at), reason)
+    return gone
 
 
 def _weights(
@@ -353,23 +348,29 @@ def _weights(
         if not found:
             return None
         column = found[0]
-    cells = table.cells(column)
-    weights = np.empty(len(rows))
-    for at, row in enumerate(rows.tolist()):
+    weights = table.coded(column)[rows].each(_weight_of, np.float64)
+    for at in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1].tolist():
+        row, weight = int(rows[at]), table.cell(column, int(rows[at]))
         try:
-            weights[at] = float(cells[row])
-        except (TypeError, ValueError):
-            told = "no weight" if cells[row] is None else f"{quoted(cells[row])}, no weight,"
+            raise table.error(f"weight is {float(weight)}; weights must be finite and not negative", row)
+        except (TypeError, ValueError, OverflowError):
+            told = "no weight" if weight is None else f"{quoted(weight)}, no weight,"
             raise table.error(f"there is {told} in column {quoted(column)}", row) from None
-        if not (np.isfinite(weights[at]) and weights[at] >= 0):
-            raise table.error(f"weight is {weights[at]}; weights must be finite and not negative", row)
     return weights
+
+
+def _weight_of(cell: Any) -> float:
+    """A cell as a number; NaN if it is none."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
 
 
 def _labels(table: Table, column: Any, rows: NDArray[np.intp]) -> Any:
     """Whose a row is, or of which answer: whole numbers from 0 where all are, else text."""
-    all_cells = table.cells(column)
-    texts = [text_of(all_cells[row]) for row in rows.tolist()]
-    if all(text.isascii() and text.isdigit() and str(int(text[:12])) == text for text in texts):
-        return np.array([int(text) for text in texts], dtype=np.int64)
-    return np.array(texts, dtype=object)
+    texts = table.coded(column)[rows].mapped(text_of)
+    if all(text.isascii() and text.isdigit() and str(int(text[:12])) == text for text in texts.used()):
+        number = {text: int(text) for text in texts.used()}
+        return texts.each(lambda text: number.get(text, 0), np.int64)
+    return texts.objects()

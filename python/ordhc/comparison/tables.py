@@ -1,5 +1,6 @@
 """Tables of answers: columns of cells by name, wherever they come from, and the rows that are left out."""
 
+import contextlib
 import json
 import math
 import numbers
@@ -12,13 +13,16 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import nearest, quoted
+from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import column_names, column_of, eager
 from ordhc.errors import InputError, SkippedRowsWarning
 
-__all__ = ["MISSING", "LeftOut", "Table", "coded", "missing_words", "table_of", "text_of", "tidy"]
+__all__ = ["MISSING", "LeftOut", "Table", "missing_words", "table_of", "text_of", "tidy"]
 
 #: What stands for a missing leaf besides blanks.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
+#: Types of cells that are equal only if what `tidy` makes of them is.
+_COUNTED = {str, int, float, type(None)}
 #: How many places or columns a message lists.
 SHOWN = 10
 
@@ -83,13 +87,6 @@ def _is_printable(value: Any) -> bool:
     return not isinstance(value, int) or value.bit_length() < 2048
 
 
-def coded(cells: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Cells numbered from 0 in order of first appearance, and what the numbers mean."""
-    number: dict[Any, int] = {}
-    codes = np.fromiter((number.setdefault(cell, len(number)) for cell in cells), dtype=np.int64)
-    return codes, list(number)
-
-
 @dataclass
 class Table:
     """Columns by name.
@@ -99,7 +96,7 @@ class Table:
     names
         The names of the columns: text, or numbers where they have none.
     read
-        Gives the cells of a column by its name.
+        Gives the cells of a column by its name, as they are or as codes.
     length
         The number of rows.
     source
@@ -113,40 +110,61 @@ class Table:
     """
 
     names: list[Any]
-    read: Callable[[Any], Sequence[Any]]
+    read: Callable[[Any], Column | Sequence[Any]]
     length: int
     source: str | None = None
     lines: Sequence[int] | None = None
     text: bool = False
     bad: dict[int, str] = field(default_factory=dict)
-    _cells: dict[Any, list[Any]] = field(default_factory=dict)
+    _columns: dict[Any, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.names:
             if not _is_printable(name):
                 raise self.error(f"{quoted(name)} is no name of a column")
 
-    def cells(self, name: Any) -> list[Any]:
-        """The cells of a column, tidied."""
-        if name not in self._cells:
-            found: list[Any] = []
-            try:
-                # Cells before one that cannot be read are kept, so their number is its row.
-                found.extend(map(tidy, self.read(name)))
-            except InputError as error:
-                raise self.error(f"column {quoted(name)}: {error}", len(found)) from error
+    def coded(self, name: Any) -> Column:
+        """The cells of a column, tidied, as codes."""
+        if name not in self._columns:
+            found = self._tidied(name)
             if len(found) != self.length:
                 raise self.error(f"column {quoted(name)} has {len(found)} rows, the first one {self.length}")
-            self._cells[name] = found
-        return self._cells[name]
+            self._columns[name] = found
+        return self._columns[name]
+
+    def _tidied(self, name: Any) -> Column:
+        found: list[Any] = []
+        try:
+            given = self.read(name)
+            if isinstance(given, Column):
+                return given.mapped(tidy)
+            kinds = set(map(type, given))
+            if kinds <= _COUNTED or kinds <= {str, bool, type(None)}:
+                with contextlib.suppress(InputError):
+                    return Column.of(given).mapped(tidy)
+            # Cells before one that cannot be read are kept, so their number is its row.
+            found.extend(map(tidy, given))
+        except InputError as error:
+            raise self.error(f"column {quoted(name)}: {error}", len(found)) from error
+        return Column.of(found).mapped(lambda cell: cell)
+
+    def cells(self, name: Any) -> list[Any]:
+        """The cells of a column, tidied."""
+        return self.coded(name).tolist()
+
+    def cell(self, name: Any, row: int) -> Any:
+        """The cell of a column in a row, tidied."""
+        place = self.coded(name).places[row]
+        return None if place < 0 else self.coded(name).different[place]
 
     def raw(self, name: Any) -> Sequence[Any]:
         """The cells of a column as they are."""
-        return self.read(name)
+        found = self.read(name)
+        return found.tolist() if isinstance(found, Column) else found
 
     def place(self, row: int) -> dict[str, Any]:
         """Where a row stands, as errors take it."""
-        return {"line": self.lines[row]} if self.lines is not None else {"row": row}
+        return {"line": int(self.lines[row])} if self.lines is not None else {"row": row}
 
     def error(self, reason: str, row: int | None = None) -> InputError:
         """An error with the file and the place of a row."""
@@ -203,10 +221,11 @@ class Table:
         """The table with some columns more, or in the place of those of their names."""
         names = [*self.names, *(name for name in columns if name not in self.names)]
 
-        def read(name: Any) -> Sequence[Any]:
+        def read(name: Any) -> Column | Sequence[Any]:
             return columns[name] if name in columns else self.read(name)
 
-        return Table(names, read, self.length, self.source, self.lines, self.text, self.bad)
+        known = {name: column for name, column in self._columns.items() if name not in columns}
+        return Table(names, read, self.length, self.source, self.lines, self.text, self.bad, known)
 
 
 def table_of(data: Any) -> Table:
@@ -258,9 +277,10 @@ class LeftOut:
         self.details.update(bad)
         self.add(sorted(bad), "that cannot be used")
 
-    def add(self, rows: Iterable[int], reason: str) -> int:
+    def add(self, rows: Sequence[int] | NDArray[np.intp], reason: str) -> int:
         """Leave out those of some rows that are still there; how many these are."""
-        new = [int(row) for row in rows if self.kept[row]]
+        found = np.asarray(rows, dtype=np.intp)
+        new = found[self.kept[found]].tolist()
         if new:
             self.kept[new] = False
             self.reasons.setdefault(reason, []).extend(new)

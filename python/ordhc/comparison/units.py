@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
+from ordhc.comparison.coded import Column
 from ordhc.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,9 +68,8 @@ def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str,
         table = _checks.whole_numbers(what, table)
         if not len(table) or (table.min() >= 0 and table.max() <= _LARGEST):
             return table.astype(np.int32), None
-    number: dict[Any, int] = {}
-    codes = [number.setdefault(value, len(number)) for value in table.tolist()]
-    return np.array(codes, dtype=np.int32), tuple(_checks.text(what, str(value)) for value in number)
+    found = Column.of(table.tolist())
+    return found.places, tuple(_checks.text(what, str(value)) for value in found.different)
 
 
 def _is_text(table: NDArray[Any]) -> bool:
@@ -78,6 +78,8 @@ def _is_text(table: NDArray[Any]) -> bool:
 
 def _same_kind(what: str, cells: list[Any]) -> None:
     """Refuse what is neither text nor whole numbers, or both."""
+    if set(map(type, cells)) == {str}:
+        return
     for at, cell in enumerate(cells):
         if not isinstance(cell, str) and _checks.as_int(cell) is None:
             raise InputError(f"{what}[{at}] is {_checks.quoted(cell)}, neither whole number nor text")

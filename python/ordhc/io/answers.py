@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ordhc import _checks
+import numpy as np
+
+from ordhc import _checks, _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.asked import FORMATS, KINDS, Asked
+from ordhc.comparison.coded import Column
 from ordhc.comparison.comparisons import Quadruplets, Triplets, comparisons_of_replies
 from ordhc.comparison.presets import replies_with_format
 from ordhc.comparison.tables import Table, table_of
@@ -16,9 +20,9 @@ from ordhc.io.arrays import Table as Parquet
 from ordhc.io.arrays import load_array, load_arrays, texts_of
 from ordhc.io.comparisons import SUFFIXES, read_in_order
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
-from ordhc.io.guard import reading
+from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
-from ordhc.io.sheet import Sheet, check_header, read_sheet
+from ordhc.io.sheet import check_header, located
 
 __all__ = ["read_answers", "read_table"]
 
@@ -128,97 +132,68 @@ def read_answers(
     >>> t.answers.tolist(), t.group_names
     ([0, 0, 1, 1], ('ann', 'bob'))
     """
-    return answers_of_file(
-        file, kind, items, chosen, chosen_as=chosen_as, ranks=ranks, n_ranked=n_ranked, person=person,
-        weights=weights, exclude=exclude, na=na, format=format, participants=participants, names=names,
-        n_leaves=n_leaves, ids_from=ids_from, delimiter=delimiter, header=header, comment=comment,
-        skip_bad=skip_bad, progress=progress,
+    asked = Asked(
+        "triplet" if kind is None else kind, items, chosen, chosen_as=chosen_as, ranks=ranks,
+        n_ranked=n_ranked, person=person, weights=weights, exclude=exclude, na=na, format=format,
+        participants=participants, names=names, n_leaves=n_leaves, ids_from=ids_from, delimiter=delimiter,
+        header=header, comment=comment, skip_bad=skip_bad,
     )  # fmt: skip
+    return answers_of_file(file, asked, progress=progress)
 
 
 @shows_progress("reading")
-def answers_of_file(
-    file: Source,
-    kind: str | None,
-    items: Any,
-    chosen: Any,
-    *,
-    format: str | None,
-    participants: Any,
-    names: Sequence[str] | Source | None,
-    delimiter: str | None,
-    header: bool | None,
-    comment: str | None,
-    progress: Any = None,
-    answer: str | None = None,
-    **asked: Any,
-) -> Triplets | Quadruplets:
-    """Read answers as `read_answers` does; with `by_name` ids are refused."""
-    kind = _checks.choice("kind", "triplet" if kind is None else kind, KINDS)
-    if format is not None:
-        _checks.choice("format", format, FORMATS)
-    asked["names"] = as_names(names)
-    text: dict[str, Any] = {"delimiter": delimiter, "header": header, "comment": comment}
-    known = ("chosen_as", "ranks", "exclude")
-    plain = all(asked.get(name) is None for name in known) and format is None and participants is None
-    columns = _in_order(kind, items, chosen)
-    if plain and columns is not _NOT_IN_ORDER and not suffix_of(file, _JSON):
-        asked = {name: value for name, value in asked.items() if name not in known}
-        group, missing = asked.pop("person"), asked.pop("na")
-        return read_in_order(
-            file,
-            kind,
-            columns,
-            group=group,
-            missing=missing,
-            answer=answer,
-            progress=progress,
-            **asked,
-            **text,
-        )
-    if answer is not None:
+def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
+    """Read answers as `read_answers` does."""
+    _checks.choice("kind", asked.kind, KINDS)
+    if asked.format is not None:
+        _checks.choice("format", asked.format, FORMATS)
+    asked = replace(asked, names=as_names(asked.names))
+    in_order = _in_order(asked)
+    if in_order is not None and not suffix_of(file, _JSON):
+        read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
+        return read
+    if asked.answer is not None:
         raise InputError("each row is an answer here: leave out answer (--answer)")
     data = read_bytes(file)
     with reading(name_of(file), "answers", data):
-        table, own = read_table(
-            file, data, **text, skip_bad=asked["skip_bad"], positions=_positions(items, chosen)
-        )
-        if asked["names"] is None:
-            asked["names"] = own
-            if own is not None:
-                asked["ids_from"] = asked["ids_from"] or 0
-        people = None if participants is None else _participants(participants)
-        items, chosen = (_by_names(table, given) for given in (items, chosen))
-        found = replies_with_format(table, format, people, Asked(kind, items, chosen, **asked))
-        made = comparisons_of_replies(*found)
+        table, own = read_table(file, data, asked)
+        if asked.names is None and own is not None:
+            asked = replace(asked, names=own, ids_from=asked.ids_from or 0)
+        people = None if asked.participants is None else _participants(asked.participants)
+        items, chosen = (_by_names(table, given) for given in (asked.items, asked.chosen))
+        asked = replace(asked, items=items, chosen=chosen, participants=people)
+        made = comparisons_of_replies(*replies_with_format(table, asked))
     if progress is not None:
         progress(1.0)
     return made
 
 
 _JSON = (".json", ".jsonl")
-_NOT_IN_ORDER = object()
 
 
-def _in_order(kind: str, items: Any, chosen: Any) -> Any:
-    """The columns in the order of their roles, if the arguments give them so."""
-    listed = items is None or (not isinstance(items, str) and len(_checks.listed("items", items)) > 1)
-    if not listed:
-        return _NOT_IN_ORDER
-    if kind in ("odd-one-out", "most-central"):
-        if items is None and chosen is None:
-            return None
-        if items is not None and chosen is not None and isinstance(chosen, str | int):
-            others = [name for name in _checks.listed("items", items) if name != chosen]
-            return [chosen, *others] if len(others) == 2 else _NOT_IN_ORDER
-        return _NOT_IN_ORDER
-    return items if chosen is None else _NOT_IN_ORDER
+def _in_order(asked: Asked) -> Asked | None:
+    """The same with all columns as items in the order of their roles; None if cells say what was chosen."""
+    items, chosen = asked.items, asked.chosen
+    further = (asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants)
+    if any(given is not None for given in further):
+        return None
+    if items is not None and (isinstance(items, str) or len(_checks.listed("items", items)) < 2):
+        return None
+    is_of_three = asked.kind in ("odd-one-out", "most-central")
+    if chosen is None:
+        return None if is_of_three and items is not None else asked
+    if is_of_three and items is not None and isinstance(chosen, str | int):
+        others = [name for name in _checks.listed("items", items) if name != chosen]
+        return replace(asked, items=[chosen, *others], chosen=None) if len(others) == 2 else None
+    return None
 
 
-def _positions(items: Any, chosen: Any) -> list[int]:
+def _positions(asked: Asked) -> list[int]:
     """The columns that are given by their positions."""
     given = [
-        each for some in (items, chosen) for each in (some if isinstance(some, list | tuple) else [some])
+        each
+        for some in (asked.items, asked.chosen)
+        for each in (some if isinstance(some, list | tuple) else [some])
     ]
     return [at for each in given if not isinstance(each, str) and (at := _checks.as_int(each)) is not None]
 
@@ -238,20 +213,11 @@ def _participants(given: Any) -> Table:
     if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):
         data = read_bytes(given)
         with reading(name_of(given), "participants", data):
-            return read_table(given, data)[0]
+            return read_table(given, data, Asked())[0]
     return table_of(given)
 
 
-def read_table(
-    file: Source,
-    data: bytes,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comment: str | None = None,
-    skip_bad: bool = False,
-    positions: Sequence[int] = (),
-) -> tuple[Table, tuple[str, ...] | None]:
+def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[str, ...] | None]:
     """Any file as columns by name, and the names of leaves that it holds."""
     source = name_of(file)
     if not data or data.isspace():
@@ -264,52 +230,58 @@ def read_table(
         return _of_arrays(data, source, suffix)
     if suffix in _JSON or data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
         return _of_json(data, source), None
-    if suffix == ".tsv" and delimiter is None:
-        delimiter = "\t"
-    sheet = read_sheet(data, source, "answers", delimiter, comment)
-    return _of_sheet(sheet, header, skip_bad, positions), None
+    return _of_text(data, source, suffix, asked), None
 
 
-def _of_sheet(sheet: Sheet, header: bool | None, skip_bad: bool, positions: Sequence[int]) -> Table:
-    """Columns of delimited text."""
-    width = len(sheet.rows[0])
+def _of_text(data: bytes, source: str, suffix: str, asked: Asked) -> Table:
+    """Columns of delimited text; each is coded when it is asked for."""
+    refuse_others(data, source, "answers")
+    text, positions = text_of(data, source), _positions(asked)
+    delimiter = "\t" if suffix == ".tsv" and asked.delimiter is None else asked.delimiter
+
+    def parts(wanted: list[int]) -> Any:
+        try:
+            return _ordhc.code_table(text, delimiter, asked.comment, wanted)
+        except InputError as error:
+            raise located(error, source) from None
+
+    cells, lines, widths, repeats, columns = parts(positions)
+    if not len(lines):
+        raise InputError("the file is empty", path=source)
+    width, line = len(cells), int(lines[0])
     for at in positions:
         if not 0 <= at < width:
             reason = f"there is no column {at}; the row has {width}, counted from 0"
-            raise InputError(reason, path=sheet.source, line=sheet.lines[0])
-    has_header = header
+            raise InputError(reason, path=source, line=line)
+    has_header = asked.header
     if has_header is None:
-        first = [sheet.rows[0][at].strip() for at in positions]
+        first = [cells[at].strip() for at in positions]
         has_header = not positions or not all(cell.lstrip("+-").isdigit() for cell in first)
         if positions and has_header:
-            below = {row[at].strip() for row in sheet.rows[1:] for at in positions if at < len(row)}
-            check_header(sheet.source, sheet.lines[0], first, below)
-    if not has_header:
-        names: list[Any] = list(range(width))
-    else:
-        names = sheet.header
-        for at, name in enumerate(names):
-            # Columns without a name can't be asked for.
-            names[at] = name or f"(column {at + 1})"
-    start = 1 if has_header else 0
-    bad: dict[int, str] = {}
-    rows = sheet.rows[start:]
-    lines = sheet.lines[start:]
-    for row, cells in enumerate(rows):
-        if has_header and cells == sheet.rows[0]:
-            bad[row] = "that repeat the header"
-        elif len(cells) != width:
-            if not skip_bad:
-                sheet.check_width(row + start)
-            bad[row] = f"of another number of columns than {width}"
-    if not rows:
-        raise InputError("there is a header but no rows", path=sheet.source, line=sheet.lines[0])
+            used = [Column(texts, codes[1:]).used() for codes, texts in columns]
+            check_header(source, line, first, {cell.strip() for some in used for cell in some if cell})
+    # Columns without a name can't be asked for.
+    header = [cell.strip() or f"(column {at + 1})" for at, cell in enumerate(cells)]
+    names: list[Any] = header if has_header else list(range(width))
+    start = int(has_header)
+    bad = {}
+    for row in np.flatnonzero(widths != width).tolist():
+        if not asked.skip_bad:
+            told = f"{widths[row]} columns instead of {width}; the row may be cut short"
+            raise InputError(told, path=source, line=int(lines[row]))
+        bad[row - start] = f"of another number of columns than {width}"
+    if has_header:
+        bad |= {row - start: "that repeat the header" for row in repeats}
+    if len(lines) == start:
+        raise InputError("there is a header but no rows", path=source, line=line)
 
-    def read(name: Any) -> list[Any]:
-        at = names.index(name)
-        return [row[at] if at < len(row) else None for row in rows]
+    def read(name: Any) -> Column:
+        ((codes, texts),) = parts([names.index(name)])[-1]
+        return Column(texts, codes[start:])
 
-    return Table(names, read, len(rows), sheet.source, lines, text=True, bad=bad)
+    return Table(
+        names, read, len(lines) - start, source, lines[start:], text=True, bad=dict(sorted(bad.items()))
+    )
 
 
 def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str, ...] | None]:

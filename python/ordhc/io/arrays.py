@@ -13,10 +13,12 @@ from ordhc._checks import array as checked_array
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
 from ordhc._signals import interrupts_later
+from ordhc.comparison.asked import KINDS, Asked
+from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.coded import Texts, is_text, numbered_texts
+from ordhc.io.coded import is_text, numbered_texts, of_arrow
 from ordhc.io.files import check_unpacked, max_unpacked
 from ordhc.io.footer import row_groups_of
 from ordhc.io.guard import looks_like
@@ -84,29 +86,28 @@ def _no(source: str, suffix: str, data: bytes) -> InputError:
     return InputError(f"is no {suffix} file{like}", path=source)
 
 
-def from_arrays(
-    data: bytes, source: str, suffix: str, width: int | None, columns: tuple[str, ...]
-) -> tuple[Parsed, NDArray[Any] | None]:
+def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Parsed, NDArray[Any] | None]:
     """Rows of npz or npy, and the responses to them if they are questions."""
+    for option, given in (("answer", asked.answer), ("group", asked.person), ("weights", asked.weights)):
+        if given is not None:
+            told = f"{suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz"
+            raise InputError(told, path=source)
     if suffix == ".npy":
-        return _rows(load_array(data, source), source, width, columns, {}), None
+        return _rows(load_array(data, source), source, asked, {}), None
     arrays = load_arrays(data, source)
     key = next((key for key in _ROWS if key in arrays), None)
     if key is None and len(arrays) == 1 and next(iter(arrays.values())).ndim == 2:
         key = next(iter(arrays))
     if key is None:
         raise InputError(f"none of {', '.join(_ROWS)} among {listed(list(arrays))}", path=source)
-    parsed = _rows(arrays[key], source, width, columns, arrays)
+    parsed = _rows(arrays[key], source, asked, arrays)
     responses = next((arrays[key] for key in ("y", "target", "response") if key in arrays), None)
     return parsed, responses
 
 
-def _rows(
-    table: NDArray[Any], source: str, width: int | None, columns: tuple[str, ...], arrays: dict[str, Any]
-) -> Parsed:
-    if width is None:
-        width = table.shape[1] if table.ndim == 2 else 0
-        columns = tuple(f"column {at}" for at in range(width))
+def _rows(table: NDArray[Any], source: str, asked: Asked, arrays: dict[str, Any]) -> Parsed:
+    width = KINDS[asked.kind] or (table.shape[1] if table.ndim == 2 else 0)
+    columns = tuple(asked.roles[0] if asked.roles else (f"column {at}" for at in range(width)))
     try:
         rows, names = as_ids(table, width, columns, None)
     except InputError as error:
@@ -235,11 +236,10 @@ class Table:
         at = self._sheet.find(names)
         return None if at is None else self.there[at]
 
-    def cells(self, column: str) -> list[Any]:
-        """A column as Python's values, None where there is none."""
+    def cells(self, column: str) -> Column | list[Any]:
+        """A column as text or Python's values, None where there is none."""
         found = self.column(column)
-        cells: list[Any] = Texts.of(found, self.source).tolist() if is_text(found.type) else found.to_pylist()
-        return cells
+        return of_arrow(found, self.source) if is_text(found.type) else list(found.to_pylist())
 
     def column(self, name: str) -> Any:
         """A column as Arrow has it."""
@@ -256,7 +256,7 @@ class Table:
             check_unpacked(size, self.source)
         return pyarrow.chunked_array(chunks)
 
-    def values(self, column: str) -> tuple[NDArray[Any] | Texts, NDArray[np.bool_]]:
+    def values(self, column: str) -> tuple[NDArray[Any] | Column, NDArray[np.bool_]]:
         """A column as numbers or text, and which of it is missing."""
         import pyarrow
         import pyarrow.compute
@@ -269,7 +269,7 @@ class Table:
             found = self.column(column)
             kind = found.type
             if is_text(kind):
-                texts = Texts.of(found, self.source)
+                texts = of_arrow(found, self.source)
                 return texts, texts.places < 0
             if pyarrow.types.is_dictionary(kind):
                 found = found.cast(kind.value_type)
@@ -291,24 +291,16 @@ class Table:
         )
 
 
-def rows_of(
-    table: Table,
-    chosen: list[int] | list[str] | None,
-    known: list[list[str]],
-    missing: Sequence[str],
-    weights: str | None = None,
-    answer: str | None = None,
-    group: str | None = None,
-) -> Parsed:
+def rows_of(table: Table, asked: Asked) -> Parsed:
     """Rows of a table, or of the part of it that it gives."""
-    source = table.source
-    wanted, literal = leaf_columns(table, chosen, known, weights, answer, group)
+    source, missing = table.source, set(asked.na or ())
+    wanted, literal = leaf_columns(table, asked)
     parts = [table.values(column) for column in wanted]
     absent = np.zeros(len(parts[0][0]), dtype=bool)
     words: dict[int, str] = {}
     for values, mask in parts:
         absent |= mask
-        if isinstance(values, Texts) and not literal:
+        if isinstance(values, Column) and not literal:
             # The last word is that of rows without text, whose place is -1.
             said = [*(text.strip() for text in values.different), ""]
             blank = np.array([not word or word in missing for word in said])[values.places]
@@ -317,7 +309,7 @@ def rows_of(
                 words.setdefault(row, said[values.places[row]])
     kept = np.flatnonzero(~absent)
     columns = [values[kept] if absent.any() else values for values, _ in parts]
-    texts = [values for values in columns if isinstance(values, Texts)]
+    texts = [values for values in columns if isinstance(values, Column)]
     rows: NDArray[Any]
     names: Sequence[str] | None
     try:
@@ -325,7 +317,7 @@ def rows_of(
             rows, names = numbered_texts(texts)
         else:
             # Names beside ids are refused here, with their row.
-            plain = [values.objects() if isinstance(values, Texts) else values for values in columns]
+            plain = [values.objects() if isinstance(values, Column) else values for values in columns]
             cells = np.stack([values.astype(object) if texts else values for values in plain], axis=1)
             rows, names = as_ids(cells, len(wanted), tuple(wanted), None)
     except InputError as error:
@@ -337,20 +329,16 @@ def rows_of(
     if absent.any():
         parsed.numbers = kept
         parsed.missing = [(row, words.get(row, "")) for row in np.flatnonzero(absent).tolist()]
-    add_further(parsed, table, kept, wanted, weights, answer, group)
+    _add_further(parsed, table, kept, wanted, asked)
     return parsed
 
 
-def leaf_columns(
-    table: Table,
-    chosen: list[int] | list[str] | None,
-    known: list[list[str]],
-    *further: str | None,
-) -> tuple[list[str], bool]:
+def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
     """The columns of the leaves, and whether they hold names to the letter."""
-    if chosen is not None:
+    known = asked.roles
+    if asked.items is not None:
         wanted = []
-        for column in chosen:
+        for column in asked.items:
             if isinstance(column, int):
                 if not 0 <= column < len(table.there):
                     raise InputError(
@@ -375,45 +363,40 @@ def leaf_columns(
         sets = " or ".join(",".join(names) for names in known[:4])
         raise InputError(f"there are no columns {sets} among {listed(table.there)}", path=table.source)
     # All columns but those that are known to be something else.
-    further_names = (further, WEIGHTS, ANSWERS, PEOPLE, SAMPLERS)
+    further_names = ((asked.weights, asked.answer, asked.person), WEIGHTS, ANSWERS, PEOPLE, SAMPLERS)
     other = {table.find([name for name in names if name]) for names in further_names}
     return [column for column in table.there if column not in other], False
 
 
-def add_further(
-    parsed: Parsed,
-    table: Table,
-    kept: NDArray[np.intp],
-    wanted: list[str],
-    weights: str | None,
-    answer: str | None,
-    group: str | None,
+def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
+    """The column that was given, or else one of the known names that is no column of leaves."""
+    found = table.find([given] if given else list(known))
+    if given and found is None:
+        raise unknown_column(table.source, given, table.there)
+    return None if found in wanted else found
+
+
+def _add_further(
+    parsed: Parsed, table: Table, kept: NDArray[np.intp], wanted: list[str], asked: Asked
 ) -> None:
     """Add weights, answers and persons of the rows that are kept."""
-
-    def column_of(given: str | None, known: Sequence[str]) -> str | None:
-        found = table.find([given] if given else list(known))
-        if given and found is None:
-            raise unknown_column(parsed.source, given, table.there)
-        return None if found in wanted else found
-
     weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
-    if weights is None and len(weighted) > 1:
+    if asked.weights is None and len(weighted) > 1:
         raise InputError(
             f"both `{weighted[0]}` and `{weighted[1]}` may be the weights; say which", path=parsed.source
         )
-    if (column := column_of(weights, WEIGHTS)) is not None:
+    if (column := further_column(table, asked.weights, WEIGHTS, wanted)) is not None:
         values, absent = table.values(column)
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
             raise InputError(f"there is no weight in column {quoted(column)}", path=parsed.source, row=row)
-        parsed.weights = (values.objects() if isinstance(values, Texts) else values)[kept]
-    if (column := column_of(answer, ANSWERS)) is not None:
+        parsed.weights = (values.objects() if isinstance(values, Column) else values)[kept]
+    if (column := further_column(table, asked.answer, ANSWERS, wanted)) is not None:
         answers = _whole_or_text(table, column)[kept]
-        parsed.answers = answers.objects() if isinstance(answers, Texts) else answers
-    if (column := column_of(group, PEOPLE)) is not None:
+        parsed.answers = answers.objects() if isinstance(answers, Column) else answers
+    if (column := further_column(table, asked.person, PEOPLE, wanted)) is not None:
         values = _whole_or_text(table, column)[kept]
-        if isinstance(values, Texts):
+        if isinstance(values, Column):
             codes, texts = numbered_texts([values])
             parsed.groups, parsed.group_names = codes[:, 0], tuple(texts)
         else:
@@ -422,13 +405,13 @@ def add_further(
         parsed.adaptive = are_adaptive(_whole_or_text(table, column)[kept].tolist())
 
 
-def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Texts:
+def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Column:
     """A column as whole numbers or else as text; missing values are empty text."""
     values, absent = table.values(column)
-    if isinstance(values, Texts):
-        return values.filled()
+    if isinstance(values, Column):
+        return values.mapped(lambda text: text or "")
     if not absent.any() and values.dtype.kind in "iu":
         return values
-    return Texts.of_list(
+    return Column.of(
         ["" if gone else str(value) for value, gone in zip(values.tolist(), absent.tolist(), strict=True)]
     )

@@ -3,11 +3,12 @@
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ordhc import _ordhc
+from ordhc.comparison.asked import Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, leaf_columns, pyarrow_parquet, rows_of
@@ -17,7 +18,7 @@ from ordhc.io.guard import looks_like, reading
 from ordhc.io.parsed import Parsed
 from ordhc.io.texts import drop_headers, from_text
 
-__all__ = ["Form", "Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
+__all__ = ["Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
 
 #: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
 ROWS = 1 << 18
@@ -25,27 +26,6 @@ ROWS = 1 << 18
 BYTES, LONGEST_ROW = 1 << 23, 1 << 28
 #: Lines that a text begins with are read together: they tell what separates columns, and of a header.
 BEGINNING = 30
-
-
-@dataclass(frozen=True)
-class Form:
-    """How files are read; all of them alike."""
-
-    known: tuple[tuple[str, ...], ...]
-    columns: Any
-    weights: str | None
-    group: str | None
-    delimiter: str | None
-    header: bool | None
-    missing: tuple[str, ...]
-    ids_from: int | None
-    comment: str | None
-    skip_bad: bool
-
-    @property
-    def roles(self) -> list[list[str]]:
-        """The names that columns of leaves may have."""
-        return [list(names) for names in self.known]
 
 
 @dataclass(frozen=True)
@@ -62,7 +42,7 @@ def is_parquet(path: str) -> bool:
     return path.lower().endswith(".parquet")
 
 
-def read_piece(piece: Piece, form: Form) -> Iterator[Parsed]:
+def read_piece(piece: Piece, asked: Asked) -> Iterator[Parsed]:
     """The rows of a piece, some at a time.
 
     Raises
@@ -70,9 +50,9 @@ def read_piece(piece: Piece, form: Form) -> Iterator[Parsed]:
     InputError
         What cannot be read, with file and line or row.
     """
-    parts = _of_parquet(piece, form) if is_parquet(piece.path) else _of_text(piece.path, form)
+    parts = _of_parquet(piece, asked) if is_parquet(piece.path) else _of_text(piece.path, asked)
     for parsed in parts:
-        parsed.shift(form.ids_from)
+        parsed.shift(asked.ids_from)
         yield parsed
 
 
@@ -138,77 +118,63 @@ class _Batches(Table):
                 row += batch.num_rows
 
 
-def _of_parquet(piece: Piece, form: Form) -> Iterator[Parsed]:
+def _of_parquet(piece: Piece, asked: Asked) -> Iterator[Parsed]:
     source = name_of(piece.path)
     with reading(source, "comparisons"):
         table = _Batches(piece.path)
-        wanted, _ = leaf_columns(table, form.columns, form.roles)
-        further = [name for name in _further(table, form, wanted) if name is not None]
+        wanted, _ = leaf_columns(table, asked)
+        further = [name for name in _further(table, asked, wanted) if name is not None]
         for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
             try:
-                parsed = rows_of(
-                    table, form.columns, form.roles, form.missing, form.weights, None, form.group
-                )
+                parsed = rows_of(table, asked)
             except InputError as error:
                 raise _moved(error, first) from None
             parsed.first = first
             parsed.missing = [(row + first, word) for row, word in parsed.missing]
-            _drop_headers(parsed, form)
+            drop_headers(parsed, asked)
             yield parsed
 
 
-def _further(table: Table, form: Form, wanted: Sequence[str]) -> tuple[str | None, str | None]:
+def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
     """The columns of weights and of persons, if there are such."""
-    given = (
-        [form.weights] if form.weights else WEIGHTS,
-        [form.group] if form.group else PEOPLE,
-    )
-    found = [table.find(names) for names in given]
-    weights, group = (None if name in wanted else name for name in found)
-    return weights, group
+    weights = table.find([asked.weights] if asked.weights else WEIGHTS)
+    person = table.find([asked.person] if asked.person else PEOPLE)
+    return None if weights in wanted else weights, None if person in wanted else person
 
 
-def _of_text(path: str, form: Form) -> Iterator[Parsed]:
-    source = name_of(path)
+def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
+    source, ids = name_of(path), None
     suffix = ".tsv" if path.lower().removesuffix(".gz").endswith(".tsv") else ".csv"
-    options: dict[str, Any] = {
-        "weights": form.weights,
-        "answer": None,
-        "group": form.group,
-        "missing": list(form.missing),
-        "comment": form.comment,
-    }
-    delimiter, header, ids = form.delimiter, form.header, None
-    if delimiter is None and suffix == ".tsv":
-        delimiter = "\t"
+    if asked.delimiter is None and suffix == ".tsv":
+        asked = replace(asked, delimiter="\t")
     beginning, known_lines = b"", 0
-    for block, lines in _text_blocks(path, source, delimiter, form.comment):
+    for block, lines in _text_blocks(path, source, asked.delimiter, asked.comment):
         # No copy of pieces that end a line, as nearly all do.
         lined = block if block.endswith(b"\n") else block + b"\n"
-        if delimiter is not None and _ordhc.end_of_first_row(lined, delimiter, form.comment) is None:
+        if (
+            asked.delimiter is not None
+            and _ordhc.end_of_first_row(lined, asked.delimiter, asked.comment) is None
+        ):
             continue
         with reading(source, "comparisons", block):
             try:
-                parsed = from_text(
-                    beginning + block, source, suffix, form.columns, form.roles, form.skip_bad, None,
-                    delimiter=delimiter, header=header, ids=ids, **options,
-                )  # fmt: skip
+                parsed = from_text(beginning + block, source, suffix, asked, ids=ids)
             except InputError as error:
                 raise _moved(error, lines - known_lines) from None
         parsed.first = lines - known_lines
         parsed.missing = [(line + parsed.first, word) for line, word in parsed.missing]
         parsed.bad = [(line + parsed.first, reason) for line, reason in parsed.bad]
         parsed.answers = None
-        if (not beginning and header is None) or delimiter is None:
-            delimiter, header = parsed.delimiter, parsed.has_header
-        if header and not beginning:
-            assert delimiter is not None
-            ended = _ordhc.end_of_first_row(lined, delimiter, form.comment)
+        if (not beginning and asked.header is None) or asked.delimiter is None:
+            asked = replace(asked, delimiter=parsed.delimiter, header=parsed.has_header)
+        if asked.header and not beginning:
+            assert asked.delimiter is not None
+            ended = _ordhc.end_of_first_row(lined, asked.delimiter, asked.comment)
             assert ended is not None
             beginning, known_lines = lined[: ended[0]], ended[1]
         if ids is None and len(parsed.rows):
             ids = parsed.names is None
-        _drop_headers(parsed, form)
+        drop_headers(parsed, asked)
         yield parsed
 
 
@@ -271,24 +237,20 @@ def _moved(error: InputError, by: int) -> InputError:
     return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)
 
 
-def _drop_headers(parsed: Parsed, form: Form) -> None:
-    drop_headers(parsed, [*form.roles, *([list(form.columns)] if form.columns else [])])
-
-
 def row_groups(path: str) -> int:
     """How many row groups a Parquet file has."""
     return len(_Batches(path).groups)
 
 
-def whole_ids(path: str, form: Form) -> tuple[int, int] | None:
+def whole_ids(path: str, asked: Asked) -> tuple[int, int] | None:
     """The number of rows and the largest id of a Parquet file, if its statistics tell that all is plain.
 
     That is: ids from 0 as 32 or 64 bits, none missing, no weights, no persons.
     """
     with reading(name_of(path), "comparisons"):
         table = _Batches(path)
-        wanted, _ = leaf_columns(table, form.columns, form.roles)
-        weights, group = _further(table, form, wanted)
+        wanted, _ = leaf_columns(table, asked)
+        weights, group = _further(table, asked, wanted)
         kinds = {name: str(table.schema.field(name).type) for name in wanted}
         if not set(kinds.values()) <= _IDS or weights is not None or group is not None:
             return None

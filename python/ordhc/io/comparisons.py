@@ -1,17 +1,17 @@
 """Comparisons from files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part, shows_progress
+from ordhc.comparison.asked import KINDS, Asked
 from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparison.ids import check_ids_from
 from ordhc.comparison.rows import changed
 from ordhc.comparison.tables import missing_words
@@ -24,18 +24,6 @@ from ordhc.io.parsed import assemble, settle
 from ordhc.io.texts import drop_headers, from_text
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
-KNOWN: dict[type, list[list[str]]] = {
-    Triplets: [list(known) for known in ROLES["triplets"]],
-    Quadruplets: [list(known) for known in ROLES["quadruplets"]],
-}
-#: Questions whose answers become several triplets, and the columns of their answers.
-QUESTIONS: dict[str, list[list[str]]] = {
-    "odd-one-out": [[odd, *pair] for pair in PAIRS for odd in ODD],
-    "most-central": [[central, *pair] for pair in PAIRS for central in CENTRAL],
-    "ranking": [],
-}
-
-Kind = TypeVar("Kind", Triplets, Quadruplets)
 
 
 def read_triplets(
@@ -108,23 +96,12 @@ def read_triplets(
     >>> ordhc.read_triplets(io.StringIO("head,winner,loser\\ncat,dog,car\\ndog,cat,car\\n")).names
     ('cat', 'dog', 'car')
     """
-    return read_comparisons(
-        Triplets,
-        path,
-        columns,
-        n_leaves=n_leaves,
-        ids_from=ids_from,
-        names=names,
-        weights=weights,
-        answer=answer,
-        group=group,
-        delimiter=delimiter,
-        header=header,
-        missing=missing,
-        comment=comment,
-        skip_bad=skip_bad,
-        progress=progress,
-    )
+    asked = Asked(
+        "triplet", columns, names=names, n_leaves=n_leaves, ids_from=ids_from, weights=weights, answer=answer,
+        person=group, delimiter=delimiter, header=header, na=missing, comment=comment, skip_bad=skip_bad,
+    )  # fmt: skip
+    found: Triplets = read_in_order(path, asked, progress=progress)
+    return found
 
 
 def read_quadruplets(
@@ -152,38 +129,61 @@ def read_quadruplets(
     >>> ordhc.read_quadruplets(io.StringIO("0,1,2,3\\n"))
     <Quadruplets: 1 of 4 leaves>
     """
-    return read_comparisons(
-        Quadruplets,
-        path,
-        columns,
-        n_leaves=n_leaves,
-        ids_from=ids_from,
-        names=names,
-        weights=weights,
-        answer=answer,
-        group=group,
-        delimiter=delimiter,
-        header=header,
-        missing=missing,
-        comment=comment,
-        skip_bad=skip_bad,
-        progress=progress,
-    )
+    asked = Asked(
+        "pairs", columns, names=names, n_leaves=n_leaves, ids_from=ids_from, weights=weights, answer=answer,
+        person=group, delimiter=delimiter, header=header, na=missing, comment=comment, skip_bad=skip_bad,
+    )  # fmt: skip
+    found: Quadruplets = read_in_order(path, asked, progress=progress)
+    return found
 
 
-def read_in_order(
-    path: Source, kind: str, columns: Sequence[str] | Sequence[int] | None = None, **options: Any
-) -> Triplets | Quadruplets:
-    """Answers whose columns stand in the order of their roles, the chosen one or the reference first.
+@shows_progress("reading")
+def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | None = None) -> Any:
+    """Comparisons of a file whose columns `asked.items` are in the order of their roles.
 
-    By default columns are found by name as `read_triplets` finds its own, those of a ranking are all but the
-    ones of weights, answers and persons. The options are those of `read_triplets`.
+    The chosen one or the reference is the first. By default columns are found by name; those of a ranking are
+    all but the ones of weights, answers and persons.
     """
-    n_ranked = options.pop("n_ranked", None)
-    if kind == "triplet":
-        return read_comparisons(Triplets, path, columns, **options)
-    if kind == "pairs":
-        return read_comparisons(Quadruplets, path, columns, **options)
+    progress = _checks.callback("progress", progress)
+    asked = checked(asked)
+    source, suffix, data = name_of(path), suffix_of(path, SUFFIXES), read_bytes(path)
+    if not data or data.isspace():
+        raise InputError("the file is empty", path=source)
+    make = _maker(asked)
+    with reading(source, "comparisons", data):
+        responses = None
+        if suffix in (".npz", ".npy"):
+            parsed, responses = from_arrays(data, source, suffix, asked)
+        elif suffix == ".parquet":
+            parsed = rows_of(Table(data, source), asked)
+        else:
+            parsed = from_text(data, source, suffix, asked, progress=part(progress, 0, 0.8))
+        drop_headers(parsed, asked)
+        if asked.n_leaves is None:
+            asked = replace(asked, n_leaves=parsed.n_leaves)
+        if asked.names is None and parsed.names is None and parsed.own_names is not None:
+            asked = replace(asked, names=parsed.own_names, ids_from=asked.ids_from or 0)
+        settle(parsed, asked)
+        if progress is not None:
+            progress(0.8)
+        if responses is not None and make is Triplets:
+            rows: Any = parsed.rows
+            names = asked.names
+            if parsed.names is not None:
+                rows = np.array(parsed.names, dtype=object)[parsed.rows]
+                names = tuple(parsed.names) if names is None else names
+            made = Triplets.from_responses(rows, responses, asked.n_leaves, names, parsed.weights)
+        else:
+            made = assemble(parsed, make, asked)
+    if progress is not None:
+        progress(1.0)
+    return made
+
+
+def _maker(asked: Asked) -> Callable[..., Any]:
+    """What makes comparisons of rows in the order of their roles."""
+    if asked.kind in ("triplet", "pairs"):
+        return Quadruplets if asked.of_pairs else Triplets
 
     def make(rows: Any, **known: Any) -> Triplets:
         # Each row is an answer: numbers of answers in the file say nothing more.
@@ -191,134 +191,41 @@ def read_in_order(
         adaptive = known.pop("adaptive", None)
         if (group_names := known.pop("group_names", None)) is not None:
             known["groups"] = np.array(group_names, dtype=object)[known["groups"]]
-        if kind == "ranking":
-            made = Triplets.from_ranking(rows, checked_ranked(n_ranked, rows.shape[1] - 1), **known)
-        elif kind == "odd-one-out":
+        if asked.kind == "ranking":
+            made = Triplets.from_ranking(rows, checked_ranked(asked.n_ranked, rows.shape[1] - 1), **known)
+        elif asked.kind == "odd-one-out":
             made = Triplets.from_odd_one_out(rows, **known)
         else:
             made = Triplets.from_most_central(rows, **known)
         return changed(made, adaptive=adaptive)
 
-    form, leaves = _Form(make, QUESTIONS[kind], False), _Leaves.taken(options)
-    found: Triplets = _read(form, path, columns, leaves, **options)
-    return found
+    return make
 
 
-def read_comparisons(
-    kind: type[Kind], path: Source, columns: Sequence[str] | Sequence[int] | None = None, **options: Any
-) -> Kind:
-    """Read triplets or quadruplets; the options are those of `read_triplets`."""
-    form, leaves = _Form(kind, KNOWN[kind], kind is Quadruplets), _Leaves.taken(options)
-    found: Kind = _read(form, path, columns, leaves, **options)
-    return found
+def checked(asked: Asked) -> Asked:
+    """The same, checked: names read from their file, `na` with all words for missing items."""
+    names = as_names(asked.names)
+    n_leaves = asked.n_leaves
+    return replace(
+        asked,
+        names=names,
+        n_leaves=None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1),
+        ids_from=check_ids_from(asked.ids_from),
+        items=_columns(asked),
+        na=tuple(missing_words("missing", asked.na, names)),
+    )
 
 
-@dataclass(frozen=True)
-class _Form:
-    """How the rows of a file become comparisons: a function of rows, and the known names of the columns."""
-
-    make: Callable[..., Any]
-    columns: list[list[str]]
-    of_pairs: bool
-
-
-@dataclass(frozen=True)
-class _Leaves:
-    """The options of `read_triplets` that say which leaves a file is about.
-
-    `by_name` is True if positions are refused, because `names` are those of a tree.
-    """
-
-    n_leaves: int | None = None
-    names: Sequence[str] | Source | None = None
-    ids_from: int | None = None
-    by_name: bool = False
-
-    @classmethod
-    def taken(cls, options: dict[str, Any]) -> "_Leaves":
-        """Take these options out of those of a reader."""
-        mine = [name for name in ("n_leaves", "names", "ids_from", "by_name") if name in options]
-        return cls(**{name: options.pop(name) for name in mine})
-
-
-@shows_progress("reading")
-def _read(
-    form: _Form,
-    path: Source,
-    columns: Sequence[str] | Sequence[int] | None,
-    leaves: _Leaves,
-    *,
-    skip_bad: bool = False,
-    progress: Progress | bool | None = None,
-    **options: Any,
-) -> Any:
-    progress = _checks.callback("progress", progress)
-    given = as_names(leaves.names)
-    n_leaves = leaves.n_leaves
-    n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
-    ids_from = check_ids_from(leaves.ids_from)
-    make, known, quadruplets = form.make, form.columns, form.of_pairs
-    chosen = chosen_columns(columns, len(known[0]) if known else None, known)
-    source = name_of(path)
-    suffix = suffix_of(path, SUFFIXES)
-    data = read_bytes(path)
-    if not data or data.isspace():
-        raise InputError("the file is empty", path=source)
-    options["missing"] = missing_words("missing", options.get("missing"), given)
-    with reading(source, "comparisons", data):
-        responses = None
-        if suffix in (".npz", ".npy"):
-            width = len(known[0]) if known else None
-            for option in ("answer", "group", "weights"):
-                if options.get(option) is not None:
-                    raise InputError(
-                        f"{suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz",
-                        path=source,
-                    )
-            parsed, responses = from_arrays(data, source, suffix, width, tuple(known[0]) if known else ())
-        elif suffix == ".parquet":
-            further = {name: options.get(name) for name in ("weights", "answer", "group")}
-            parsed = rows_of(Table(data, source), chosen, known, options["missing"], **further)
-        else:
-            told = part(progress, 0, 0.8)
-            parsed = from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
-        drop_headers(parsed, [*known, *([chosen] if chosen else [])])
-        n_leaves = parsed.n_leaves if n_leaves is None else n_leaves
-        if given is None and parsed.names is None and parsed.own_names is not None:
-            given, ids_from = parsed.own_names, ids_from or 0
-        settle(
-            parsed,
-            given,
-            n_leaves,
-            ids_from,
-            by_name=leaves.by_name,
-            skip_bad=skip_bad,
-            quadruplets=quadruplets,
-        )
-        if progress is not None:
-            progress(0.8)
-        if responses is not None and make is Triplets:
-            rows: Any = parsed.rows
-            if parsed.names is not None:
-                rows = np.array(parsed.names, dtype=object)[parsed.rows]
-                given = tuple(parsed.names) if given is None else given
-            made = make.from_responses(rows, responses, n_leaves, given, parsed.weights)
-        else:
-            made = assemble(parsed, make, given, n_leaves, skip_bad=skip_bad, quadruplets=quadruplets)
-    if progress is not None:
-        progress(1.0)
-    return made
-
-
-def chosen_columns(columns: Any, width: int | None, known: list[list[str]]) -> Any:
+def _columns(asked: Asked) -> Any:
     """The columns to read, by name or by position."""
+    columns, width = asked.items, KINDS[asked.kind]
     if columns is None:
         return None
     if isinstance(columns, str):
         raise InputError(f"columns is {quoted(columns)}; give a list of names or positions")
     chosen = _checks.listed("columns", columns)
     if (width is None and len(chosen) < 3) or (width is not None and len(chosen) != width):
-        needed = "3 or more" if width is None else f"{width} are needed: {', '.join(known[0])}"
+        needed = "3 or more" if width is None else f"{width} are needed: {', '.join(asked.roles[0])}"
         raise InputError(f"columns are {quoted(chosen)}; {needed}")
     if all(isinstance(column, str) for column in chosen):
         wanted = [column.lower() for column in chosen]
@@ -333,7 +240,7 @@ def chosen_columns(columns: Any, width: int | None, known: list[list[str]]) -> A
         raise InputError(f"columns are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):
         raise InputError(f"columns are {quoted(chosen)}; each can be taken only once")
-    for roles in known if known in KNOWN.values() else []:
+    for roles in asked.roles if asked.kind in ("triplet", "pairs") else []:
         # Within a pair of a quadruplet the order says nothing.
         near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]
         if set(wanted) == set(roles) and near[0] != near[1]:

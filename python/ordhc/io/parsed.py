@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
+from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, shifted
 from ordhc.comparison.suspects import (
     alike,
@@ -133,54 +134,38 @@ class Parsed:
                 setattr(self, name, np.asarray(values)[kept])
 
 
-def settle(
-    parsed: Parsed,
-    names: tuple[str, ...] | None,
-    n_leaves: int | None,
-    ids_from: int | None,
-    *,
-    by_name: bool,
-    skip_bad: bool,
-    quadruplets: bool,
-) -> None:
+def settle(parsed: Parsed, asked: Asked) -> None:
     """Find out whether ids in a file are positions or names, and make `rows` of `parsed` accordingly.
 
-    The parameters are those of `names_of_ids`. `assemble` refuses ids below 0, with their row.
+    `assemble` refuses ids below 0, with their row.
     """
-    parsed.shift(ids_from)
-    if parsed.names is None and skip_bad:
-        parsed.pass_over(wrong_rows(parsed, None, None, quadruplets))
+    parsed.shift(asked.ids_from)
+    if parsed.names is None and asked.skip_bad:
+        parsed.pass_over(wrong_rows(parsed, None, None, asked.of_pairs))
     if parsed.names is not None or not len(parsed.rows):
         return
     ids = distinct_ids(parsed.rows)
     try:
-        found = names_of_ids(ids, names, n_leaves, ids_from, by_name=by_name)
+        found = names_of_ids(ids, asked)
     except InputError as error:
         place = {} if error.row is None else parsed.place(int((parsed.rows == ids[-1]).any(axis=1).argmax()))
         raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
     if found is not None:
         parsed.take_as_names(ids, found)
-        if names is None:
+        if asked.names is None:
             warn(f"{parsed.source}: {told_as_names(ids)}")
 
 
-def assemble(
-    parsed: Parsed,
-    make: Callable[..., Made],
-    names: tuple[str, ...] | None,
-    n_leaves: int | None,
-    *,
-    skip_bad: bool,
-    quadruplets: bool = False,
-) -> Made:
+def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
     """Comparisons of parsed rows: errors of a row name its line, what was passed over is told."""
+    names, n_leaves = asked.names, asked.n_leaves
     total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
     if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
         raise InputError(_of_missing(parsed, total, kept=False), path=parsed.source)
     if parsed.names is not None:
         names = _look_up(parsed, names, n_leaves)
-    wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, quadruplets)
-    if len(wrong[0]) and not skip_bad:
+    wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, asked.of_pairs)
+    if len(wrong[0]) and not asked.skip_bad:
         raise first_of(parsed, wrong)
     parsed.pass_over(wrong)
     if parsed.bad and not len(parsed.rows):

@@ -3,7 +3,7 @@
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
+from ordhc.comparison.asked import Asked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.ids import check_ids_from
-from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
-from ordhc.io.blocks import Form, Piece, is_parquet, read_piece, row_groups
-from ordhc.io.comparisons import KNOWN, chosen_columns
+from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
+from ordhc.io.comparisons import checked
 from ordhc.io.files import Source, name_of
-from ordhc.io.names import as_names
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.survey import Survey, surveyed, warn_of
+from ordhc.io.texts import check_characters
 
-__all__ = ["Block", "Scan", "is_several", "kind_of", "scan"]
+__all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
 UNITS = ("file", "group")
@@ -61,18 +60,9 @@ class Scan:
     (('cat', 'dog', 'car', 'bus'), 2, [1, 1])
     """
 
-    def __init__(
-        self,
-        files: Sequence[str],
-        form: Form,
-        kind: type[Triplets] | type[Quadruplets],
-        names: Any,
-        n_leaves: int | None,
-    ) -> None:
+    def __init__(self, files: Sequence[str], asked: Asked) -> None:
         self.files = tuple(files)
-        self.form = form
-        self.kind = kind
-        self._given = names, n_leaves
+        self.asked = asked
         self.state: tuple[tuple[float, ...], ...] = tuple(_state(path) for path in files)
         self._survey: Survey | None = None
         self._told = False
@@ -80,6 +70,11 @@ class Scan:
     def __getstate__(self) -> dict[str, Any]:
         # Who gets a copy has been told already of rows that are passed over.
         return {**self.__dict__, "_told": True}
+
+    @property
+    def kind(self) -> type[Triplets] | type[Quadruplets]:
+        """What the rows are."""
+        return Quadruplets if self.asked.of_pairs else Triplets
 
     @property
     def pieces(self) -> list[Piece]:
@@ -97,7 +92,7 @@ class Scan:
     def survey(self) -> Survey:
         """What one pass over all rows tells."""
         if self._survey is None:
-            self._survey = surveyed(self, *self._given)
+            self._survey = surveyed(self)
         if not self._told:
             self._told = True
             warn_of(self._survey)
@@ -181,14 +176,14 @@ class Scan:
             if piece.file not in checked:
                 checked.add(piece.file)
                 self._check(piece.file)
-            for parsed in read_piece(piece, self.form):
+            for parsed in read_piece(piece, self.asked):
                 yield self._block(parsed, piece.file, code, number)
 
     def _block(self, parsed: Parsed, file: int, code: Any, number: Any) -> Block:
         survey = self.survey
         if survey.codes is not None:
-            if self.form.skip_bad:
-                parsed.pass_over(wrong_rows(parsed, None, None, self.kind is Quadruplets))
+            if self.asked.skip_bad:
+                parsed.pass_over(wrong_rows(parsed, None, None, self.asked.of_pairs))
             parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
@@ -205,11 +200,11 @@ class Scan:
             persons, options["weights"] = self._beside(parsed, number, options)
             made = self.kind(rows, **options)
         except InputError as error:
-            wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.kind is Quadruplets)
+            wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.asked.of_pairs)
             if not len(wrong[0]):
                 place = {} if error.row is None else parsed.place(error.row)
                 raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
-            if not self.form.skip_bad:
+            if not self.asked.skip_bad:
                 raise first_of(parsed, wrong) from None
             parsed.pass_over(wrong)
             persons, options["weights"] = self._beside(parsed, number, options)
@@ -316,36 +311,26 @@ def scan(
     >>> ordhc.similarity(ordhc.scan(path), "adds3", layout="condensed")
     array([ 4., -3., -1.])
     """
-    kind: type[Triplets] | type[Quadruplets] = (
-        Quadruplets if _checks.flag("quadruplets", quadruplets) else Triplets
-    )
-    given = as_names(names)
-    n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
-    if n_leaves is not None and given is not None and len(given) != n_leaves:
-        raise InputError(f"{len(given)} names for n_leaves = {n_leaves}")
-    known = KNOWN[kind]
-    chosen = chosen_columns(columns, len(known[0]), known)
-    for what, text in (("weights", weights), ("group", group)):
+    kind = "pairs" if _checks.flag("quadruplets", quadruplets) else "triplet"
+    asked = Asked(
+        kind, columns, names=names, n_leaves=n_leaves, ids_from=ids_from, weights=weights, person=group,
+        delimiter=delimiter, header=header, na=missing, comment=comment, skip_bad=skip_bad,
+    )  # fmt: skip
+    return scan_of(paths, asked)
+
+
+def scan_of(paths: Any, asked: Asked) -> Scan:
+    """The scan of some files, whose columns `asked.items` are in the order of their roles."""
+    asked = checked(asked)
+    if asked.n_leaves is not None and asked.names is not None and len(asked.names) != asked.n_leaves:
+        raise InputError(f"{len(asked.names)} names for n_leaves = {asked.n_leaves}")
+    for what, text in (("weights", asked.weights), ("group", asked.person)):
         if text is not None and not isinstance(text, str):
             raise InputError(f"{what} is {quoted(text)}; the name of a column is needed")
-    for what, character in (("delimiter", delimiter), ("comment", comment)):
-        if character is not None and (
-            not isinstance(character, str) or len(character) != 1 or not character.isascii()
-        ):
-            raise InputError(f"{what} {quoted(character)} is not one ASCII character")
-    form = Form(
-        known=tuple(tuple(names) for names in known),
-        columns=chosen,
-        weights=weights,
-        group=group,
-        delimiter=delimiter,
-        header=None if header is None else _checks.flag("header", header),
-        missing=tuple(missing_words("missing", missing, given)),
-        ids_from=check_ids_from(ids_from),
-        comment=comment,
-        skip_bad=_checks.flag("skip_bad", skip_bad),
-    )
-    return Scan(files_of(paths), form, kind, given, n_leaves)
+    check_characters(asked)
+    header = None if asked.header is None else _checks.flag("header", asked.header)
+    skip_bad = _checks.flag("skip_bad", asked.skip_bad)
+    return Scan(files_of(paths), replace(asked, header=header, skip_bad=skip_bad))
 
 
 def is_several(path: Any) -> bool:

@@ -99,13 +99,7 @@ def refuse_quadruplets(header: Sequence[str], source: str) -> None:
         )
 
 
-def read_sheet(
-    data: bytes,
-    source: str,
-    what: str | None,
-    delimiter: str | None = None,
-    comment: str | None = None,
-) -> Sheet:
+def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
     """Cells of delimited text; the delimiter is found out as for comparisons.
 
     `what` they should be is said of files that look like something else; None if that is known already.
@@ -113,7 +107,7 @@ def read_sheet(
     if what is not None:
         refuse_others(data, source, what)
     try:
-        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, comment)
+        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, None)
     except InputError as error:
         raise located(error, source) from None
     if not rows:

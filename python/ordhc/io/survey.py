@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.comparison.comparisons import Quadruplets
+from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
@@ -68,9 +68,10 @@ class Survey:
     has_names: bool = False
 
 
-def surveyed(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> Survey:
+def surveyed(scan: Any) -> Survey:
     """One pass over all files, or a look at what Parquet says of its columns where that is enough."""
-    quick = _by_statistics(scan, names, n_leaves)
+    names = scan.asked.names
+    quick = _by_statistics(scan)
     if quick is not None:
         return quick
     codes = None
@@ -79,9 +80,9 @@ def surveyed(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> 
         for parsed in _parts(scan, None):
             if parsed.names is None:
                 ids = np.union1d(ids, distinct_ids(np.asarray(parsed.rows)))
-        texts = names_of_ids(ids, names, n_leaves, scan.form.ids_from)
+        texts = names_of_ids(ids, scan.asked)
         codes = None if texts is None else (ids, texts)
-    merged = _Merged(scan, names, n_leaves, codes)
+    merged = _Merged(scan.asked, codes)
     for parsed in _parts(scan, codes):
         merged.add(parsed)
     return merged.survey()
@@ -89,24 +90,25 @@ def surveyed(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> 
 
 def _parts(scan: Any, codes: Codes | None) -> Iterator[Parsed]:
     for piece in scan.pieces:
-        for parsed in read_piece(piece, scan.form):
-            if scan.form.skip_bad and parsed.names is None:
+        for parsed in read_piece(piece, scan.asked):
+            if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
-                parsed.pass_over(wrong_rows(parsed, None, None, scan.kind is Quadruplets))
+                parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
             if codes is not None:
                 parsed.take_as_names(*codes)
             yield parsed
 
 
-def _by_statistics(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> Survey | None:
+def _by_statistics(scan: Any) -> Survey | None:
     """Return what Parquet files of ids say of their columns, None if that is not enough."""
-    files, form = scan.files, scan.form
-    alone = not (form.skip_bad or form.ids_from or numbers_of(names or ()))
+    files, asked = scan.files, scan.asked
+    names, n_leaves = asked.names, asked.n_leaves
+    alone = not (asked.skip_bad or asked.ids_from or numbers_of(names or ()))
     if not (alone and all(is_parquet(path) for path in files)):
         return None
     n_rows, largest = 0, -1
     for path in files:
-        found = whole_ids(path, form)
+        found = whole_ids(path, asked)
         if found is None:
             return None
         n_rows, largest = n_rows + found[0], max(largest, found[1])
@@ -122,7 +124,7 @@ def _mostly_used(scan: Any, n: int) -> bool:
         return False
     seen = np.zeros(n, dtype=bool)
     for piece in scan.pieces:
-        for parsed in read_piece(piece, scan.form):
+        for parsed in read_piece(piece, scan.asked):
             seen[np.asarray(parsed.rows).ravel()] = True
             if 2 * np.count_nonzero(seen) >= n:
                 return True
@@ -132,14 +134,10 @@ def _mostly_used(scan: Any, n: int) -> bool:
 class _Merged:
     """What blocks tell, one after the other."""
 
-    def __init__(
-        self, scan: Any, names: tuple[str, ...] | None, n_leaves: int | None, codes: Codes | None
-    ) -> None:
-        self.given, self.n_leaves = names, n_leaves
-        self.skip_bad, self.quadruplets = scan.form.skip_bad, scan.kind is Quadruplets
+    def __init__(self, asked: Asked, codes: Codes | None) -> None:
+        self.asked, self.given, self.n_leaves = asked, asked.names, asked.n_leaves
         self.code: dict[str, int] = {}
         self.persons: dict[str, int] = {}
-        self.ids_from = scan.form.ids_from
         self.ids = np.zeros(0, dtype=np.int64)
         self.found = Survey(0, None, 0, numbered=True, codes=codes)
         self.total = 0.0
@@ -148,7 +146,7 @@ class _Merged:
 
     def add(self, parsed: Parsed) -> None:
         found = self.found
-        if self.skip_bad:
+        if self.asked.skip_bad:
             parsed = self._without_bad(parsed)
         found.n_rows += len(parsed.rows)
         for row, word in parsed.missing:
@@ -187,7 +185,7 @@ class _Merged:
                 places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
                 looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
         parsed = replace(parsed)
-        parsed.pass_over(wrong_rows(looked, names, n, self.quadruplets))
+        parsed.pass_over(wrong_rows(looked, names, n, self.asked.of_pairs))
         return parsed
 
     def _leaves(self, parsed: Parsed) -> None:
@@ -251,7 +249,7 @@ class _Merged:
     def _by_id(self) -> None:
         found = self.found
         found.names = self.given
-        if self.given is None and (texts := names_of_ids(self.ids, None, self.n_leaves, self.ids_from)):
+        if self.given is None and (texts := names_of_ids(self.ids, self.asked)):
             found.codes, found.has_names = (self.ids, texts), True
             found.names, found.suspect = texts, told_as_names(self.ids)
         if found.names is not None:
@@ -263,7 +261,7 @@ class _Merged:
             there = self.ids[(self.ids >= 0) & (self.ids < 2**31)]
             found.n_leaves = int(there[-1]) + 1 if len(there) else 1
             check_reach(there[:, None], found.n_leaves)
-            if self.ids_from is None and len(there) == len(self.ids):
+            if self.asked.ids_from is None and len(there) == len(self.ids):
                 found.suspect = suspect_ids(there, found.n_leaves)
 
 

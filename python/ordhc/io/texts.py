@@ -1,12 +1,11 @@
 """Rows from delimited text."""
 
-from typing import Any
-
 import numpy as np
 
 from ordhc import _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress
+from ordhc.comparison.asked import Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.errors import InputError
 from ordhc.io.files import SAVE_AS_UTF8
@@ -19,37 +18,28 @@ def from_text(
     data: bytes,
     source: str,
     suffix: str,
-    chosen: Any,
-    known: list[list[str]],
-    skip_bad: bool,
-    progress: Progress | None,
+    asked: Asked,
     *,
-    weights: str | None = None,
-    answer: str | None = None,
-    group: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    missing: list[str],
-    comment: str | None = None,
     ids: bool | None = None,
+    progress: Progress | None = None,
 ) -> Parsed:
     """Rows of delimited text; `ids` says whether leaves are ids, where the text is the part of a file."""
-    for what, given in (("delimiter", delimiter), ("comment", comment)):
-        if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
-            raise InputError(f"{what} {quoted(given)} is not one ASCII character")
+    check_characters(asked)
+    delimiter, comment, answer, person = asked.delimiter, asked.comment, asked.answer, asked.person
     refuse_others(data, source, "comparisons")
     if suffix == ".tsv" and delimiter is None:
         delimiter = "\t"
     labels = [
         [answer] if answer is not None else list(ANSWERS),
-        [group] if group is not None else [name for base in PEOPLE for name in (base, f"{base}_name")],
+        [person] if person is not None else [name for base in PEOPLE for name in (base, f"{base}_name")],
         list(SAMPLERS),
     ]
-    wanted = [weights] if weights is not None else list(WEIGHTS)
+    wanted = [asked.weights] if asked.weights is not None else list(WEIGHTS)
     try:
         found = _ordhc.parse_table(
-            data, chosen, known, wanted, labels, delimiter, comment, header, ids, missing, skip_bad, progress
-        )
+            data, asked.items, asked.roles, wanted, labels, delimiter, comment, asked.header, ids,
+            list(asked.na or ()), asked.skip_bad, progress,
+        )  # fmt: skip
     except InputError as error:
         if "give a header with" in error.reason:
             # Perhaps these are answers as they were saved, a row each.
@@ -59,15 +49,16 @@ def from_text(
             error = InputError(error.reason + SAVE_AS_UTF8, line=error.line)
         raise located(error, source) from None
     for given, values in (
-        (weights, found["weights"]),
+        (asked.weights, found["weights"]),
         (answer, found["labels"][0]),
-        (group, found["labels"][1]),
+        (person, found["labels"][1]),
     ):
         if given is not None and values is None:
             raise unknown_column(source, given, first_cells(data, delimiter, comment), 1)
-    if chosen is None and ["i", "j", "k"] in known and header is not False:
+    if asked.items is None and asked.kind == "triplet" and asked.header is not False:
         refuse_quadruplets(first_cells(data, delimiter, comment), source)
-    if header is None and found["names"] is not None and chosen and not isinstance(chosen[0], str):
+    chosen = asked.items
+    if asked.header is None and found["names"] is not None and chosen and not isinstance(chosen[0], str):
         first = first_cells(data, delimiter, comment)
         check_header(source, 1, [first[at].strip() for at in chosen], set(found["names"]))
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
@@ -92,10 +83,17 @@ def first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list
     return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []
 
 
-def drop_headers(parsed: Parsed, headers: list[list[Any]]) -> None:
+def check_characters(asked: Asked) -> None:
+    """Refuse a delimiter or a mark of comments that is no ASCII character."""
+    for what, given in (("delimiter", asked.delimiter), ("comment", asked.comment)):
+        if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
+            raise InputError(f"{what} {quoted(given)} is not one ASCII character")
+
+
+def drop_headers(parsed: Parsed, asked: Asked) -> None:
     """Pass over rows that repeat the header, as in files that were joined."""
     code = {name.strip().lower(): leaf for leaf, name in enumerate(parsed.names or ())}
-    for header in headers:
+    for header in [*asked.roles, *([asked.items] if asked.items else [])]:
         for ending in ("", LITERAL):
             leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]
             if min(leaves) < 0 or len(leaves) != parsed.rows.shape[1]:

@@ -11,11 +11,12 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.frames import ROLES
 from ordhc.comparison.rows import persons_of
 from ordhc.comparison.tables import MISSING
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
-from ordhc.io.comparisons import KNOWN, SUFFIXES
+from ordhc.io.comparisons import SUFFIXES
 from ordhc.io.files import name_of, suffix_of, write_bytes
 from ordhc.io.parsed import LITERAL
 
@@ -116,7 +117,8 @@ def _is_plain(text: str) -> bool:
 
 def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
     ending = "" if data.names is None or all(map(_is_plain, data.names)) else LITERAL
-    return [column + ending for column in KNOWN[type(data)][0]]
+    known = ROLES["triplets" if isinstance(data, Triplets) else "quadruplets"][0]
+    return [column + ending for column in known]
 
 
 def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:

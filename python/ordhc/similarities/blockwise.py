@@ -83,7 +83,7 @@ class _Work:
     def split(self, pieces: tuple[Piece, ...]) -> str:
         """The rows of some pieces, in a file for each block; the folder that they are in."""
         scan = self.scan
-        name = digest("mulk3", scan.files, scan.state, scan.form, scan.n_leaves, pieces, self.n_blocks)
+        name = digest("mulk3", scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.n_blocks)
         return stored(self.folder, name, lambda folder: self._split(pieces, folder))
 
     def _split(self, pieces: tuple[Piece, ...], folder: Path) -> None:

@@ -217,7 +217,7 @@ class _Job:
     def count(self, pieces: tuple[Piece, ...]) -> str:
         """Count the answers of some pieces; returns the folder that the counts are in."""
         scan, number = self.scan, self.number
-        of = (scan.files, scan.state, scan.form, scan.n_leaves, pieces)
+        of = (scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces)
         name = digest("near and far", of, None if number is None else number.tobytes())
 
         def make(folder: Path) -> None:

@@ -38,7 +38,7 @@ class _Job:
     def count(self, pieces: tuple[Piece, ...]) -> str:
         """Runs of some pieces; the folder that they are in."""
         scan = self.scan
-        of = (scan.files, scan.state, scan.form, scan.n_leaves, pieces, self.both, self.memory)
+        of = (scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.both, self.memory)
         name = digest("runs", of, None if self.number is None else self.number.tobytes())
         return stored(self.folder, name, lambda folder: self._count(pieces, folder))
 

@@ -64,7 +64,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::streams::{adds_into, canonical_keys, canonical_sums, limit_threads, merged_runs, pair_run};
     #[pymodule_export]
-    use crate::table::{end_of_first_row, parse_table, split_table, start_of_last_row};
+    use crate::table::{code_table, end_of_first_row, parse_table, split_table, start_of_last_row};
     #[pymodule_export]
     use crate::tree::Tree;
     #[pymodule_export]

@@ -1,5 +1,8 @@
 //! Comparisons and cells from delimited text.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use ordhc::Error;
 use ordhc::comparison::{Columns, Delimiter, Rows, TableOptions, first_row, last_row, sniff};
@@ -120,6 +123,58 @@ pub(crate) fn split_table(
         lines.push(line);
     }
     Ok((found, lines))
+}
+
+/// A column as codes: the place of each row's cell among the different texts, -1 where a row has no such cell.
+type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
+
+/// The cells of the first row, the line of each row and its number of cells, the rows that repeat the first one,
+/// and the `wanted` columns as codes.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "all that one pass over the text finds")]
+pub(crate) fn code_table<'py>(
+    py: Python<'py>,
+    data: &str,
+    delimiter: Option<char>,
+    comment: Option<char>,
+    wanted: Vec<usize>,
+) -> PyResult<(Vec<String>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Vec<usize>, Vec<Coded<'py>>)> {
+    let (given, comment) = (delimiter_of(delimiter)?, ascii("comment", comment)?);
+    let data = data.strip_prefix('\u{feff}').unwrap_or(data).as_bytes();
+    let delimiter = given.unwrap_or_else(|| sniff(data, comment));
+    let (mut first, mut lines, mut widths, mut repeats) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut columns: Vec<(Vec<i32>, HashMap<Cow<'_, [u8]>, i32>, Vec<String>)> = vec![Default::default(); wanted.len()];
+    callbacks::run(py, data.len() > 1 << 22, None, |monitor| {
+        let (mut rows, mut cells) = (Rows::new(data, delimiter, comment), Vec::new());
+        while let Some(line) = rows.read(&mut cells)? {
+            if lines.is_empty() {
+                first.clone_from(&cells);
+            } else if cells.iter().map(|cell| &cell.text).eq(first.iter().map(|cell| &cell.text)) {
+                repeats.push(lines.len());
+            }
+            if lines.len() % (1 << 16) == 0 {
+                monitor.advance(0)?;
+            }
+            lines.push(line as u32);
+            widths.push(cells.len() as u32);
+            for (&at, (codes, number, texts)) in wanted.iter().zip(&mut columns) {
+                let Some(cell) = cells.get(at) else {
+                    codes.push(-1);
+                    continue;
+                };
+                codes.push(number.get(&cell.text).copied().unwrap_or_else(|| {
+                    let code = texts.len() as i32;
+                    texts.push(String::from_utf8_lossy(&cell.text).into_owned());
+                    number.insert(cell.text.clone(), code);
+                    code
+                }));
+            }
+        }
+        Ok(())
+    })?;
+    let first = first.iter().map(|cell| String::from_utf8_lossy(&cell.text).into_owned()).collect();
+    let columns = columns.into_iter().map(|(codes, _, texts)| (PyArray1::from_vec(py, codes), texts)).collect();
+    Ok((first, PyArray1::from_vec(py, lines), PyArray1::from_vec(py, widths), repeats, columns))
 }
 
 /// Where the first row of text ends, and the lines up to there; nothing if it doesn't end.
