@@ -42,16 +42,16 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
     Traceback (most recent call last):
     ordhc.InputError: texts is an option of html pages; .pdf files have no such option
     """
+    from ordhc.io.files import name_of, write_bytes
+
     suffix = Path(_checks.path(path)).suffix.lower()
     drawn, shown = [*options_of_pictures(), "dpi"], list(signature(page).parameters)[1:]
     if suffix in PAGES:
         _check_options_of_pages(options, shown, drawn)
-        from ordhc.io.files import write_bytes
-
         write_bytes(path, page(tree, **options).encode())
         return
     if suffix not in PICTURES:
-        raise InputError(f"the ending is none of {', '.join((*PICTURES, *PAGES))}", path=path)
+        raise InputError(f"the ending is none of {', '.join((*PICTURES, *PAGES))}", path=name_of(path))
     for name in options:
         if name in shown and name not in drawn:
             raise InputError(f"{name} is an option of html pages; {suffix} files have no such option")
