@@ -14,7 +14,7 @@ from pathlib import Path
 LONG = 600
 LONGEST = 900
 # One class with a member for everything that users of trees do; most of its lines are their documentation.
-LONGER = {Path("python/ordhc/tree/dendrogram.py"): 1600}
+LONGER = {Path("python/ordhc/tree/dendrogram.py"): 1550}
 # The same for functions, counted from the first statement after the docstring.
 LONG_FUNCTION = 60
 LONGEST_FUNCTION = 80
@@ -154,7 +154,7 @@ def circles(known: dict[str, Path]) -> list[str]:
             if target in known and target not in (module, "ordhc"):
                 edges[module].add(target)
     # For types only, and the one way up: a tree draws itself.
-    edges["ordhc.tree.dendrogram"] -= {"ordhc.plotting.drawing", "ordhc.plotting.pages"}
+    edges["ordhc.tree.dendrogram"] -= {f"ordhc.plotting.{name}" for name in ("drawing", "pages", "saving")}
     edges["ordhc.comparison.units"].discard("ordhc.comparison.rows")
     wrong, done = [], set()
 

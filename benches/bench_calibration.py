@@ -31,6 +31,7 @@ import numpy as np
 import ordhc
 from bench_posterior import balanced, clusters
 from measure import random_tree, table
+from ordhc.tree.parts import lca_size
 
 SHAPES = ("yule", "uniform", "balanced", "caterpillar", "planted")
 ANSWERS = (4, 16, 64, 240)
@@ -150,7 +151,7 @@ def sides(rows, trees):
     """The share of trees that say so, among those that say so or the contrary."""
     for_it, against = np.zeros(len(rows)), np.zeros(len(rows))
     for tree in trees:
-        near, far = (np.asarray(tree.lca_size(rows[:, 0], rows[:, at])) for at in (1, 2))
+        near, far = (np.asarray(lca_size(tree, rows[:, 0], rows[:, at])) for at in (1, 2))
         for_it += near < far
         against += near > far
     return (for_it + 0.5) / (for_it + against + 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 import ordhc
 from measure import median_seconds, random_tree, table
+from ordhc.tree.parts import lca_size
 
 SHAPES = ("yule", "uniform")
 
@@ -27,7 +28,7 @@ def noisy(kind, n, m, seed, noise, quadruplets=False):
     rows = rng.integers(n, size=(2 * m, width))
     rows = rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)][:m]
     pairs = (rows[:, :2], rows[:, 2:]) if quadruplets else (rows[:, [0, 1]], rows[:, [0, 2]])
-    first, second = (np.log2(truth.lca_size(*pair.T)) + noise * rng.normal(size=len(rows)) for pair in pairs)
+    first, second = (np.log2(lca_size(truth, *pair.T)) + noise * rng.normal(size=len(rows)) for pair in pairs)
     wrong = first > second
     rows[wrong] = rows[wrong][:, [2, 3, 0, 1] if quadruplets else [0, 2, 1]]
     return (ordhc.Quadruplets if quadruplets else ordhc.Triplets)(rows, n)

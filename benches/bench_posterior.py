@@ -16,6 +16,7 @@ import numpy as np
 
 import ordhc
 from measure import random_tree, table
+from ordhc.tree.parts import lca_size
 
 METHODS = ("adds3-al", "adds3-al+spr")
 ROWS = {"n2": 1, "n2/4": 1 / 4, "n2/16": 1 / 16}
@@ -134,7 +135,7 @@ def resolved(truth, m, rng):
     """(m, 3) questions whose answer is clear in the tree, near before far."""
     rows = rng.integers(truth.n_leaves, size=(3 * m + 100, 3))
     rows = rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)]
-    near, far = (np.asarray(truth.lca_size(rows[:, 0], rows[:, at])) for at in (1, 2))
+    near, far = (np.asarray(lca_size(truth, rows[:, 0], rows[:, at])) for at in (1, 2))
     swap = near > far
     rows[swap] = rows[swap][:, [0, 2, 1]]
     return rows[near != far][:m]
@@ -142,7 +143,7 @@ def resolved(truth, m, rng):
 
 def clusters(tree):
     """The leaves of each inner node, as bits."""
-    sets = [1 << leaf for leaf in range(tree.n_leaves)] + [0] * (tree.n_nodes - tree.n_leaves)
+    sets = [1 << leaf for leaf in range(tree.n_leaves)] + [0] * (len(tree.sizes))
     for node, above in enumerate(tree.parents[:-1].tolist()):
         sets[above] |= sets[node]
     return sets[tree.n_leaves :]

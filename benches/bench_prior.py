@@ -21,6 +21,7 @@ from bench_uncertain import by_paths
 from measure import random_tree, table
 from ordhc import oracles
 from ordhc.metrics import triplet_distance
+from ordhc.tree.parts import lca_size
 
 LARGE = "--large" in sys.argv
 SIZES = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1000]
@@ -158,7 +159,7 @@ def from_vectors(truth, random):
 
 def from_similarities(truth, random):
     leaves = np.arange(truth.n_leaves)
-    right = -np.log(truth.lca_size(leaves[:, None], leaves[None, :]).astype(float))
+    right = -np.log(lca_size(truth, leaves[:, None], leaves[None, :]).astype(float))
     noise = random.normal(size=right.shape)
     noise += noise.T
 

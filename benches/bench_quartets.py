@@ -34,6 +34,7 @@ import ordhc
 from bench_posterior import answers, balanced, yule
 from measure import table
 from ordhc.plugins import registry
+from ordhc.tree.parts import lca_size
 
 METHODS = ("adds3-al", "adds3-al+spr", "consistency", "tste-al", "completion", "posterior-al")
 ROOT = "r"
@@ -156,7 +157,7 @@ def of_any(n, m, seed, accuracy=0.8):
     rng = np.random.default_rng(seed)
     rows = rng.integers(n, size=(2 * m, 3))
     rows = rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)][:m]
-    near, far = (np.asarray(truth.lca_size(rows[:, 0], rows[:, at])) for at in (1, 2))
+    near, far = (np.asarray(lca_size(truth, rows[:, 0], rows[:, at])) for at in (1, 2))
     swap = np.where(near == far, rng.random(m) < 0.5, (near > far) ^ (rng.random(m) > accuracy))
     rows[swap] = rows[swap][:, [0, 2, 1]]
     return ordhc.Triplets(rows, n_leaves=n), truth

@@ -1,6 +1,7 @@
 """The site: sphinx-build docs docs/_build/html, or `make docs`."""
 
 import os
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -58,8 +59,20 @@ myst_links_external_new_tab = False
 autosummary_generate = True
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
-# What `ordhc` has itself isn't listed once more in the modules that it comes from.
-autosummary_context = {"elsewhere": {"ordhc.io": ordhc.__all__, "ordhc.errors": ordhc.__all__}}
+
+
+def _groups(documentation: str) -> dict[str, list[str]]:
+    """Return the members of a class by group, listed in its docstring as "* Group: `member`"."""
+    found = re.findall(r"^ *\* ([^:`]+): ((?:`\w+`,?\s*)+)$", documentation, re.MULTILINE)
+    return {group: re.findall(r"\w+", members) for group, members in found}
+
+
+autosummary_context = {
+    # What `ordhc` has itself isn't listed once more in the modules that it comes from.
+    "elsewhere": {"ordhc.io": ordhc.__all__, "ordhc.errors": ordhc.__all__},
+    # The pages of these classes show their members in groups.
+    "groups": {"ordhc.Dendrogram": _groups(ordhc.Dendrogram.__doc__)},
+}
 # Classes beside functions of the same name, where files don't tell capitals apart.
 autosummary_filename_map = {
     f"ordhc.{name}": f"ordhc.{name}-class"

@@ -10,7 +10,7 @@ import ordhc
 from digests.answers import all_answers, plain_tree, points, quadruplets
 from digests.listing import Listing, on_one_thread, outcome
 from ordhc import _ordhc, metrics
-from ordhc.tree.parts import from_engine
+from ordhc.tree.parts import from_engine, lca_size
 
 
 def run(listing: Listing) -> None:
@@ -73,13 +73,13 @@ def of_scores_of_answers(listing: Listing) -> None:
         for metric in ("satisfied", "triplet_revenue", "quadruplet_revenue", "answer_accuracy"):
             call = lambda m=metric, t=tree, c=data: getattr(metrics, m)(t, c)
             listing.same(f"score {metric} {kind}", call, on_one_thread(call))
-        listing.add(f"contracted {kind}", lambda t=tree, c=data: ordhc.contract(t, c, 3))
+        listing.add(f"contracted {kind}", lambda t=tree, c=data: ordhc.supported(t, c, 3))
 
 
 def of_operations(listing: Listing) -> None:
     """What trees can be asked and made into."""
     tree, other = pair(40)
-    named = tree.with_names([f"leaf {i}" for i in range(40)])
+    named = tree.replace(names=[f"leaf {i}" for i in range(40)])
     operations: dict[str, Any] = {
         "cut": lambda: [other.cut(k) for k in (1, 2, 7, 40)],
         "cut at a height": lambda: other.cut(height=3.0),
@@ -87,19 +87,19 @@ def of_operations(listing: Listing) -> None:
         "cophenetic": tree.cophenetic,
         "leaf order": lambda: tree.leaf_order,
         "sizes": lambda: tree.sizes,
-        "ties joined": other.join_ties,
-        "ladderized": tree.ladderize,
-        "collapsed": lambda: other.join_ties().collapse(2.0) if hasattr(other, "collapse") else None,
+        "ties joined": lambda: other.contract(ties=True),
+        "ladderized": lambda: tree.rotate(by_size="ascending"),
+        "collapsed": lambda: other.contract(ties=True).collapse(2.0) if hasattr(other, "collapse") else None,
         "pruned": lambda: named.prune(range(0, 40, 3)),
         "kept": lambda: named.keep(range(0, 40, 3)),
-        "subtree": lambda: named.subtree(int(tree.n_nodes) - 3),
+        "subtree": lambda: named.keep(named.node(len(tree.parents) - 3)),
         "relabelled": lambda: tree.relabel(np.random.default_rng(1).permutation(40)),
         "rerooted": lambda: named.reroot(0),
         "patristic": lambda: named.patristic,
-        "lowest common ancestors": lambda: tree.lca_size(np.arange(39), np.arange(1, 40)),
+        "lowest common ancestors": lambda: lca_size(tree, np.arange(39), np.arange(1, 40)),
         "as SciPy has it": lambda: tree.to_linkage_matrix(),
         "as a dictionary": lambda: repr(named.to_dict()),
-        "ordered": lambda: tree.with_leaf_order(tree.leaf_order()[::-1]).leaf_order(),
+        "ordered": lambda: tree.rotate(order=tree.leaf_order()[::-1]).leaf_order(),
         "optimal order": lambda: tree.leaf_order(np.abs(np.subtract.outer(*[points(40)[:, 0]] * 2))),
         "rotated": lambda: tree.rotate(tree.root).leaf_order(),
     }
@@ -129,8 +129,8 @@ def of_files(listing: Listing) -> None:
     tree, other = pair(40)
     trees = {
         "plain": tree,
-        "ties": other.join_ties(),
-        "named": tree.with_names([f"it's [{i}] (a, b); {i % 3}" for i in range(40)]),
+        "ties": other.contract(ties=True),
+        "named": tree.replace(names=[f"it's [{i}] (a, b); {i % 3}" for i in range(40)]),
         "one leaf": pair(1)[0],
     }
     with tempfile.TemporaryDirectory() as folder:

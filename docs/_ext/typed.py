@@ -41,9 +41,11 @@ def annotations(obj: Any) -> tuple[dict[str, str], str]:
     types = {}
     for arg in [*positional, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]:
         if arg.annotation is not None:
-            text = ast.unparse(arg.annotation)
-            default = defaults.get(arg.arg)
-            types[arg.arg] = f"{text}, default {ast.unparse(default)}" if default is not None else text
+            text, default = ast.unparse(arg.annotation), defaults.get(arg.arg)
+            # A default with a private name means that the argument is not given.
+            if default is not None and not (value := ast.unparse(default)).startswith("_"):
+                text += f", default {value}"
+            types[arg.arg] = text
     return types, ast.unparse(found.returns) if found.returns else ""
 
 

@@ -11,5 +11,5 @@ import ordhc
 cars = ordhc.datasets.load_car()
 tree = ordhc.cluster(cars.triplets, method="adds3-al+spr")
 kinds = [kind.capitalize().replace("/sport utility vehicles", " and SUVs") for kind in cars.labels]
-short = tree.with_names([name.replace("car image ", "") for name in cars.names])
+short = tree.replace(names=[name.replace("car image ", "") for name in cars.names])
 ax = short.plot(columns={"kind": kinds}, width=170, height=190)

@@ -8,8 +8,8 @@ The same cars, with branches that spread to all sides: groups that part early li
 import ordhc
 
 cars = ordhc.datasets.load_car()
-tree = ordhc.cluster(cars.triplets, method="adds3-al+spr").with_names(
-    [name.replace("car image ", "") for name in cars.names]
+tree = ordhc.cluster(cars.triplets, method="adds3-al+spr").replace(
+    names=[name.replace("car image ", "") for name in cars.names]
 )
 kinds = [kind.capitalize().replace("/sport utility vehicles", " and SUVs") for kind in cars.labels]
 ax = tree.plot(layout="unrooted", color_by=kinds, width=180)

@@ -10,5 +10,5 @@ import ordhc
 
 food = ordhc.datasets.load_food()
 S = ordhc.similarity(food.triplets, "adds3")
-tree = ordhc.linkage(S, "average", dissimilarity=False).with_names(food.names)
+tree = ordhc.linkage(S, "average", dissimilarity=False).replace(names=food.names)
 ax = ordhc.plots.heatmap(tree, S, order="optimal", n_clusters=5, labels=False)

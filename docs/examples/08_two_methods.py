@@ -12,8 +12,8 @@ import ordhc
 
 cars = ordhc.datasets.load_car()
 short = [name.replace("car image ", "") for name in cars.names]
-a = ordhc.cluster(cars.triplets, method="adds3-al").with_names(short)
-b = ordhc.cluster(cars.triplets, method="mulk3-al").with_names(short)
+a = ordhc.cluster(cars.triplets, method="adds3-al").replace(names=short)
+b = ordhc.cluster(cars.triplets, method="mulk3-al").replace(names=short)
 fig, ax = plt.subplots(figsize=(7.2, 8.4))
 ax = ordhc.plots.tanglegram(
     a, b, n_clusters=4, titles=("AddS3, average linkage", "MulK3, average linkage"), ax=ax

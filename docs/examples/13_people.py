@@ -20,9 +20,7 @@ shares = []
 for fold in folds:
     tree = ordhc.cluster(t[~np.isin(rounds, fold)], method="adds3-al")
     for person in fold:
-        anchor, near, far = t.rows[rounds == person].T
-        right = tree.lca_size(anchor, near) < tree.lca_size(anchor, far)
-        shares.append(right.mean())
+        shares.append(ordhc.metrics.satisfied(tree, t[rounds == person]).agreed)
 
 fig, ax = plt.subplots()
 ax.hist(shares, bins=np.arange(0, 0.61, 0.04), color="#2b6f77", edgecolor="white")

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import ordhc
 
 cars = ordhc.datasets.load_car()
-tree = ordhc.cluster(cars.triplets, method="adds3-al+spr").with_names(
-    [name.replace("car image ", "") for name in cars.names]
+tree = ordhc.cluster(cars.triplets, method="adds3-al+spr").replace(
+    names=[name.replace("car image ", "") for name in cars.names]
 )
 with plt.style.context("dark_background"):
     plt.rcParams["savefig.facecolor"] = "black"

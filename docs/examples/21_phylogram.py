@@ -16,7 +16,7 @@ zoo = pd.read_csv("../data/zoo.csv", index_col="name")
 zoo = zoo[~zoo["class"].isin(["mammal", "bird"])]
 features = zoo.drop(columns=["class_type", "class"])
 tree = ordhc.cluster(features, similarity="euclidean", linkage="average")
-clusters = [tree.node(number).leaves for number in range(tree.n_nodes)]
+clusters = [tree.node(number).leaves for number in range(len(tree.parents))]
 means = np.array([features.to_numpy()[leaves].mean(axis=0) for leaves in clusters])
 # The parent of the root is -1, and the last node is the root itself.
 lengths = np.linalg.norm(means - means[tree.parents], axis=1)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ordhc import datasets, metrics, oracles, plots
     from ordhc.agglomerate.linkage import linkage
     from ordhc.asking.answers import estimate_p
-    from ordhc.asking.contraction import contract
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn, learn_async
     from ordhc.asking.planted import simulate_planted
     from ordhc.asking.questions import Questions
     from ordhc.asking.session import Session
+    from ordhc.asking.supported import supported
     from ordhc.clustering.cluster import cluster
     from ordhc.clustering.describe import describe
     from ordhc.clustering.posterior import Posterior, posterior
@@ -84,7 +84,6 @@ __all__ = [
     "cluster",
     "datasets",
     "consensus",
-    "contract",
     "describe",
     "estimate_p",
     "leaf_lengths",
@@ -112,6 +111,7 @@ __all__ = [
     "similarity",
     "simulate_planted",
     "structure",
+    "supported",
     "write_comparisons",
     "write_tree",
     "write_trees",
@@ -121,12 +121,12 @@ __all__ = [
 _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.asking.answers": "estimate_p",
-    "ordhc.asking.contraction": "contract",
     "ordhc.asking.learner": "Learner",
     "ordhc.asking.questions": "Questions",
     "ordhc.asking.loop": "learn learn_async",
     "ordhc.asking.planted": "simulate_planted",
     "ordhc.asking.session": "Session",
+    "ordhc.asking.supported": "supported",
     "ordhc.clustering.cluster": "cluster",
     "ordhc.clustering.describe": "describe",
     "ordhc.clustering.posterior": "Posterior posterior",

@@ -176,7 +176,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             # Its trees do not depend on the numbers of leaves, so neither on a seed for ties.
             how = drawn_by({} if self.linkage_parameters is None else self.linkage_parameters)
             self.posterior_: Posterior = posterior(data, progress=progress, **how)
-            tree = self.posterior_.dendrogram.with_support(None)
+            tree = self.posterior_.dendrogram.replace(support=None)
         else:
             tree = cluster(
                 data,

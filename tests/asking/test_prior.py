@@ -98,7 +98,7 @@ def test_right_answers_confirm_what_is_right():
     assert np.isfinite(support).sum() >= 4
     again = ordhc.as_dendrogram(tree.to_newick())
     assert np.array_equal(np.isnan(again.support), np.isnan(tree.support))
-    assert ordhc.Dendrogram.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
+    assert ordhc.as_dendrogram(json.loads(json.dumps(tree.to_dict()))) == tree
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -168,10 +168,10 @@ def test_a_session_keeps_its_prior(tmp_path):
     ordhc.Session(tmp_path / "a", NAMES, prior=binary).close()
     for options in ({}, {"prior": binary}):
         with ordhc.Session(tmp_path / "a", **options) as session:
-            assert ordhc.Dendrogram.from_dict(session.settings["prior"]) == binary.with_names(None)
+            assert ordhc.as_dendrogram(session.settings["prior"]) == binary.replace(names=None)
             assert robinson_foulds(session.tree(), TRUTH) == 0
     with pytest.raises(InputError, match="prior is"):
-        ordhc.Session(tmp_path / "a", prior=binary.relabel([1, 2, 0, *range(3, 8)]).with_names(NAMES))
+        ordhc.Session(tmp_path / "a", prior=binary.relabel([1, 2, 0, *range(3, 8)]).replace(names=NAMES))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_session_is_reopened_at_any_moment(tmp_path):
             rows, answers, who = answers_of(session)
             assert np.array_equal(ORACLE(rows), answers)
             assert who == [None] * steps
-            assert ordhc.metrics.satisfied(TRUTH.with_names(NAMES), session.comparisons()).agreed == 1
+            assert ordhc.metrics.satisfied(TRUTH.replace(names=NAMES), session.comparisons()).agreed == 1
 
 
 def test_a_reopened_session_goes_on_where_it_was(tmp_path):
@@ -265,7 +265,7 @@ def test_an_interview(tmp_path, monkeypatch):
 
 def test_simulations(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    truth = random_tree(40).with_names([f"x{i}" for i in range(40)])
+    truth = random_tree(40).replace(names=[f"x{i}" for i in range(40)])
     ordhc.write_tree(truth, "t.nwk")
     done = interview(
         "--oracle", "tree", "--source", "t.nwk", "--schedule", "rounds", "--json", "-o", "u.json", input=""

@@ -51,7 +51,7 @@ def test_undo_and_import_with_every_learner(memory_path, kind):
             pass
         assert session.status.n_answered == 2
         finish(session)
-        assert ordhc.metrics.robinson_foulds(session.tree(), TRUTH.with_names(NAMES)) == 0
+        assert ordhc.metrics.robinson_foulds(session.tree(), TRUTH.replace(names=NAMES)) == 0
         now = state(session)
     with ordhc.Session(path) as again:
         assert state(again) == now
@@ -95,7 +95,7 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
         finish(session)
     with ordhc.Session(path) as again:
         assert again.done
-        assert ordhc.metrics.robinson_foulds(again.tree(), TRUTH.with_names(NAMES)) == 0
+        assert ordhc.metrics.robinson_foulds(again.tree(), TRUTH.replace(names=NAMES)) == 0
 
 
 INTERRUPTS = """

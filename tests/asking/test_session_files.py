@@ -30,7 +30,7 @@ def answer(session, limit=1, who=None):
 def finished(session):
     while not session.done:
         assert len(answer(session, 5))
-    return ordhc.metrics.robinson_foulds(session.tree(), TRUTH.with_names(NAMES)) == 0
+    return ordhc.metrics.robinson_foulds(session.tree(), TRUTH.replace(names=NAMES)) == 0
 
 
 # --- several people --------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 
 import ordhc
 from ordhc import oracles
+from ordhc.tree.parts import lca_size
 from support.answers import levels, people
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, state
@@ -212,7 +213,7 @@ def triplets_of(tree, seed=0, m=600):
     rng = np.random.default_rng(seed)
     rows = rng.permuted(rng.integers(tree.n_leaves, size=(4 * m, 3)), axis=1)
     rows = np.unique(rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)], axis=0)
-    near, far = (np.asarray(tree.lca_size(rows[:, 0], rows[:, at])) for at in (1, 2))
+    near, far = (np.asarray(lca_size(tree, rows[:, 0], rows[:, at])) for at in (1, 2))
     swap = near > far
     rows[swap] = rows[swap][:, [0, 2, 1]]
     return ordhc.Triplets(rng.permutation(rows[near != far])[:m], n_leaves=tree.n_leaves)

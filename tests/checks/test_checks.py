@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import ordhc
 from ordhc import InputError, Quadruplets, Triplets, _checks
+from ordhc.tree.parts import lca_size
 
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)])
 TREE = ordhc.cluster(T, method="adds3-al+spr")
@@ -141,7 +142,7 @@ ACTS = {
     "relabel": TREE.relabel,
     "cut": TREE.cut,
     "cut height": lambda x: TREE.cut(height=x),
-    "lca_size": lambda x: TREE.lca_size(x, 0),
+    "lca_size": lambda x: lca_size(TREE, x, 0),
     "objective": lambda x: ordhc.refine(TREE, T, x),
 }
 

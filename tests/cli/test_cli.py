@@ -76,7 +76,7 @@ def test_json_is_one_document(answers, capsys):
     assert code == 0
     assert found["labels"] == [0, 0, 1, 1]
     assert (found["n_leaves"], found["revenue"], found["linkage"]) == (4, 6, "single")
-    assert ordhc.Dendrogram.from_dict(found["tree"]).names == ("cat", "dog", "car", "bus")
+    assert ordhc.as_dendrogram(found["tree"]).names == ("cat", "dog", "car", "bus")
     (answers / "out.json").write_text(out)
     code, out, _ = run(capsys, "score", "out.json", "a.csv", "--json")
     assert json.loads(out)["score"] == 6

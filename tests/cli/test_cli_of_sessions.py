@@ -56,7 +56,7 @@ def test_a_session_has_one_tree(tmp_path, capsys):
         code, _, error = run(capsys, *arguments)
         assert code == 0, error
     trees = [ordhc.read_tree(path) for path in paths[:2]]
-    trees.append(ordhc.Dendrogram.from_dict(json.loads(paths[2].read_text())["tree"]))
+    trees.append(ordhc.as_dendrogram(json.loads(paths[2].read_text())["tree"]))
     with ordhc.Session(session) as kept:
         tree, drawn = kept.tree(), kept.analysed().posterior()
         trees += [ordhc.cluster(kept.analysed().comparisons), drawn.dendrogram]

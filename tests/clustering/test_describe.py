@@ -16,7 +16,7 @@ TREE = ordhc.Dendrogram([(0, 1), (2, 3), (4, 5)], [1.0, 2.0, 3.0], names=["cat",
 
 def plainly(tree, X, words, n_words):
     """Class-based tf-idf of each node against all of its siblings, by the book."""
-    found = [None] * (tree.n_nodes - tree.n_leaves)
+    found = [None] * (len(tree.sizes))
     for node in tree.nodes():
         if node.is_leaf or node.parent is None:
             continue
@@ -59,11 +59,11 @@ def test_words_are_those_of_the_plain_twin(n, seed, is_sparse, many_children):
     given_ = scipy_sparse.csr_matrix(X) if is_sparse else X
     found = ordhc.describe(tree, given_, words, n_words=2)
     # Sums in another order may differ in the last place, and so may ties.
-    names = found.node_names or (None,) * (tree.n_nodes - tree.n_leaves)
+    names = found.node_names or (None,) * (len(tree.sizes))
     assert names == plainly(tree, X.tolist(), words, 2) or any(
         len(set(X[:, k].tolist())) < n for k in range(6)
     )
-    assert found.with_node_names(None) == tree.with_node_names(None)
+    assert found.replace(node_names=None) == tree.replace(node_names=None)
 
 
 def test_what_all_say_names_nobody():
@@ -126,8 +126,11 @@ def test_names_are_seen_in_pictures_pages_and_reports(tmp_path, capsys, monkeypa
     assert saved(named, tmp_path, truncate=2).texts().count("engine (2)") == 1
     for side in ("left", "top", "bottom"):
         assert "meow" in saved(named, tmp_path, orientation=side).texts()
-    assert "cluster 1" in saved(named.with_node_names(["meow", None, None]), tmp_path, n_clusters=2).texts()
-    assert '"meow"' in named.to_html()
+    assert (
+        "cluster 1" in saved(named.replace(node_names=["meow", None, None]), tmp_path, n_clusters=2).texts()
+    )
+    named.savefig(tmp_path / "tree.html")
+    assert '"meow"' in (tmp_path / "tree.html").read_text()
     t = ordhc.Triplets(
         [("cat", "dog", "car"), ("bus", "car", "cat"), ("dog", "cat", "bus")] * 3, names=TREE.names
     )

@@ -276,11 +276,11 @@ def test_the_method_is_one_like_others():
         "scale": "heights",
     }
     p = ordhc.posterior(t, sweeps=10)
-    assert tree == p.dendrogram.with_support(None)
-    assert ordhc.cluster(t, method="posterior-al", sweeps=10, scale="lengths") == p.tree.with_support(None)
+    assert tree == p.dendrogram.replace(support=None)
+    assert ordhc.cluster(t, method="posterior-al", sweeps=10, scale="lengths") == p.tree.replace(support=None)
     without = ordhc.posterior(t, sweeps=10, lengths=False)
-    assert ordhc.cluster(t, method="posterior-al", sweeps=10, lengths=False) == without.tree.with_support(
-        None
+    assert ordhc.cluster(t, method="posterior-al", sweeps=10, lengths=False) == without.tree.replace(
+        support=None
     )
     assert without.tree is without.dendrogram
     found = ordhc.select(t, ["adds3-al", "posterior-al"], folds=2)

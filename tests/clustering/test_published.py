@@ -3,6 +3,7 @@
 import pytest
 
 import ordhc
+from ordhc.tree.parts import lca_size
 
 FOOD, CAR = ordhc.datasets.load_food, ordhc.datasets.load_car
 
@@ -44,7 +45,7 @@ def test_theorem_1_holds_in_whole_numbers():
     for name in ("average", "single", "ward"):
         tree = ordhc.linkage(S, name, dissimilarity=False)
         cost = sum(
-            int(S[i, j]) * tree.lca_size(i, j) for i in range(t.n_leaves) for j in range(i + 1, t.n_leaves)
+            int(S[i, j]) * lca_size(tree, i, j) for i in range(t.n_leaves) for j in range(i + 1, t.n_leaves)
         )
         assert ordhc.score(tree, t) == -cost
 

@@ -97,27 +97,27 @@ def test_it_stays_with_the_tree(tmp_path):
     tree = ordhc.cluster(T, refine=True)
     ordhc.write_tree(tree, tmp_path / "tree.json")
     for same in (
-        tree.with_names(None),
-        tree.with_support(None),
+        tree.replace(names=None),
+        tree.replace(support=None),
         tree.relabel([1, 0, 2, 3, 4]),
         copy.copy(tree),
         copy.deepcopy(tree),
         pickle.loads(pickle.dumps(tree)),
         ordhc.read_tree(tmp_path / "tree.json"),
-        Dendrogram.from_dict(json.loads(json.dumps(tree.to_dict()))),
+        ordhc.as_dendrogram(json.loads(json.dumps(tree.to_dict()))),
     ):
         assert same.settings == tree.settings
         assert plain(same) == plain(tree)
     older = tree.to_dict()
     del older["settings"]
-    assert Dendrogram.from_dict(older).settings is None
+    assert ordhc.as_dendrogram(older).settings is None
 
 
 def test_trees_are_equal_whatever_made_them():
     tree = ordhc.cluster(T, method="adds3-al+spr")
     assert (
         tree
-        == tree.with_settings(None)
+        == tree.replace(settings=None)
         == ordhc.refine(ordhc.linkage(ordhc.similarity(T), dissimilarity=False, names=NAMES), T)
     )
 
@@ -146,7 +146,7 @@ def test_it_cannot_be_changed():
 def test_values_are_what_json_can_hold(value, kept):
     tree = Dendrogram([(0, 1)], [1.0], settings={"linkage_parameters": value})
     assert tree.settings["linkage_parameters"] == kept
-    again = Dendrogram.from_dict(json.loads(json.dumps(tree.to_dict(), allow_nan=False)))
+    again = ordhc.as_dendrogram(json.loads(json.dumps(tree.to_dict(), allow_nan=False)))
     assert again.settings == tree.settings
 
 
@@ -159,7 +159,7 @@ def test_settings_are_a_mapping_of_names(given):
 def test_it_is_shown_where_it_is_short():
     tree = ordhc.cluster(T, refine=True)
     assert repr(tree).endswith(", adds3 similarity, average linkage, refined by dasgupta>")
-    assert "refined by" not in repr(tree.with_settings({"similarity": "x" * 100, "refine": "revenue"}))
+    assert "refined by" not in repr(tree.replace(settings={"similarity": "x" * 100, "refine": "revenue"}))
 
 
 def test_the_command_line_says_it(tmp_path, capsys):

@@ -120,8 +120,8 @@ def test_whole_numbers_and_data_frames():
 
     tree = ordhc.cluster(Frame(), method="dot-al")
     assert tree.names == Frame.index
-    assert tree.with_names(None) == ordhc.cluster(counts.astype(float), method="dot-al")
-    assert ordhc.cluster(counts.astype(np.uint8), method="dot-al") == tree.with_names(None)
+    assert tree.replace(names=None) == ordhc.cluster(counts.astype(float), method="dot-al")
+    assert ordhc.cluster(counts.astype(np.uint8), method="dot-al") == tree.replace(names=None)
 
 
 def test_the_callers_arrays_stay_as_they_are():
@@ -330,7 +330,7 @@ def test_heights_of_leaves_stay_with_the_tree(tmp_path):
     assert ordhc.Dendrogram(tree.merges, tree.heights, **how) == tree
     assert ordhc.Dendrogram(tree.merges, tree.heights, kind="similarity") != tree
     names = [f"x{i}" for i in range(8)]
-    assert tree.with_names(names).leaf_heights.tolist() == tree.leaf_heights.tolist()
+    assert tree.replace(names=names).leaf_heights.tolist() == tree.leaf_heights.tolist()
     with pytest.raises(ordhc.InputError, match=r"leaf_heights has shape \(2,\)"):
         ordhc.Dendrogram(tree.merges, tree.heights, leaf_heights=[1.0, 2.0])
     with pytest.raises(ordhc.InputError, match="leaf 0 has the height inf"):

@@ -85,7 +85,7 @@ VECTORS = {
 def test_vectors(kind):
     frame, names = VECTORS[kind]
     found = ordhc.cluster(frame, method="dot-al")
-    assert found == ordhc.cluster(ROWS, method="dot-al").with_names(names)
+    assert found == ordhc.cluster(ROWS, method="dot-al").replace(names=names)
     assert np.array_equal(ordhc.similarity(frame, "dot"), ordhc.similarity(ROWS, "dot"))
 
 

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 import ordhc
 from ordhc import InputError, Triplets
 from ordhc.estimator import OrdinalClustering
+from ordhc.tree.parts import lca_size
 from support.processes import printed
 from support.responses import questions, tensor
 
@@ -93,7 +95,7 @@ def test_weights_multiply():
 def test_score_is_the_share_of_answers_foretold(seed):
     X, y = questions(seed)
     model = OrdinalClustering(n_leaves=8).fit(X[:40], y[:40])
-    size = model.dendrogram_.lca_size
+    size = partial(lca_size, model.dendrogram_)
     t = Triplets.from_responses(X, y, n_leaves=8)
     # An answer that the tree leaves open counts one half.
     right = [0.5 * float(1 + np.sign(size(i, k) - size(i, j))) for i, j, k in t]

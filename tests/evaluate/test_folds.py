@@ -69,7 +69,7 @@ def test_few_units_or_two_folds_have_no_interval():
 def test_revenues_of_rows_add_up(quadruplets):
     t, _ = planted(2, seed=1, quadruplets=quadruplets)
     tree = ordhc.cluster(t, method=f"adds{t.rows.shape[1]}-al+spr")
-    stars = [tree, tree.contract(2.0) if tree.support is not None else tree.join_ties()]
+    stars = [tree, tree.contract(2.0) if tree.support is not None else tree.contract(ties=True)]
     for each in stars:
         whole = ordhc.score(each, t)
         assert _revenues(each, t).sum() * (t.n_leaves - 2) == pytest.approx(whole)

@@ -14,6 +14,7 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.units import shares_of
 from ordhc.evaluate import resampling, trials
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
+from ordhc.tree.parts import lca_size
 from support.answers import answered, persons
 
 
@@ -100,7 +101,7 @@ def test_the_order_of_the_three_is_no_question():
 def pair_first(tree, row):
     """Which of three leaves join first."""
     pairs = [(row[0], row[1]), (row[0], row[2]), (row[1], row[2])]
-    return frozenset(min(pairs, key=lambda pair: tree.lca_size(*pair)))
+    return frozenset(min(pairs, key=lambda pair: lca_size(tree, *pair)))
 
 
 @settings(deadline=None)
@@ -319,7 +320,7 @@ def test_whole_answers_are_foretold_by_trees_that_have_not_seen_them():
             mine = unseen.rows[unseen.answers == answer]
             (leaf,) = (leaf for leaf in np.unique(mine) if (mine[:, 1] == leaf).all())
             leaves = [leaf, *(each for each in np.unique(mine) if each != leaf)]
-            far = [tree.lca_size(*(leaves[:at] + leaves[at + 1 :])) for at in range(3)]
+            far = [lca_size(tree, *(leaves[:at] + leaves[at + 1 :])) for at in range(3)]
             right["adds3-al"] += (far[0] == max(far)) / far.count(max(far))
             chances = [
                 p.log_loss(ordhc.Triplets.from_most_central([leaves[at:] + leaves[:at]], n_leaves=8))

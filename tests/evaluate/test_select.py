@@ -61,7 +61,7 @@ def test_every_part_takes_the_same_method(tmp_path):
     assert ordhc.select(t, methods, folds=2).best == "posterior-al"
     report = ordhc.report(t, methods=methods, folds=2)
     assert report.numbers["method"]["name"] == "posterior-al"
-    assert report.tree.with_support(None) == ordhc.cluster(t)
+    assert report.tree.replace(support=None) == ordhc.cluster(t)
 
 
 def test_time_grows_with_leaves_and_answers():

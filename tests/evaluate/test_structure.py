@@ -228,7 +228,7 @@ def test_where_a_tree_fails():
     assert "of 24 items and" in str(found)
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert document["misfits"][0]["behind"]["low"] > 0
-    assert ordhc.Dendrogram.from_dict(document["tree"]) == found.tree
+    assert ordhc.as_dendrogram(document["tree"]) == found.tree
     own = ordhc.Dendrogram.from_parents([24] * 24 + [-1])
     other = ordhc.structure(data[:600], folds=2, tree=own)
     assert other.tree is own

@@ -21,7 +21,7 @@ def test_json_with_another_number_of_leaves(n):
     with pytest.raises(InputError, match="n_leaves"):
         ordhc.read_tree(io.StringIO(json.dumps(document)))
     with pytest.raises(InputError, match="n_leaves"):
-        Dendrogram.from_dict(document)
+        ordhc.as_dendrogram(document)
 
 
 @pytest.mark.parametrize("key", ["n_leaves", "parents"])
@@ -29,7 +29,7 @@ def test_json_that_lacks_a_key(key):
     document = TREE.to_dict()
     del document[key]
     with pytest.raises(InputError, match="a dict that has the keys n_leaves and parents"):
-        Dendrogram.from_dict(document)
+        ordhc.as_dendrogram(document)
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0,), (0, 7), (0, 2), (1, 0, 4), (2, 3), ()])
@@ -70,7 +70,7 @@ def test_newick_in_quotes_without_end():
 def test_nexus_holds_all_names_or_refuses_them(tmp_path_factory, name):
     pytest.importorskip("dendropy")
     path = tmp_path_factory.mktemp("nexus") / "t.nex"
-    for tree in (TREE.with_names([name, "aa", "bb"]), TREE.with_node_names([name, None])):
+    for tree in (TREE.replace(names=[name, "aa", "bb"]), TREE.replace(node_names=[name, None])):
         if name in ("", "(", ")", ",", ":", ";"):
             with pytest.raises(InputError, match="cannot be written as NEXUS"):
                 ordhc.write_tree(tree, path)

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.plotting import pages
 from support.browsers import ODD
 from support.processes import run
 
@@ -25,7 +27,7 @@ def tree(n, support=False, names=None):
         dissimilarity=True,
         names=names or [f"leaf {i}" for i in range(n)],
     )
-    return d.with_support(random.random(n - 1)) if support else d
+    return d.replace(support=random.random(n - 1)) if support else d
 
 
 def data_of(page):
@@ -40,7 +42,7 @@ def data_of(page):
 @pytest.mark.parametrize("n", [1, 2, 3, 40])
 def test_the_page_holds_the_tree(n):
     d = tree(n, support=n > 2) if n > 1 else ordhc.Dendrogram([], [], names=["leaf 0"])
-    data = data_of(d.to_html())
+    data = data_of(pages.page(d))
     nodes = list(d.nodes())
     assert data["leaves"] == n
     assert data["number"] == [node.label if node.is_leaf else None for node in nodes]
@@ -55,7 +57,7 @@ def test_the_page_holds_the_tree(n):
 
 def test_the_page_needs_no_network_and_escapes_everything():
     d = ordhc.linkage(np.arange(1.0, 7.0), dissimilarity=False, names=ODD)
-    page = d.to_html(title=ODD[0], texts={name: name for name in ODD})
+    page = pages.page(d, title=ODD[0], texts={name: name for name in ODD})
     assert page.count("<script") == page.count("</script>") == 2
     assert "default-src 'none'" in page
     assert not re.findall(r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//""", page)
@@ -65,7 +67,7 @@ def test_the_page_needs_no_network_and_escapes_everything():
     assert sorted(data_of(page)["text"].values()) == sorted(ODD)
     assert "&lt;/script&gt;" in page
     # The same page every time, and whole within another one.
-    assert page == d.to_html(title=ODD[0], texts={name: name for name in ODD})
+    assert page == pages.page(d, title=ODD[0], texts={name: name for name in ODD})
     inline = d._repr_html_()
     assert inline.count("<iframe") == 1
     assert inline.count("<script") == 0
@@ -92,7 +94,54 @@ def test_large_trees_are_text_in_notebooks():
 )
 def test_what_the_page_cannot_show_says_why(given, said):
     with pytest.raises(ordhc.InputError, match=said):
-        tree(5).to_html(**given)
+        pages.page(tree(5), **given)
+
+
+def test_the_ending_decides_whether_a_page_or_a_picture_is_written(tmp_path, monkeypatch):
+    d, texts = tree(5), {"leaf 0": "purrs"}
+    for name in ("tree.html", "tree.HTM"):
+        d.savefig(tmp_path / name, n_clusters=2, support_threshold=0.5, texts=texts, title="Cats")
+        data = data_of((tmp_path / name).read_text(encoding="utf-8"))
+        assert (data["clusters"], data["threshold"], [*data["text"].values()]) == (2, 50, ["purrs"])
+    d.savefig(tmp_path / "tree.svg", n_clusters=2, title="Cats")
+    assert "<svg" in (tmp_path / "tree.svg").read_text(encoding="utf-8")
+    with pytest.raises(ordhc.InputError, match=r"none of \.svg, \.png, \.pdf, \.html, \.htm"):
+        d.savefig(tmp_path / "tree.bmp", texts=texts)
+    # A page needs no Matplotlib.
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    d.savefig(tmp_path / "again.html")
+    with pytest.raises(ordhc.MissingExtraError):
+        d.savefig(tmp_path / "again.svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "said"),
+    [
+        (
+            "t.html",
+            "n_cluster",
+            "a page has no option 'n_cluster'; nearest: 'n_clusters'; an html page has n_c",
+        ),
+        (
+            "t.html",
+            "figsize",
+            "a page has no option 'figsize'; an html page has n_clusters, support_threshold",
+        ),
+        (
+            "t.html",
+            "width",
+            "width is an option of svg, png and pdf files; an html page has n_clusters, supp",
+        ),
+        ("t.html", "dpi", "dpi is an option of svg, png and pdf files; .* texts, pictures and title$"),
+        ("t.pdf", "texts", "texts is an option of html pages; .pdf files have no such option"),
+        ("t.svg", "pictures", "pictures is an option of html pages; .svg files have no such option"),
+        ("t.png", "layuot", "a picture has no option 'layuot'; nearest: 'layout'"),
+    ],
+)
+def test_options_of_another_format_are_refused(tmp_path, name, option, said):
+    with pytest.raises(ordhc.InputError, match=said):
+        tree(5).savefig(tmp_path / name, **{option: 1})
+    assert not (tmp_path / name).exists()
 
 
 def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys):
@@ -125,7 +174,7 @@ def visit(browser, tmp_path):
     opened, troubles, asked = [], [], []
 
     def go(d, **options):
-        d.to_html(tmp_path / "tree.html", **options)
+        d.savefig(tmp_path / "tree.html", **options)
         context = browser.new_context(viewport={"width": 1100, "height": 700}, accept_downloads=True)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = context.new_page()

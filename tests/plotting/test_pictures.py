@@ -20,7 +20,7 @@ def tree(n, seed=0, support=False):
     random = np.random.default_rng(seed)
     y = random.random(n * (n - 1) // 2)
     d = ordhc.linkage(y, dissimilarity=True, names=[f"leaf {i}" for i in range(n)])
-    return d.with_support(random.random(n - 1)) if support else d
+    return d.replace(support=random.random(n - 1)) if support else d
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -335,7 +335,7 @@ def test_support_that_is_calibrated_is_on_the_diagonal(ax):
     random = np.random.default_rng(0)
     true = tree(40, names=named(40))
     wrong = tree(40, seed=5, names=named(40))
-    sure, unsure = true.with_support(np.full(39, 1.0)), wrong.with_support(random.random(39) * 0.1)
+    sure, unsure = true.replace(support=np.full(39, 1.0)), wrong.replace(support=random.random(39) * 0.1)
     plots.support_calibration([sure, unsure], true, ax=ax)
     x, y = ax.lines[0].get_data()
     assert (x[-1], y[-1]) == (1.0, 1.0)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.plotting.drawing import plot_dendrogram, save_plot, svg
+from ordhc.plotting.drawing import plot_dendrogram, svg
+from ordhc.plotting.saving import save_plot
 
 pytest.importorskip("matplotlib")
 
@@ -213,7 +214,7 @@ def test_svg_of_any_name_is_xml(tmp_path, layout):
         ({"n_cluster": 2}, "has no option 'n_cluster'; nearest: 'n_clusters'"),
         ({"figsize": (3, 3)}, "`width` and `height` are in millimetres"),
         ({"color_threshold": 1.0}, "`n_clusters` colours"),
-        ({"labels": ["a", "b"]}, r"with_names\(\[\.\.\.\]\)\.plot\(\)"),
+        ({"labels": ["a", "b"]}, r"replace\(names=\[\.\.\.\]\)\.plot\(\)"),
     ],
 )
 def test_options_by_other_names_are_told(tmp_path, options, says):

@@ -49,7 +49,7 @@ def test_its_tests_notice_what_is_broken(folder):
     new_plugin("ordhc-broken", "metric")
     module = Path("ordhc-broken/src/ordhc_broken/__init__.py")
     text = module.read_text(encoding="utf-8")
-    module.write_text(text.replace("(difference > 0)", "(difference < 0)"), encoding="utf-8")
+    module.write_text(text.replace("(odd == 2)", "(odd == 1)"), encoding="utf-8")
     install("ordhc-broken")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],

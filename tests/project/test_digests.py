@@ -64,7 +64,7 @@ def test_digests_differ_where_results_do(digests):
     _, listing = digests
     tree = ordhc.linkage(np.arange(1.0, 7.0), "average", dissimilarity=True)
     others = [
-        tree.with_names(list("abcd")),
+        tree.replace(names=list("abcd")),
         tree.relabel([3, 1, 2, 0]),
         ordhc.linkage(np.arange(1.0, 7.0), "average", dissimilarity=False),
         ordhc.linkage(np.arange(1.0, 7.0) * (1 + 1e-8), "average", dissimilarity=True),

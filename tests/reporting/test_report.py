@@ -188,7 +188,7 @@ def test_numbers_are_those_of_the_verbs():
     assert r.tree == b.tree
     known = {node["label"]: node["support"] for node in numbers["clusters"]["nodes"]}
     assert known == {8 + k: pytest.approx(float(b.support[k])) for k in range(6)}
-    assert ordhc.Dendrogram.from_dict(numbers["tree"]) == b.tree
+    assert ordhc.as_dendrogram(numbers["tree"]) == b.tree
     data = numbers["data"]
     assert (data["n_items"], data["n_answers"], data["n_comparisons"], data["n_people"]) == (8, 480, 960, 8)
     assert data["forms"] == {"odd one out": 480}
@@ -334,7 +334,7 @@ def test_whether_people_agree():
     assert sorted(group["people"] for group in found["groups"]) == [
         [f"<p{number}>" for number in range(start, start + 6)] for start in (0, 6)
     ]
-    trees = [ordhc.Dendrogram.from_dict(group["dendrogram"]) for group in found["groups"]]
+    trees = [ordhc.as_dendrogram(group["dendrogram"]) for group in found["groups"]]
     assert found["groups"][0]["triplet_distance"] == 0
     assert found["groups"][1]["triplet_distance"] == ordhc.metrics.triplet_distance(trees[1], trees[0])
     page = r.to_html()

@@ -171,7 +171,7 @@ def test_a_similarity_of_others_may_be_adds_without_lengths(monkeypatch):
     get = registry.get
     monkeypatch.setattr(registry, "get", lambda kind, name: names.get((kind, name)) or get(kind, name))
     tree = ordhc.cluster(data, similarity="mine", linkage="average")
-    assert tree.with_settings(None) == ordhc.cluster(data, method="adds3-al").with_settings(None)
+    assert tree.replace(settings=None) == ordhc.cluster(data, method="adds3-al").replace(settings=None)
     assert len(ordhc.bootstrap(data, similarity="mine", linkage="average", n_resamples=3).trees) == 3
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Triplets
-from ordhc.tree.parts import from_engine
+from ordhc.tree.parts import from_engine, lca_size
 
 
 @st.composite
@@ -43,7 +43,7 @@ def of_people(n_people=8, m=60, n=8, careless=1, seed=0):
         for k in rng.integers(0, len(pool), m).tolist():
             a, b, c = pool[k].tolist()
             odd = min(
-                (c, a, b), key=lambda leaf: -min(truth.lca_size(leaf, x) for x in (a, b, c) if x != leaf)
+                (c, a, b), key=lambda leaf: -min(lca_size(truth, leaf, x) for x in (a, b, c) if x != leaf)
             )
             if person >= n_people - careless or rng.random() < 0.1:
                 odd = int(rng.choice([a, b, c]))
@@ -80,7 +80,7 @@ def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
     width = 4 if quadruplets else 3
     rows = np.array([rng.permutation(n)[:width] for _ in range(3 * m)])
     near, far = (rows[:, :2], rows[:, 2:]) if quadruplets else (rows[:, [0, 1]], rows[:, [0, 2]])
-    sizes = [np.asarray(truth.lca_size(*pair.T)) for pair in (near, far)]
+    sizes = [np.asarray(lca_size(truth, *pair.T)) for pair in (near, far)]
     clear = sizes[0] != sizes[1]
     swap = (sizes[0] > sizes[1]) ^ (rng.random(len(rows)) < wrong)
     rows[swap] = rows[swap][:, [2, 3, 0, 1] if quadruplets else [0, 2, 1]]

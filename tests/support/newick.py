@@ -79,7 +79,7 @@ def clades(tree):
     """By the leaves below each node: its name, its support, the length of the edge above."""
     n = tree.n_leaves
     if tree.scale == "shape":
-        lengths = [math.nan] * tree.n_nodes
+        lengths = [math.nan] * len(tree.parents)
     elif tree.scale == "lengths":
         lengths = tree.lengths.tolist()
     else:

@@ -13,7 +13,7 @@ DEGREES = ["((0,1,2),(3,4,5),(6,7,8));", "(0,1,2,3,4,5,6,7);", "(((0,1,2,3),4),(
 def members(tree):
     """The leaves of each node, by its number."""
     n = tree.n_leaves
-    found = [{leaf} if leaf < n else set() for leaf in range(tree.n_nodes)]
+    found = [{leaf} if leaf < n else set() for leaf in range(len(tree.parents))]
     for node, parent in enumerate(tree.parents.tolist()):
         if parent >= 0:
             found[parent] |= found[node]
@@ -27,7 +27,7 @@ def clusters_of(tree):
 
 def same(a, b):
     """Whether two trees have the same clusters, whatever the names of the leaves."""
-    return ordhc.metrics.robinson_foulds(a.with_names(None), b.with_names(None), normalize=False) == 0
+    return ordhc.metrics.robinson_foulds(a.replace(names=None), b.replace(names=None), normalize=False) == 0
 
 
 def clusters(tree):
@@ -106,4 +106,4 @@ def renumbered(tree, source):
             data[name] = [data[name][node - n] for node in order[n:]]
     if "lengths" in data:
         data["lengths"] = [data["lengths"][node] for node in order]
-    return ordhc.Dendrogram.from_dict(data)
+    return ordhc.as_dendrogram(data)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Dendrogram, InputError
+from ordhc.tree.tables import as_nested_json
 from support.newick import clades, dendrograms, read_newick
 from support.trees import members
 
@@ -34,7 +35,7 @@ def plain(tree):
 
 
 def leaves_as_written(tree):
-    bare = tree.with_names(None).with_node_names(None).with_support(None)
+    bare = tree.replace(names=None, node_names=None, support=None)
     return [int(leaf) for leaf in re.findall(r"\d+", bare.to_newick(branch_lengths=False))]
 
 
@@ -88,7 +89,7 @@ def test_orders(tree):
 @given(any_tree(), st.randoms())
 def test_subtrees_keep_all(tree, random):
     node = random.choice(list(tree.nodes()))
-    part = tree.subtree(node)
+    part = tree.keep(node)
     leaves = sorted(node.leaves.tolist())
     assert part.n_leaves == node.size
     assert part.names == (None if tree.names is None else tuple(tree.names[leaf] for leaf in leaves))
@@ -137,7 +138,7 @@ def test_the_top_of_a_tree_is_its_cut(tree, data):
     for cluster in members(top):
         assert frozenset(np.flatnonzero(np.isin(labels, list(cluster))).tolist()) in whole
     mine = {frozenset(np.unique(labels[node.leaves]).tolist()): node for node in tree.nodes("postorder")}
-    tops = [tree.ancestor(np.flatnonzero(labels == label)) for label in range(top.n_leaves)]
+    tops = [tree.node(np.flatnonzero(labels == label)) for label in range(top.n_leaves)]
     for node in top.nodes():
         cluster = frozenset(node.leaves.tolist())
         other = tops[node.label] if node.is_leaf else mine[cluster]
@@ -148,8 +149,8 @@ def test_the_top_of_a_tree_is_its_cut(tree, data):
         elif node.parent is not None:
             assert node.branch_length == other.branch_length
     if top.n_leaves == tree.n_leaves:
-        same = top.with_names(None)
-        assert same == tree.with_names(None) or not math.isnan(tree.lengths[-1])
+        same = top.replace(names=None)
+        assert same == tree.replace(names=None) or not math.isnan(tree.lengths[-1])
 
 
 def says_nothing_of_support(tree):
@@ -189,7 +190,7 @@ def test_nodes_of_little_support_are_contracted(tree, least):
             None if above is None else sorted(above.leaves)
         )
         assert twin.branch_length == (None if length is None else pytest.approx(length))
-    again = Dendrogram.from_dict(json.loads(json.dumps(found.to_dict())))
+    again = ordhc.as_dendrogram(json.loads(json.dumps(found.to_dict())))
     assert again == found
     # Where only nodes that have gone had a support, none is left to contract by.
     assert says_nothing_of_support(found) or found == found.contract(least)
@@ -204,7 +205,7 @@ def test_what_is_contracted():
         with pytest.raises(InputError, match="min_support"):
             tree.contract(least)
     with pytest.raises(InputError, match=r"no support: ordhc\.bootstrap"):
-        tree.with_support(None).contract(0.5)
+        tree.replace(support=None).contract(0.5)
     assert Dendrogram([(0, 1)], [1.0]).contract(0.5).n_leaves == 2
 
 
@@ -216,10 +217,10 @@ def test_small_trees(n):
     assert [node.size for node in tree.nodes("postorder")] == [[1], [1, 1, 2], [1, 1, 1, 2, 3]][n - 1]
     assert tree.root.parent is None
     assert tree.root.branch_length is None
-    assert tree.subtree(tree.root) == tree
+    assert tree.keep(tree.root) == tree
     assert tree.collapse(1).n_leaves == 1
-    assert tree.collapse(n).with_names(None) == tree
-    assert json.loads(tree.to_d3())["size"] == n
+    assert tree.collapse(n).replace(names=None) == tree
+    assert json.loads(as_nested_json(tree.root))["size"] == n
     assert tree.to_networkx().number_of_nodes() == 2 * n - 1
     assert len(tree.to_frame()) == 2 * n - 1
 
@@ -254,10 +255,10 @@ def test_nodes_by_name():
     with pytest.raises(InputError, match="there is no node 5; nodes are 0 to 4"):
         read_newick("(a,b,c,d);").node(5)
     with pytest.raises(InputError, match="of another tree"):
-        tree.subtree(tree.subtree("cat").root)
+        tree.keep(tree.keep("cat").root)
     with pytest.raises(InputError, match="preorder"):
         tree.nodes("sideways")
-    assert tree.node("cat") != tree.subtree("cat").node("cat")
+    assert tree.node("cat") != tree.keep("cat").node("cat")
     assert {tree.node("cat"): 1}[tree.node(0)] == 1
 
 
@@ -314,7 +315,7 @@ def test_tables_graphs_and_json_tell_the_same(tree):
             for name, cells in frame.items()
         } == table
     graph, nested = tree.to_networkx(), {}
-    waiting = [(json.loads(tree.to_d3()), None)]
+    waiting = [(json.loads(as_nested_json(tree.root)), None)]
     while waiting:
         data, parent = waiting.pop()
         nested[data["label"]] = (data, parent)
@@ -363,8 +364,8 @@ def test_caterpillars_need_no_recursion():
     merges = np.column_stack([np.r_[0, n + np.arange(n - 2)], np.arange(1, n)])
     tree = Dendrogram(merges, np.arange(n - 1.0))
     assert sum(node.size for node in tree.nodes()) == n + n * (n + 1) // 2 - 1
-    assert tree.to_d3().count("children") == n - 1
-    deep = tree.subtree(tree.node(n + 10_000))
+    assert as_nested_json(tree.root).count("children") == n - 1
+    deep = tree.keep(tree.node(n + 10_000))
     assert deep.n_leaves == 10_002
     assert tree.collapse(10_000).n_leaves == 10_000
     assert len(tree.to_frame("dict")["label"]) == 2 * n - 1

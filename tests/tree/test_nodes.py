@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import metrics
+from ordhc.tree.parts import lca_size
 from support.random_data import comparisons_of
 from support.trees import clusters_in, clusters_of, leaves_in, nests, random_nest, renumbered, tree_of
 
@@ -47,7 +48,7 @@ def scores(tree, other, triplets, quadruplets, similarity, labels):
         metrics.triplet_distance(tree, other),
         metrics.dendrogram_purity(tree, labels),
         metrics.aari(tree, np.column_stack([labels, labels]), levels="depth"),
-        tree.lca_size(*np.triu_indices(tree.n_leaves, 1)).tolist(),
+        lca_size(tree, *np.triu_indices(tree.n_leaves, 1)).tolist(),
         ordhc.oracles.from_tree(tree)(triplets.rows).tolist(),
     ]
 
@@ -80,12 +81,12 @@ def test_scores_go_by_the_smallest_common_cluster(nest, random, seed):
 def test_nodes_come_back(nest, random):
     tree = tree_of(nest, random)
     expected = clusters_in(nest)
-    again = ordhc.Dendrogram.from_dict(tree.to_dict())
+    again = ordhc.as_dendrogram(tree.to_dict())
     same = tree.relabel(range(tree.n_leaves))
     for found in (tree, again, same, renumbered(tree, random), ordhc.Dendrogram.from_parents(tree.parents)):
         assert sorted(map(sorted, clusters_of(found))) == sorted(map(sorted, expected))
         assert found.scale == "shape"
-        assert found.n_nodes == found.n_leaves + len(expected) == len(found.parents)
+        assert len(found.parents) == found.n_leaves + len(expected)
         assert found.sizes.tolist() == [len(cluster) for cluster in clusters_of(found)]
 
 
@@ -132,7 +133,7 @@ def test_merges_are_those_of_nodes_taken_apart(nest, random):
     assert np.array_equal(binary.cophenetic(), tree.cophenetic())
     assert set(clusters_in(nest)) <= set(clusters_of(binary))
     # Heights differ along every branch, so that ties are the parts of one node.
-    assert binary.join_ties() == tree
+    assert binary.contract(ties=True) == tree
 
 
 @pytest.mark.parametrize("text", ["(a,b,c,d);", "(d,c,b,a);", "(b,d,a,c);"])
@@ -147,9 +148,9 @@ def test_a_star_says_nothing(text):
 
 def test_an_agglomeration_is_binary_until_ties_are_joined():
     tree = ordhc.linkage(np.ones(6), "average", dissimilarity=True)
-    assert tree.n_nodes == 7
-    assert tree.join_ties() == ordhc.Dendrogram.from_parents([4, 4, 4, 4, -1], heights=[1.0])
-    named = tree.with_node_names(["x", None, "root"]).with_support([0.5, 0.25, 1.0]).join_ties()
+    assert len(tree.parents) == 7
+    assert tree.contract(ties=True) == ordhc.Dendrogram.from_parents([4, 4, 4, 4, -1], heights=[1.0])
+    named = tree.replace(node_names=["x", None, "root"], support=[0.5, 0.25, 1.0]).contract(ties=True)
     assert named.node_names == ("root",)
     assert named.support.tolist() == [1.0]
 
@@ -215,8 +216,8 @@ def test_a_thousand_trees_by_brute_force(block):
         cost = sum(int(similarity[pair]) * size for pair, size in sizes.items())
         triplets, quadruplets = comparisons_of(n, 3, rng), comparisons_of(n, 4, rng)
         for tree in trees:
-            assert [tree.lca_size(i, j) for i, j in pairs] == list(sizes.values())
-            assert tree.lca_size(*np.transpose(pairs)[::-1]).tolist() == list(sizes.values())
+            assert [lca_size(tree, i, j) for i, j in pairs] == list(sizes.values())
+            assert lca_size(tree, *np.transpose(pairs)[::-1]).tolist() == list(sizes.values())
             assert metrics.dasgupta_cost(tree, similarity) == cost
             assert metrics.dasgupta_revenue(tree, similarity) == n * similarity.sum() // 2 - cost
             for data, revenue_of in (
@@ -232,7 +233,7 @@ def test_a_thousand_trees_by_brute_force(block):
 def test_the_classes_of_the_cars():
     cars = ordhc.datasets.load_car()
     tree = ordhc.as_dendrogram(cars.labels)
-    assert tree.n_nodes == 60 + len(set(cars.labels.tolist())) + 1
+    assert len(tree.parents) == 60 + len(set(cars.labels.tolist())) + 1
     assert round(metrics.satisfied(tree, cars.triplets).agreed, 3) == 0.271
     assert metrics.triplet_revenue(tree, cars.triplets) == 118_823
     # The same classes with other numbers, and cars in another order.
@@ -253,4 +254,4 @@ def test_the_consensus_of_resampled_answers_says_little():
     # Most cars are directly below the root, and comparisons of these are not resolved.
     assert round(said.agreed, 3) == 0.011
     assert said.unresolved > 0.98
-    assert tree.root.size == 60 > tree.n_nodes - 60
+    assert tree.root.size == 60 > len(tree.parents) - 60

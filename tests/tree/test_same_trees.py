@@ -30,8 +30,6 @@ APART = {
     "support_calibration": "draws a picture",
     "plot": "draws a picture",
     "savefig": "draws a picture",
-    "to_html": "is a page, on which children stand as they are numbered",
-    "from_dict": "makes a tree",
     "from_linkage_matrix": "makes a tree",
     "from_newick": "makes a tree",
     "from_parents": "makes a tree",
@@ -40,13 +38,9 @@ APART = {
     "parents": "numbers",
     "to_dict": "numbers",
     "to_linkage_matrix": "numbers",
-    "to_d3": "writes children as they are numbered",
     "leaf_order": "shows children as they are numbered",
     "rotate": "shows children as they are numbered",
-    "ladderize": "shows children as they are numbered where sizes are the same",
-    "with_leaf_order": "changes nothing but the order of leaves",
     "settings": "says what made the tree",
-    "with_settings": "says what made the tree",
 }
 
 
@@ -143,8 +137,8 @@ class Asked:
 FUNCTIONS = {
     "as_dendrogram": lambda d, _: shape(ordhc.as_dendrogram(d.to_networkx())),
     "consensus": lambda d, asked: shape(ordhc.consensus([d, d, asked.other])),
-    "contract": lambda d, asked: shape(ordhc.contract(d, asked.triplets, 2)),
     "describe": lambda d, asked: shape(ordhc.describe(d, asked.words, ["big", "red", "wet"])),
+    "supported": lambda d, asked: shape(ordhc.supported(d, asked.triplets, at_least=2)),
     "score": lambda d, asked: ordhc.score(d, asked.triplets),
     "aari": lambda d, asked: [
         numbers(metrics.aari(d, asked.other, levels="depth")),
@@ -170,7 +164,7 @@ FUNCTIONS = {
 
 def with_support(tree):
     """With support that the sizes of clusters tell."""
-    return tree.with_support([node_support(size) for size in tree.sizes.tolist()])
+    return tree.replace(support=[node_support(size) for size in tree.sizes.tolist()])
 
 
 def node_support(size):
@@ -178,9 +172,12 @@ def node_support(size):
 
 
 METHODS = {
-    "ancestor": lambda d, asked: sorted(d.ancestor(asked.some).leaves.tolist()),
     "collapse": of_heights(lambda d, asked: shape(d.collapse(height=asked.height))[1:]),
-    "contract": lambda d, _: shape(with_support(d).contract(0.5)),
+    "contract": lambda d, _: [
+        shape(with_support(d).contract(min_support=0.5)),
+        shape(d.contract(ties=True)),
+        shape(with_support(d).contract(min_support=0.5, ties=True)),
+    ],
     "cophenetic": of_measured(lambda d, _: numbers(d.cophenetic())),
     "cut": lambda d, asked: [
         [partition(d.cut(depth=depth)) for depth in range(4)],
@@ -190,22 +187,22 @@ METHODS = {
     ],
     "heights": of_heights(lambda d, _: sorted(d.heights.tolist())),
     "is_monotone": of_heights(lambda d, _: d.is_monotone),
-    "join_ties": lambda d, _: shape(d.join_ties()),
-    "keep": lambda d, asked: shape(d.keep(asked.some)),
+    "keep": lambda d, asked: [shape(d.keep(asked.some)), shape(d.keep(d.node(asked.some)))],
     "kind": lambda d, _: d.kind,
     "labels": lambda d, _: d.labels,
-    "lca_size": lambda d, _: d.lca_size(*np.triu_indices(d.n_leaves, 1)).tolist(),
     "leaf_heights": lambda d, _: None if d.leaf_heights is None else d.leaf_heights.tolist(),
     "lengths": of_measured(lambda d, _: by_size(zip(map(len, members(d)), numbers(d.lengths), strict=True))),
     "n_leaves": lambda d, _: d.n_leaves,
-    "n_nodes": lambda d, _: d.n_nodes,
     "names": lambda d, _: d.names,
-    "node": lambda d, _: d.node(0).depth,
+    "node": lambda d, asked: [d.node(0).depth, sorted(d.node(asked.some).leaves.tolist())],
     "node_names": lambda d, _: None if d.node_names is None else sorted(d.node_names),
     "nodes": lambda d, _: shape(d),
     "patristic": of_measured(lambda d, _: numbers(d.patristic())),
     "prune": lambda d, asked: shape(d.prune(asked.some[:1])),
     "relabel": lambda d, _: shape(d.relabel(np.arange(d.n_leaves)[::-1])),
+    "replace": lambda d, _: shape(
+        d.replace(names=[f"leaf {leaf}" for leaf in range(d.n_leaves)], support=None)
+    ),
     "reroot": lambda d, asked: [
         shape(d.reroot(asked.some[:1])),
         shape(d.reroot(d.root.children[0].leaves if len(d) == 2 else [0], share=0.25)),
@@ -214,14 +211,10 @@ METHODS = {
     "root": lambda d, _: sorted(child.size for child in d.root.children),
     "scale": lambda d, _: d.scale,
     "sizes": lambda d, _: sorted(d.sizes.tolist()),
-    "subtree": lambda d, asked: shape(d.subtree(d.ancestor(asked.some))),
     "support": lambda d, _: shape(with_support(d)),
     "to_frame": lambda d, _: frame(d),
     "to_networkx": lambda d, _: graph(d),
     "to_newick": lambda d, _: shape(ordhc.Dendrogram.from_newick(d.to_newick(heights=True))),
-    "with_names": lambda d, _: shape(d.with_names([f"leaf {leaf}" for leaf in range(d.n_leaves)])),
-    "with_node_names": lambda d, _: shape(d.with_node_names(None)),
-    "with_support": lambda d, _: shape(with_support(d)),
 }
 
 
@@ -247,7 +240,7 @@ def measured(tree, seed, scale):
         data |= {"kind": kind, "heights": heights}
         if source.randrange(2):
             data["leaf_heights"] = [-rises * (leaf % 3) / 4 for leaf in range(tree.n_leaves)]
-    return ordhc.Dendrogram.from_dict(data)
+    return ordhc.as_dendrogram(data)
 
 
 def alike(seed):

@@ -258,7 +258,7 @@ def test_labels_and_merges_are_told_apart():
 
 def test_leaves_match_by_name():
     order = np.random.default_rng(1).permutation(N)
-    named, other = TREE.with_names(NAMES), OTHER.with_names(NAMES)
+    named, other = TREE.replace(names=NAMES), OTHER.replace(names=NAMES)
     moved = other.relabel(order)
     assert moved.names != other.names
     assert same(metrics.kendall_tau_b(named.relabel(order), other), metrics.kendall_tau_b(TREE, OTHER)), (
@@ -279,7 +279,7 @@ def test_leaves_match_by_name():
 def test_labels_match_by_name():
     order = np.random.default_rng(2).permutation(N)
     index = [NAMES[leaf] for leaf in order]
-    named = TREE.with_names(NAMES)
+    named = TREE.replace(names=NAMES)
     columns = np.column_stack([LABELS > 0, LABELS])
     for tree in (named, named.to_newick(heights=True)):
         for name in ("ari", "dendrogram_purity"):
@@ -296,7 +296,7 @@ def test_labels_match_by_name():
 
 
 def test_comparisons_match_by_name():
-    named = TREE.with_names(NAMES)
+    named = TREE.replace(names=NAMES)
     order = np.random.default_rng(3).permutation(N)
     expected = metrics.triplet_revenue(TREE, TRIPLETS)
     t = ordhc.Triplets(TRIPLETS.rows, N, NAMES)
@@ -349,7 +349,7 @@ def test_square_data_frames_name_leaves(index, columns, names):
     frame = Frame(SQUARE, index, columns)
     tree = ordhc.linkage(frame, dissimilarity=False)
     assert tree.names == (None if names is None else tuple(names))
-    assert tree.with_names(None) == ordhc.linkage(SQUARE, dissimilarity=False)
+    assert tree.replace(names=None) == ordhc.linkage(SQUARE, dissimilarity=False)
     own = [f"own {leaf}" for leaf in range(N)]
     assert ordhc.linkage(frame, dissimilarity=False, names=own).names == tuple(own)
     assert ordhc.linkage(frame, "single", dissimilarity=False, tie_seed=1).names == tree.names
@@ -381,6 +381,6 @@ def test_data_frames_of_vectors_name_leaves(index, names):
         # Labels in another order are matched by the same index, numbers too.
         order = np.random.default_rng(5).permutation(N)
         moved = naive.Series(LABELS[order], [list(index)[leaf] for leaf in order])
-        assert metrics.ari(tree, moved, 3) == metrics.ari(tree.with_names(None), LABELS, 3)
+        assert metrics.ari(tree, moved, 3) == metrics.ari(tree.replace(names=None), LABELS, 3)
         # Other numbers number rows.
         assert metrics.ari(tree, naive.Series(LABELS, range(70, 70 + N)), 3) == metrics.ari(tree, LABELS, 3)

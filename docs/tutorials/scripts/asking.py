@@ -76,7 +76,7 @@ print(cheap.n_questions, f"questions; {wrong:.3f} of the triplets differ")
 
 rng = np.random.default_rng(0)
 blurred = ordhc.cluster(features + rng.normal(0, 0.35, features.shape), method="cosine-al")
-blurred = blurred.with_names(list(zoo.index))
+blurred = blurred.replace(names=list(zoo.index))
 helper = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.9, seed=3))
 better = ordhc.learn(helper, prior=blurred, p=0.9, noise="persistent", budget=600)
 for name, found in [("before", blurred), ("after", better)]:

@@ -39,7 +39,7 @@ print(*messages[:3], sep="\n")
 # hierarchy as well (Gray et al. 2024). Neither needs a matrix of all pairs, so a hundred thousand texts fit
 # into memory. :doc:`/howto/which-method` has measurements.
 
-tree = ordhc.cluster(X, method="cosine-al").with_names(messages)
+tree = ordhc.cluster(X, method="cosine-al").replace(names=messages)
 print(tree)
 
 # %%
@@ -49,7 +49,7 @@ print(tree)
 # These messages were written for 5 topics and 25 intents, so the truth is known. The adjusted Rand index of
 # a cut is 1 if its clusters are the topics, and 0 by chance.
 
-truth = ordhc.Dendrogram.from_newick(taxonomy()).with_names(messages)
+truth = ordhc.Dendrogram.from_newick(taxonomy()).replace(names=messages)
 topic_of = {text: node.name for node in truth.root.children for text in node.leaf_names}
 topics = np.unique([topic_of[text] for text in messages], return_inverse=True)[1]
 print("five clusters and the topics:", round(ordhc.metrics.ari(tree, topics), 2))
@@ -79,14 +79,14 @@ ax = named.plot(n_clusters=5, truncate=25, width=180, font_size=7)
 # A page to explore
 # -----------------
 #
-# ``to_html`` writes one file that needs no network: it zooms, searches, cuts, and shows whole texts under
-# the pointer.
+# ``savefig`` with the ending .html writes one file that needs no network. The page zooms, searches, cuts, and
+# shows whole texts under the pointer.
 
 import tempfile
 from pathlib import Path
 
 page = Path(tempfile.mkdtemp()) / "topics.html"
-named.to_html(page, n_clusters=5)
+named.savefig(page, n_clusters=5)
 print(page.name, f"{page.stat().st_size / 1024:.0f} kB")
 
 # %%

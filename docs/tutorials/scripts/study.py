@@ -130,7 +130,7 @@ ax = ordhc.plots.compare(found)
 tree = ordhc.cluster(answers, method=found.best)
 kinds = [kind.capitalize().replace("/sport utility vehicles", " and SUVs") for kind in cars.labels]
 numbers = [name.removeprefix("car image ") for name in cars.names]
-ax = tree.with_names(numbers).plot(columns={"kind": kinds}, n_clusters=4, width=170, height=190)
+ax = tree.replace(names=numbers).plot(columns={"kind": kinds}, n_clusters=4, width=170, height=190)
 
 # %%
 # Nobody told the tree what an off-road car is, but the people knew: how well do four clusters agree with
@@ -170,7 +170,7 @@ print("with 20 more answers for each car:", posterior.forecast(answers, 20))
 # A column of a journal is 85 mm wide. Text in SVG stays text, fonts in PDF are embedded.
 
 figure = folder / "figure.pdf"
-tree.with_names(numbers).savefig(
+tree.replace(names=numbers).savefig(
     figure, width=85, height=150, n_clusters=4, columns={"kind": kinds}, font_size=5
 )
 print(figure.name, f"{figure.stat().st_size / 1024:.0f} kB")

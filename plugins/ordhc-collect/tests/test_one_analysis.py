@@ -114,11 +114,11 @@ def test_the_truth_is_found_by_everything_that_is_documented(study, dashboard, r
     clusters = [
         json.loads(command("cluster", file, "--json", "-q").stdout) for file in (str(data), str(triplets))
     ]
-    trees = [ordhc.Dendrogram.from_dict(each["tree"]) for each in clusters]
+    trees = [ordhc.as_dendrogram(each["tree"]) for each in clusters]
     assert [each["method"] for each in clusters] == ["posterior-al"] * 2
     numbers, _ = report
     assert numbers["method"]["name"] == "posterior-al"
-    trees.append(ordhc.Dendrogram.from_dict(numbers["tree"]))
+    trees.append(ordhc.as_dendrogram(numbers["tree"]))
     with ordhc.Session(data) as session:
         assert session.settings["method"] == "uncertain"
         trees.append(session.tree())
@@ -256,13 +256,13 @@ def test_a_study_of_random_questions_has_one_tree_too(random_study, tmp_path):
     with ordhc.Session(data) as session:
         board = summarise(found, session, 0.0)
     told = json.loads(command("cluster", str(data), "--json", "-q").stdout)
-    trees = [board.tree, ordhc.Dendrogram.from_dict(told["tree"])]
+    trees = [board.tree, ordhc.as_dendrogram(told["tree"])]
     assert told["method"] == "posterior-al"
     assert told["session"]["n_people"] == len(board.people) - len(board.excluded) == 12
     command("report", str(data), "-o", str(tmp_path / "r.json"), "-q")
     numbers = json.loads((tmp_path / "r.json").read_text())
     assert numbers["method"]["selection"]["preferred"] == numbers["method"]["name"] == "posterior-al"
-    trees.append(ordhc.Dendrogram.from_dict(numbers["tree"]))
+    trees.append(ordhc.as_dendrogram(numbers["tree"]))
     compared = json.loads(command("compare", str(data), "--json", "-q").stdout)
     assert compared["best"] == compared["preferred"] == "posterior-al"
     assert compared["adaptive"] is False
@@ -272,7 +272,7 @@ def test_a_study_of_random_questions_has_one_tree_too(random_study, tmp_path):
         following = printed.partition("next     ordhc ")[2].split()
         read = json.loads(command(*following, "--json", "-q").stdout)
         assert (read["n_answers"], read["n_people"]) == (180, 12)
-        trees.append(ordhc.Dendrogram.from_dict(read["tree"]))
+        trees.append(ordhc.as_dendrogram(read["tree"]))
     for tree in trees[1:]:
         assert ordhc.metrics.robinson_foulds(tree, trees[0]) == 0
 

@@ -46,7 +46,7 @@ def test_a_budget_within_learning(served, tmp_path):
             ordhc.learn(judge, p=1)
         judge.budget = None
         tree = ordhc.learn(judge, learner=caught.value.learner)
-    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+    assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
     assert max(server.prompts.values()) == 1
 
 

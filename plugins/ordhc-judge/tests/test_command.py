@@ -59,7 +59,7 @@ def test_learning(run, served):
     assert "14 of 14 leaves, done" in out
     assert "consistency  100.0 %" in out
     tree = ordhc.read_tree("tree.nwk")
-    assert ordhc.metrics.robinson_foulds(tree, ordhc.as_dendrogram(TREE).with_names(ITEMS)) == 0
+    assert ordhc.metrics.robinson_foulds(tree, ordhc.as_dendrogram(TREE).replace(names=ITEMS)) == 0
     # The names are in the session from then on.
     code, out, _ = run(*learn, "--json")
     assert code == 0
@@ -128,7 +128,7 @@ def test_texts_under_names(run, served):
 @pytest.mark.parametrize("gold", ["gold.csv", "gold.nwk"])
 def test_audits(run, served, gold):
     server = served(accuracy=0.8)
-    tree = ordhc.as_dendrogram(TREE).with_names(ITEMS)
+    tree = ordhc.as_dendrogram(TREE).replace(names=ITEMS)
     if gold == "gold.csv":
         truth = ordhc.oracles.from_tree(tree)
         rows = [(a, b, c) for a in range(14) for b in range(a + 1, 14) for c in range(14) if c not in (a, b)]
@@ -164,7 +164,7 @@ def test_labels(run, served):
     server = served(
         "(((0,1,2)small,(3,4)large)forest,((5,6)water,(7,(8,9)wings)air)others,((10,11),(12,13)));"
     )
-    ordhc.write_tree(ordhc.as_dendrogram(TREE).with_names(ITEMS), "tree.nwk")
+    ordhc.write_tree(ordhc.as_dendrogram(TREE).replace(names=ITEMS), "tree.nwk")
     outputs = ["-o", "named.nwk", "--plot", "named.svg", "--html", "named.html"]
     code, out, err = run("judge", "label", "tree.nwk", *params(server), *outputs)
     assert (code, out, err) == (0, "", "")

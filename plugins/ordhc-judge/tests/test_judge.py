@@ -151,7 +151,7 @@ def test_learning(served):
     with judged(clean) as judge:
         found = ordhc.learn(judge, [f"name {at}" for at in range(14)], p=1)
     assert found.names[3] == "name 3"
-    assert ordhc.metrics.robinson_foulds(found.with_names(None), truth) == 0
+    assert ordhc.metrics.robinson_foulds(found.replace(names=None), truth) == 0
 
 
 def test_names(served):
@@ -169,7 +169,7 @@ def test_names(served):
             ordhc.learn(judge, [*ITEMS[1:], "other"], p=1)
         with pytest.raises(ordhc.InputError, match="no item 'a'"):
             ordhc.learn(judge, ["a", "b", "c"], p=1)
-    truth = ordhc.as_dendrogram(TREE).with_names(list(named))
+    truth = ordhc.as_dendrogram(TREE).replace(names=list(named))
     assert ordhc.metrics.robinson_foulds(backwards, truth) == 0
 
 
@@ -191,7 +191,7 @@ def test_by_name_in_python(served, tmp_path):
     server = served()
     settings = {"url": server.url, "model": "model", "rpm": None, "cache": str(tmp_path / "c.sqlite")}
     tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings, p=1)
-    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+    assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
     with pytest.raises(ordhc.InputError, match="needs the address"):
         ordhc.learn("judge", source=ITEMS, p=1)
 
@@ -207,7 +207,7 @@ def test_within_a_running_loop(served, truth):
 
     at_once, tree = asyncio.run(notebook())
     assert at_once[0] == 2
-    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+    assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
 
 
 def test_workers_side_by_side(served, truth):
@@ -365,10 +365,10 @@ def test_an_audit_tells_learners(served):
     server = served()
     with judged(server) as judge:
         assert (judge.p, judge.noise) == (None, "persistent")
-        found = judge.audit(ordhc.as_dendrogram(TREE).with_names(ITEMS), 40)
+        found = judge.audit(ordhc.as_dendrogram(TREE).replace(names=ITEMS), 40)
         assert judge.p == found.p
         tree = ordhc.learn(judge)
-    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+    assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
 
 
 @pytest.mark.parametrize(

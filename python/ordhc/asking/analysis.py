@@ -26,7 +26,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.parts import from_engine, lca_size
 
 if TYPE_CHECKING:
     from ordhc.clustering.outlook import Predicted
@@ -398,8 +398,8 @@ class Analysis:
         if self._width == 3:
             found = _ordhc.TreeOracle(tree).answer(np.ascontiguousarray(rows))
             return np.where(found == -1, _SILENT, found).astype(np.int8)
-        sizes = from_engine(tree).lca_size
-        first, second = sizes(rows[:, 0], rows[:, 1]), sizes(rows[:, 2], rows[:, 3])
+        whole = from_engine(tree)
+        first, second = (lca_size(whole, rows[:, i], rows[:, i + 1]) for i in (0, 2))
         return np.where(first == second, _SILENT, np.where(first < second, 1, -1)).astype(np.int8)
 
 

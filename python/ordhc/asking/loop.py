@@ -18,7 +18,7 @@ from ordhc.asking.oracle import Oracle, advice_of, errors_of, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.registered import oracle_of
-from ordhc.asking.told import check_contract, tell, tree_of
+from ordhc.asking.told import check_supported, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
@@ -65,7 +65,7 @@ def learn(
     oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
-    contract: int | None = None,
+    supported_by: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
@@ -99,9 +99,10 @@ def learn(
         they are worth most.
     batch
         At most so many questions at a time; by default all that can be asked.
-    contract
-        Contract nodes for which fewer distinct questions speak, as `ordhc.contract` does. Asking a language
-        model again proves nothing, so that what rests on one of its answers may be no more than that.
+    supported_by
+        Minimum number of distinct questions that must support a node; other nodes are removed, as
+        `ordhc.supported` describes. By default all nodes stay. With a language model use 2: the model repeats
+        its answers, so that asking again cannot correct the one wrong answer that a node may depend on.
     learner
         One to go on with, instead of a new one.
     session
@@ -146,7 +147,7 @@ def learn(
     answers = _Answers(oracle, source, oracle_parameters)
     asks = _Asks(n_leaves, method, learner, session, budget)
     subject, answer, who = _prepared(answers, asks, who, settings)
-    check_contract(contract, subject)
+    check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     # It makes an event loop when something is run, one for all batches.
     runner = asyncio.Runner()
@@ -167,7 +168,7 @@ def learn(
         raise
     finally:
         runner.close()
-    return tree_of(subject, contract)
+    return tree_of(subject, supported_by)
 
 
 @shows_progress("asking")
@@ -180,7 +181,7 @@ async def learn_async(
     oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
-    contract: int | None = None,
+    supported_by: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
@@ -204,7 +205,7 @@ async def learn_async(
     answers = _Answers(oracle, source, oracle_parameters)
     asks = _Asks(n_leaves, method, learner, session, budget)
     subject, answer, who = await asyncio.to_thread(_prepared, answers, asks, who, settings)
-    check_contract(contract, subject)
+    check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
         getattr(answer, "__call__", None)  # noqa: B004
@@ -222,7 +223,7 @@ async def learn_async(
     except BaseException as error:
         await _on_thread(_stopped, steps, subject, error)
         raise
-    return await asyncio.to_thread(tree_of, subject, contract)
+    return await asyncio.to_thread(tree_of, subject, supported_by)
 
 
 _DONE: Any = object()

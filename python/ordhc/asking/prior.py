@@ -47,8 +47,6 @@ def _read(prior: Any) -> Dendrogram:
     if isinstance(prior, str):
         is_text = "(" in prior or prior.rstrip().endswith(";")
         return as_dendrogram(prior) if is_text else read_tree(prior)
-    if isinstance(prior, Mapping):
-        return Dendrogram.from_dict(dict(prior))
     return as_dendrogram(prior)
 
 
@@ -57,7 +55,7 @@ def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...]
     found = learner.tree()
     support = learner.support(found)
     tree = from_engine(found, names)
-    return tree if support is None else tree.with_support(support)
+    return tree if support is None else tree.replace(support=support)
 
 
 def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.asking.analysis import rows_and_answers
-from ordhc.asking.contraction import contracted
 from ordhc.asking.learner import Learner
 from ordhc.asking.questions import Questions
+from ordhc.asking.supported import contracted
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["check_contract", "tell", "tree_of"]
+__all__ = ["check_supported", "tell", "tree_of"]
 
 #: What learners were told by this loop: rows and answers, batch by batch.
 _told: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = WeakKeyDictionary()
@@ -30,28 +30,28 @@ def tell(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
         _told.setdefault(learner, []).append((questions.rows[:done], answers[:done]))
 
 
-def check_contract(contract: int | None, subject: Any) -> None:
-    """Whether it is known on what each node rests."""
-    if contract is None:
+def check_supported(supported_by: int | None, subject: Any) -> None:
+    """Raise if it is not known how many distinct questions support each node."""
+    if supported_by is None:
         return
-    _checks.whole("contract", contract, at_least=0)
+    _checks.whole("supported_by", supported_by, at_least=0)
     if subject.width != 3:
-        raise InputError("contract is for questions about three leaves")
+        raise InputError("supported_by is for questions about three leaves")
     told = sum(len(answers) for _, answers in _told.get(subject, ())) if isinstance(subject, Learner) else 0
     if isinstance(subject, Learner) and told != subject.status.n_answered:
         raise InputError(
-            f"contract needs all answers, and {subject.status.n_answered - told:,} of the learner's were told"
-            " elsewhere: ordhc.contract(tree, triplets, at_least) takes them"
+            f"supported_by needs all answers, and {subject.status.n_answered - told:,} of the learner's were told"
+            " elsewhere: ordhc.supported(tree, triplets, at_least) takes them"
         )
 
 
-def tree_of(subject: Any, contract: int | None) -> Dendrogram:
-    """The tree, without nodes for which too few questions speak."""
+def tree_of(subject: Any, supported_by: int | None) -> Dendrogram:
+    """Return the tree, without nodes that fewer than `supported_by` distinct questions support."""
     tree: Dendrogram = subject.tree()
-    if contract is None:
+    if supported_by is None:
         return tree
     if not isinstance(subject, Learner):
-        return contracted(tree, *rows_and_answers(subject.table()), contract)
+        return contracted(tree, *rows_and_answers(subject.table()), supported_by)
     parts = _told.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
     rows, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return contracted(tree, rows, answers, contract)
+    return contracted(tree, rows, answers, supported_by)

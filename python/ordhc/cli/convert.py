@@ -63,7 +63,7 @@ def convert(
         with progress_bar("reading", quiet=False) as progress:
             found = read_trees(source, preserve_underscores=preserve_underscores, progress=progress)
         if min_support is not None:
-            found = [one.contract(min_support) for one in found]
+            found = [one.contract(min_support=min_support) for one in found]
         with progress_bar("writing", quiet=False) as progress:
             write_trees(found, target, progress=progress)
         return

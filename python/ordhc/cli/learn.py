@@ -82,10 +82,10 @@ _A_MINUTE = 60
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
 @click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
 @click.option(
-    "--contract",
+    "--supported-by",
     type=int,
     metavar="N",
-    help="With --oracle: leave out nodes for which fewer questions speak.",
+    help="With --oracle: remove nodes that fewer than N distinct questions support.",
 )
 @click.option(
     "--prior", metavar="TREE", help="Begin with this tree: ask where it is uncertain, and that matters most."
@@ -108,7 +108,7 @@ def learn(
     params: tuple[str, ...],
     accuracy: float | None,
     budget: int | None,
-    contract: int | None,
+    supported_by: int | None,
     prior: str | None,
     who: str | None,
     outputs: tuple[str, ...],
@@ -149,7 +149,7 @@ def learn(
         raise click.UsageError("give a SESSION file, or --oracle NAME --source FILE for a simulation")
     if oracle is None:
         of_oracle = {"--accuracy": accuracy, "--source": source, "--param": params or None}
-        _refuse({**of_oracle, "--contract": contract}, "--oracle")
+        _refuse({**of_oracle, "--supported-by": supported_by}, "--oracle")
     given = {
         name: value
         for name, value in {**settings, "budget": budget, "seed": seed}.items()
@@ -168,7 +168,7 @@ def learn(
     if session is None:
         assert answerer is not None
         _refuse({"--export": export, "--who": who}, "a SESSION, which keeps the answers")
-        found = _simulated(answerer, items, given, contract, quiet)
+        found = _simulated(answerer, items, given, supported_by, quiet)
     else:
         names, pictures = (None, {}) if items is None else read_items(items)
         with _opened(session, names, answerer, given) as kept:
@@ -182,7 +182,9 @@ def learn(
 
                 with _asking(quiet) as progress:
                     who = who or oracle
-                    tree = verb(answerer.oracle, session=kept, contract=contract, who=who, progress=progress)
+                    tree = verb(
+                        answerer.oracle, session=kept, supported_by=supported_by, who=who, progress=progress
+                    )
             if export is not None:
                 export_answers(kept, export)
             found = {
@@ -329,7 +331,7 @@ def _opened(
 
 
 def _simulated(
-    answerer: _Answerer, items: str | None, given: dict[str, Any], contract: int | None, quiet: bool
+    answerer: _Answerer, items: str | None, given: dict[str, Any], supported_by: int | None, quiet: bool
 ) -> dict[str, Any]:
     """What is learned from an oracle, without a file."""
     import math
@@ -349,7 +351,7 @@ def _simulated(
         given = {**given, "among": known_to(oracle, leaves)}
     learner = Learner(leaves, **given)
     with _asking(quiet) as progress:
-        tree = verb(oracle, learner=learner, contract=contract, progress=progress)
+        tree = verb(oracle, learner=learner, supported_by=supported_by, progress=progress)
     n = tree.n_leaves
     found = {
         "tree": tree,

@@ -113,6 +113,7 @@ def check_outputs(
     from ordhc.io.files import check_outputs_apart, check_writable
     from ordhc.io.trees import check_written
     from ordhc.plotting.drawing import PICTURES, need_matplotlib
+    from ordhc.plotting.pages import PAGES
 
     for path in [*outputs, *([consensus] if consensus else [])]:
         check_written(path)
@@ -124,7 +125,7 @@ def check_outputs(
     if plots:
         need_matplotlib()
     if html is not None:
-        if Path(html).suffix.lower() not in (".html", ".htm"):
+        if Path(html).suffix.lower() not in PAGES:
             raise click.UsageError(f"{html}: a page is .html")
         check_writable(html)
     if labels is not None:
@@ -153,14 +154,10 @@ def write_outputs(
 
     for path in outputs:
         write_tree(tree, path)
-    for path in plots:
-        from ordhc.plotting.drawing import save_plot
+    for path in (*plots, *([] if html is None else [html])):
+        from ordhc.plotting.saving import save_plot
 
         save_plot(tree, path, n_clusters=None if flat is None else int(flat.max()) + 1)
-    if html is not None:
-        from ordhc.plotting.pages import write_page
-
-        write_page(tree, html, n_clusters=None if flat is None else int(flat.max()) + 1)
     if labels is not None and flat is not None:
         import csv
         import io

@@ -70,12 +70,12 @@ def describe(
     if rows.shape[0] != found.n_leaves:
         raise InputError(f"X has {rows.shape[0]} rows for {found.n_leaves} leaves")
     if vocabulary is None:
-        return found.with_node_names(_medoids(found, rows))
+        return found.replace(node_names=_medoids(found, rows))
     words = _words(vocabulary, rows.shape[1])
     values = rows.data if is_sparse(rows) else rows
     if values.size and values.min() < 0:
         raise InputError(f"X holds {values.min():g}; counts of words are not negative")
-    return found.with_node_names(_contrasts(found, rows, words, n_words))
+    return found.replace(node_names=_contrasts(found, rows, words, n_words))
 
 
 def _words(vocabulary: Any, width: int) -> list[str]:
@@ -101,7 +101,7 @@ def _row(rows: Any, at: int) -> NDArray[np.float64]:
 
 def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> list[str | None]:
     n = tree.n_leaves
-    told: list[str | None] = [None] * (tree.n_nodes - n)
+    told: list[str | None] = [None] * (len(tree.sizes))
     # Sums of clusters whose parent is not yet done: few at a time in postorder.
     sums: Sums = {}
     for node in tree.nodes("postorder"):
@@ -139,7 +139,7 @@ def _name(
 def _medoids(tree: Dendrogram, rows: Any) -> list[str | None]:
     """The mean cosine with all members is the dot product with the sum of their vectors of length 1."""
     n, unit = tree.n_leaves, normalized(rows)
-    told: list[str | None] = [None] * (tree.n_nodes - n)
+    told: list[str | None] = [None] * (len(tree.sizes))
     for node in tree.nodes("postorder"):
         if node.is_leaf:
             continue

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import lca_size
 
 __all__ = ["MIXED", "Mixing", "mixing_of", "trouble_of", "unsure_clusters"]
 
@@ -104,7 +105,7 @@ def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np
     has = np.zeros((len(clusters), len(trees)))
     for at, drawn in enumerate(trees if clusters else ()):
         for number, cluster in enumerate(clusters):
-            has[number, at] = np.max(drawn.lca_size(cluster[:1], cluster[1:])) == len(cluster)
+            has[number, at] = np.max(lca_size(drawn, cluster[:1], cluster[1:])) == len(cluster)
     return has
 
 

@@ -110,7 +110,7 @@ def _at_correlations(truth: Dendrogram) -> Dendrogram:
     H -= H.mean(axis=1, keepdims=True)
     length = np.sqrt((H * H).sum(axis=1, keepdims=True))
     H /= np.where(length > 0, length, 1.0)
-    plain, correlations = truth.with_names(None), H @ H.T
+    plain, correlations = truth.replace(names=None), H @ H.T
     return refine(plain, correlations, dissimilarity=False, max_moves=0, restarts=0, heights="average")
 
 

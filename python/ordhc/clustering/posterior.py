@@ -77,9 +77,9 @@ class Posterior:
         lengths = samples.lengths()
         self._lengths = lengths[:, np.argsort(order)] if lengths.size else lengths
         self._best = from_engine(samples.summary()) if len(samples) else start
-        support = np.ones(self._best.n_nodes - self._best.n_leaves)
+        support = np.ones(len(self._best.sizes))
         support = samples.support(engine_tree(self._best)) if len(samples) else support
-        self.dendrogram = self._best.with_support(support).relabel(order).with_names(names)
+        self.dendrogram = self._best.replace(support=support).relabel(order).replace(names=names)
 
     @cached_property
     def tree(self) -> Dendrogram:
@@ -88,13 +88,14 @@ class Posterior:
         The path between two leaves is as long as it is on average in the trees that were drawn. The unit is
         that of the model: a difference of 1 makes the odds of an answer e = 2.7 to 1. Answers leave open by
         how much the edges of all leaves are longer together; here the shortest one is 0.
-        ``tree.contract(0.5)`` has nodes of many children where clusters are less likely than not.
+        ``tree.contract(min_support=0.5)`` has nodes of many children where clusters are less likely than not.
         """
         if not self._lengths.size:
             return self.dendrogram
         additive = from_engine(self._samples.additive(engine_tree(self._best)))
-        additive = additive.relabel(self._order).with_names(self._names)
-        return additive.with_support(self.support).with_settings(self.dendrogram.settings)
+        return additive.relabel(self._order).replace(
+            names=self._names, support=self.support, settings=self.dendrogram.settings
+        )
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -149,7 +150,7 @@ class Posterior:
         long as the lengths of both, less the height at which they join.
         """
         drawn = (from_engine(self._samples.tree(at)) for at in range(len(self._samples)))
-        return tuple(tree.relabel(self._order).with_names(self._names) for tree in drawn)
+        return tuple(tree.relabel(self._order).replace(names=self._names) for tree in drawn)
 
     @cached_property
     def consensus(self) -> Dendrogram:
@@ -558,7 +559,7 @@ def drawn_posterior(
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
-    found.dendrogram = found.dendrogram.with_settings(settings)
+    found.dendrogram = found.dendrogram.replace(settings=settings)
     if (trouble := trouble_of(found._states())) is not None:
         warn(trouble)
     if progress is not None:
@@ -581,7 +582,7 @@ def _sampled(
         fitting = fitting[known[0]]
     rows, weights, answers = fitting.rows, fitting.weights, numbers_of_answers(fitting)
     samples = _ordhc.sample(rows, weights, answers, people, engine_tree(start), how, told)
-    found = Posterior(samples, order, data.names, how[2], start.with_names(None))
+    found = Posterior(samples, order, data.names, how[2], start.replace(names=None))
     if known is not None and len(samples):
         found._groups = (data.groups, data.group_names)
         found.noise_by_group = dict(zip(known[2], samples.noise_by_person().tolist(), strict=True))

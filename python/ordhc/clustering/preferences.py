@@ -58,7 +58,7 @@ def build(
     order = canonical_order(data)
     tree = _build(in_order(data, order), part(progress, 0, 0.5))
     if tree is not None:
-        return tree.relabel(order).with_names(data.names)
+        return tree.relabel(order).replace(names=data.names)
     # The answers that contradict each other, as they are numbered.
     second = part(progress, 0.5, 1)
     found = _ordhc.build(data.rows, data.weights, data.n_leaves, second, data.names)
@@ -81,12 +81,12 @@ def consistency(
     if initial_clusters is None:
         tree = _build(fitting, part(progress, 0, 0.1))
         if tree is not None:
-            return tree.relabel(order).with_names(data.names)
+            return tree.relabel(order).replace(names=data.names)
     initial = None if initial_clusters is None else initial_clusters[order]
     start = Plan.of(data, method="adds3-al+spr")
     tree, _ = fit(start, fitting, initial_clusters=initial, progress=part(progress, 0.1, 0.4))
     tree = refined(tree, fitting, "satisfied", initial=initial, progress=part(progress, 0.4, 1))
-    return tree.relabel(order).with_names(data.names)
+    return tree.relabel(order).replace(names=data.names)
 
 
 def posterior_linkage(
@@ -104,4 +104,4 @@ def posterior_linkage(
     found, _ = drawn_posterior(data, progress=progress, **how)
     for note in found.notes:
         warn(note)
-    return (found.tree if scale == "lengths" else found.dendrogram).with_support(None)
+    return (found.tree if scale == "lengths" else found.dendrogram).replace(support=None)

@@ -156,7 +156,7 @@ def refine(
     given = refining(objective, heights, max_moves, restarts, seed)
     before = {} if found.settings is None else found.settings
     after = {"method": None, "refine": objective, "refine_parameters": given}
-    return better.with_settings({**made_by(), **before, **after})
+    return better.replace(settings={**made_by(), **before, **after})
 
 
 @dataclass(frozen=True)
@@ -237,5 +237,5 @@ def _searched(
             found = scaled(found, unit)
         if order is not None:
             found = found.relabel(order)
-        return found.with_names(tree.names), gain
+        return found.replace(names=tree.names), gain
     return from_engine(better, tree.names), gain

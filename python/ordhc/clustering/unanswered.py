@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._checks import on_one_line
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.parts import from_dict, from_engine
 
 __all__ = ["scaled", "unanswered_text", "with_unanswered"]
 
@@ -44,12 +44,12 @@ def with_unanswered(
         top.append(whole)
     if tree is not None:
         few, shift = len(leaves), len(parents)
-        of = np.concatenate([leaves, np.arange(few, tree.n_nodes) - few + shift]).tolist()
-        parents += [-1] * (tree.n_nodes - few)
+        of = np.concatenate([leaves, np.arange(few, len(tree.parents)) - few + shift]).tolist()
+        parents += [-1] * (len(tree.parents) - few)
         standing += heights.tolist()
         for node, above in enumerate(tree.parents[:-1].tolist()):
             parents[of[node]] = of[above]
-        is_binary = tree.n_nodes == 2 * few - 1
+        is_binary = len(tree.parents) == 2 * few - 1
         if is_binary or few == 1:
             top.insert(0, of[-1])
         else:
@@ -69,7 +69,7 @@ def with_unanswered(
 def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
     """Return the tree with all heights multiplied by a positive factor."""
     own = tree.leaf_heights
-    return Dendrogram.from_dict(
+    return from_dict(
         {
             **tree.to_dict(),
             "heights": tree.heights * factor,

@@ -370,7 +370,7 @@ def _of_scan(
     )
     tree = found if request.tree is None else _given_tree(request.tree, scan.n_leaves)
     sizes = rows_of_units(scan, unit, count)
-    work = ScannedResampling(scan, asked, tree.with_names(None), unit, sizes, seed, initial, MEMORY, plan)
+    work = ScannedResampling(scan, asked, tree.replace(names=None), unit, sizes, seed, initial, MEMORY, plan)
     trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST, _LAST))
     resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 
@@ -402,7 +402,7 @@ def _summed_up(
     sums = sums_left_out(len(trees), *left, agrees)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
-        tree=tree.with_support(_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),
+        tree=tree.replace(support=_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),
         consensus=consensus(trees),
         trees=trees,
         scores=found,

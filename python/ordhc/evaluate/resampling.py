@@ -101,7 +101,7 @@ class Resampling:
         progress: Progress | None,
     ) -> "Resamples":
         """The same by an executor; plans are made anew by who works, from what was asked for."""
-        state = replace(self, plan=None, tree=self.tree.with_names(None))
+        state = replace(self, plan=None, tree=self.tree.replace(names=None))
         shared = Shared((state, dict(asked)), lambda: folder.folder)
         parts = cut(n_resamples, executor)
         found = run_tasks(executor, _some, [(shared, part) for part in parts], progress=progress)

@@ -120,7 +120,7 @@ class ScannedResampling:
         revenue = float(revenue_of(self.tree, drawn))
         satisfied = share_of(satisfied_of(self.tree, drawn))
         held_out = share_of(satisfied_of(tree, left))
-        return [tree.with_names(None)], np.array([[revenue, satisfied, held_out]])
+        return [tree.replace(names=None)], np.array([[revenue, satisfied, held_out]])
 
 
 @dataclass(frozen=True)

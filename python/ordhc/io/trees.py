@@ -20,6 +20,8 @@ from ordhc.io.nexus import newick_texts, nexus_text
 from ordhc.io.sheet import listed, located, read_sheet
 from ordhc.tree import newick
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_dict
+from ordhc.tree.tables import as_nested_json
 
 FORMATS = {
     ".nwk": "newick",
@@ -35,7 +37,7 @@ FORMATS = {
     ".nexml": "nexml",
 }
 _READ = ("newick", "nexus", "nexml", "json", "scipy", "npy")
-_WRITTEN = ("newick", "nexus", "json", "scipy", "npy")
+_WRITTEN = ("newick", "nexus", "json", "d3", "scipy", "npy")
 #: Endings of files that hold nothing but trees.
 ONLY_TREES = (".trees", *(suffix for suffix in FORMATS if suffix not in (".csv", ".npy")))
 _HEADER = "cluster_a,cluster_b,height,size"
@@ -137,7 +139,7 @@ def _read(
                 if kind in ("npy", "scipy"):
                     trees.append(Dendrogram.from_linkage_matrix(one))
                 elif kind == "json":
-                    trees.append(Dendrogram.from_dict(one))
+                    trees.append(from_dict(one))
                 else:
                     # Names in NEXUS are as DendroPy reads them: with blanks.
                     keep = preserve_underscores or kind != "newick"
@@ -197,15 +199,38 @@ def write_tree(
     *,
     progress: Progress | bool | None = None,
 ) -> None:
-    """Write a tree as Newick (.nwk), NEXUS (.nex), JSON (lossless), SciPy's Z as csv or npy; "-" is Newick.
+    """Write a tree to a file, or to standard output.
 
-    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
+    Parameters
+    ----------
+    tree
+        The tree.
+    path
+        The file; "-" is standard output.
+    format
+        By default the ending of `path` decides, and "-" is "newick". The formats are:
+
+        * "newick" (.nwk, .newick, .tree, .tre): the text of `Dendrogram.to_newick`
+        * "nexus" (.nex, .nexus, .nxs): a NEXUS file
+        * "json" (.json): everything, so that `read_tree` restores the tree unchanged
+        * "scipy" (.csv) and "npy" (.npy): SciPy's linkage matrix Z
+        * "d3" (no ending): nested JSON for D3, ``d3.hierarchy(JSON.parse(text))``. Each node has height, size
+          and label; name, support and branch_length if known; and children. `read_tree` does not read it.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+
+    Raises
+    ------
+    InputError
+        The format is unknown or cannot store the tree, or the file cannot be written.
 
     Examples
     --------
     >>> import ordhc
-    >>> ordhc.write_tree(ordhc.Dendrogram([(0, 1)], [1.0]), "-")  # doctest: +SKIP
+    >>> tree = ordhc.Dendrogram([(0, 1)], [1.0])
+    >>> ordhc.write_tree(tree, "-")                               # doctest: +SKIP
     (0:1,1:1);
+    >>> ordhc.write_tree(tree, "tree.json", format="d3")          # doctest: +SKIP
     """
     write_trees([_tree(tree)], path, format, progress=progress)
 
@@ -218,14 +243,19 @@ def write_trees(
     *,
     progress: Progress | bool | None = None,
 ) -> None:
-    """Write trees to one file: Newick (.nwk, a line each), NEXUS (.nex) or JSON (lossless); "-" is Newick.
+    """Write trees to one file, or to standard output.
 
-    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
+    Parameters
+    ----------
+    trees
+        The trees.
+    path, format, progress
+        As in `write_tree`. Newick has one line for each tree. SciPy's Z and "d3" store only one tree.
 
     Raises
     ------
     InputError
-        No trees, or several in a format that holds one (SciPy's Z).
+        There are no trees, or several trees in a format that stores one.
 
     Examples
     --------
@@ -266,7 +296,7 @@ def _given_format(given: Any, known: tuple[str, ...]) -> str | None:
 
 
 def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None = None) -> bytes:
-    """Trees in one of the formats."""
+    """Return the content of a file of trees in one of the formats."""
     if kind in ("newick", "nexus"):
         count = len(trees)
         texts = [
@@ -280,7 +310,10 @@ def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None
         document: Any = everything[0] if len(trees) == 1 else everything
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
     if len(trees) > 1:
-        raise InputError(f"SciPy's Z is one tree, not {len(trees):,}: write .nwk, .nex or .json")
+        what = "nested JSON for D3" if kind == "d3" else "SciPy's Z"
+        raise InputError(f"{what} is one tree, not {len(trees):,}: write .nwk, .nex or .json")
+    if kind == "d3":
+        return (as_nested_json(trees[0].root) + "\n").encode()
     Z = trees[0].to_linkage_matrix()
     if kind == "scipy":
         rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in Z.tolist()]

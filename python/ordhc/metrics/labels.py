@@ -150,8 +150,8 @@ def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the leaves, those of each node together, and the depths of common ancestors of neighbours."""
     shape, n = shape_of(tree), tree.n_leaves
-    depth, gaps = [0] * tree.n_nodes, np.zeros(n - 1, dtype=np.int64)
-    for node in range(tree.n_nodes - 1, n - 1, -1):
+    depth, gaps = [0] * len(tree.parents), np.zeros(n - 1, dtype=np.int64)
+    for node in range(len(tree.parents) - 1, n - 1, -1):
         for at, child in enumerate(shape.children_of(node)):
             depth[child] = depth[node] + 1
             if at:
@@ -188,8 +188,8 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = False) 
     labels
         (n,) labels of any type.
     join_ties
-        Score the tree as `Dendrogram.join_ties` makes it: merges of equal height, one in the other, are
-        one node of more than two children.
+        `True` scores the tree of ``contract(ties=True)``: a node as high as the node above becomes a
+        part of the node above.
 
     Returns
     -------

@@ -146,8 +146,8 @@ def triplet_distance(
     normalize
         The share of all sets of three leaves, instead of their number.
     join_ties
-        Compare the trees as `Dendrogram.join_ties` makes them: merges of equal height, one in the other, are
-        one node of more than two children.
+        `True` compares the trees of ``contract(ties=True)``: a node as high as the node above becomes a
+        part of the node above.
 
     Examples
     --------
@@ -177,8 +177,8 @@ def robinson_foulds(
     normalize
         The share of the clusters of both trees (without leaves and the root), instead of their number.
     join_ties
-        Compare the trees as `Dendrogram.join_ties` makes them: merges of equal height, one in the other, are
-        one node of more than two children.
+        `True` compares the trees of ``contract(ties=True)``: a node as high as the node above becomes a
+        part of the node above.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from ordhc.plots.frames import ceiling_band, plain_axes, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.parts import engine_tree, lca_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def agreement(
         raise InputError("there are no comparisons (of positive weight) to satisfy")
     rows = data.rows
     pairs = ((0, 1), (0, 2)) if rows.shape[1] == 3 else ((0, 1), (2, 3))
-    sizes = np.max([found.lca_size(rows[:, i], rows[:, j]) for i, j in pairs], axis=0)
+    sizes = np.max([lca_size(found, rows[:, i], rows[:, j]) for i, j in pairs], axis=0)
     edges = np.unique(np.geomspace(sizes.min(), sizes.max() + 1, n_bins + 1).round(6))
     bins = np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, max(len(edges) - 2, 0))
     kept = np.unique(bins)

@@ -196,7 +196,7 @@ def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
     """Return the inner nodes below the root, each with what its leaves are (sums of random numbers)."""
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)
-    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((tree.n_nodes - n, 2), dtype=np.uint64)])
+    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((len(tree.sizes), 2), dtype=np.uint64)])
     for node, above in enumerate(tree.parents[:-1].tolist()):
         sums[above] += sums[node]
-    return {node - n: (int(sums[node, 0]), int(sums[node, 1])) for node in range(n, tree.n_nodes - 1)}
+    return {node - n: (int(sums[node, 0]), int(sums[node, 1])) for node in range(n, len(tree.parents) - 1)}

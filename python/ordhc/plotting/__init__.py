@@ -1,6 +1,7 @@
 """Pictures of dendrograms."""
 
-from ordhc.plotting.drawing import PICTURES, need_matplotlib, plot_dendrogram, save_plot, svg
+from ordhc.plotting.drawing import PICTURES, need_matplotlib, plot_dendrogram, svg
+from ordhc.plotting.saving import save_plot
 
 __all__ = ["PICTURES", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
 

@@ -52,7 +52,7 @@ class Crown:
         #: Where nodes are along the axis.
         self.positions = positions_of(tree)
         self.root_end, self.leaf_end = self.positions.root_end, self.positions.leaf_end
-        self.root = self._item(tree.n_nodes - 1)
+        self.root = self._item(len(tree.parents) - 1)
         self._open(_tips_wanted(truncate, tree.n_leaves, at_least))
         self.tips = [item for item in self.items() if not item.children]
         cursor = -0.5

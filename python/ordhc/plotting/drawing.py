@@ -1,6 +1,5 @@
 """Pictures of dendrograms, with Matplotlib (the extra `plot`)."""
 
-import os
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from ordhc.plotting.figures import (
     axes_for,
     matplotlib_settings,
     need_matplotlib,
-    picture,
     picture_bytes,
     points_of,
 )
@@ -39,7 +37,7 @@ from ordhc.tree.node import Node
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PICTURES", "checked_options", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
+__all__ = ["PICTURES", "checked_options", "need_matplotlib", "options_of_pictures", "plot_dendrogram", "svg"]
 
 _SIDES = ("right", "left", "top", "bottom")
 _LAYOUTS = ("rectangular", "circular", "unrooted")
@@ -182,7 +180,7 @@ def plot_dendrogram(
     if theme is not None:
         theme = _checks.choice("theme", theme, ("light", "dark"))
     if hasattr(labels, "__len__"):
-        raise InputError("labels is True or False; names belong to the tree: d.with_names([...]).plot()")
+        raise InputError("labels is True or False; names belong to the tree: d.replace(names=[...]).plot()")
     labels, node_names = _checks.flag("labels", labels), _checks.flag("node_names", node_names)
     shown = support if isinstance(support, str) else None
     if shown is not None:
@@ -371,9 +369,14 @@ _ELSEWHERE = {
 }
 
 
+def options_of_pictures() -> list[str]:
+    """Return the names of the options of `plot_dendrogram`."""
+    return list(signature(plot_dendrogram).parameters)[2:]
+
+
 def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]:
-    """Options of `plot_dendrogram` as they are; raise for unknown names, with the nearest known ones."""
-    known = [*list(signature(plot_dendrogram).parameters)[2:], *others]
+    """Return the options for `plot_dendrogram`; raise for unknown names, with the nearest known ones."""
+    known = [*options_of_pictures(), *others]
     for name in given:
         if name not in known:
             instead = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else _checks.nearest(name, known)
@@ -382,25 +385,6 @@ def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]
                 "help(ordhc.plotting.plot_dendrogram) lists them"
             )
     return given
-
-
-def save_plot(tree: Dendrogram, path: str | os.PathLike[str], *, dpi: float = 150, **options: Any) -> None:
-    """Draw a dendrogram into an svg, png or pdf file; the same tree gives the same file.
-
-    Parameters
-    ----------
-    tree
-        The dendrogram.
-    path
-        The file; its ending decides the format. Text stays text: it can be edited in SVG, and PDF has fonts
-        of Type 42.
-    dpi
-        Dots per inch of a png.
-    **options
-        As `plot_dendrogram` takes them.
-    """
-    checked_options(options, "dpi")
-    picture(path, lambda: plot_dendrogram(tree, **options), dpi)
 
 
 def svg(tree: Dendrogram, **options: Any) -> str:

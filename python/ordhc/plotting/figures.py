@@ -132,11 +132,11 @@ def _current(size: tuple[float, float]) -> "Axes":
 
 def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float = 150) -> None:
     """Write what is drawn into an svg, png or pdf file; the same axes give the same file."""
-    from ordhc.io.files import write_bytes
+    from ordhc.io.files import name_of, write_bytes
 
     suffix = Path(_checks.path(path)).suffix.lower()
     if suffix not in PICTURES:
-        raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=path)
+        raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=name_of(path))
     write_bytes(path, picture_bytes(suffix[1:], draw, dpi))
 
 

@@ -1,4 +1,4 @@
-"""A page to explore a tree with: one file of HTML that needs no network."""
+"""The html page to explore a tree: one file that needs no network."""
 
 import base64
 import json
@@ -20,7 +20,10 @@ from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
 
-__all__ = ["inline", "page", "write_page"]
+__all__ = ["PAGES", "inline", "page"]
+
+#: The endings of files that are pages.
+PAGES = (".html", ".htm")
 
 #: Larger trees would make notebooks heavy.
 MOST_INLINE = 5000
@@ -43,18 +46,40 @@ def page(
     tree: Dendrogram,
     *,
     n_clusters: int | None = None,
-    support_threshold: float = 0.0,
+    support_threshold: float | None = None,
     texts: Mapping[Any, Any] | None = None,
     pictures: Mapping[Any, Any] | None = None,
     title: str | None = None,
 ) -> str:
-    """The page; see `Dendrogram.to_html`."""
+    """Return the page as text.
+
+    Parameters
+    ----------
+    tree
+        The tree. It is drawn as `plot_dendrogram` draws it.
+    n_clusters
+        The maximum number of clusters that the page colors when it opens, as `Dendrogram.cut` makes them.
+    support_threshold
+        From 0 to 1, by default 0: smaller support is not shown, and the branches above such nodes are dashed.
+    texts, pictures
+        Mappings from names of leaves to what is shown under the pointer. A text is escaped. A picture is
+        bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied into the page.
+    title
+        The title of the page, by default the number of leaves.
+
+    Raises
+    ------
+    InputError
+        A leaf does not exist, or a file is not a picture.
+    """
     clusters = 1
     if n_clusters is not None:
         clusters = _checks.whole("n_clusters", n_clusters, at_least=1, at_most=tree.n_leaves)
         # Trees that can't be cut so say why.
         tree.cut(clusters)
-    least = _checks.number("support_threshold", support_threshold, at_least=0, at_most=1)
+    least = 0.0
+    if support_threshold is not None:
+        least = _checks.number("support_threshold", support_threshold, at_least=0, at_most=1)
     shown = f"{tree.n_leaves:,} leaves" if title is None else _checks.text("title", title)
     data = _nodes(tree)
     places = {leaf: at for at, leaf in enumerate(data["number"]) if leaf is not None}
@@ -75,13 +100,6 @@ def page(
     # Cut at the marks, so that nothing in one part is taken for another.
     pieces = _asset("page.html").split("@")
     return "".join(parts.get(piece, piece) if at % 2 else piece for at, piece in enumerate(pieces))
-
-
-def write_page(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write the page into a file; "-" is standard output."""
-    from ordhc.io.files import write_bytes
-
-    write_bytes(_checks.path(path), page(tree, **options).encode())
 
 
 def inline(tree: Dendrogram, height: int = 480) -> str:
@@ -110,7 +128,7 @@ def _nodes(tree: Dendrogram) -> dict[str, Any]:
     """All nodes, parents before their children, by column."""
     n, shape = tree.n_leaves, shape_of(tree)
     labels = np.fromiter(shape.preorder(shape.root), dtype=np.int64)
-    at = np.full(tree.n_nodes, -1)
+    at = np.full(len(tree.parents), -1)
     at[labels] = np.arange(len(labels))
     above = np.array(shape.parents)[labels]
     positions = positions_of(tree)

@@ -52,10 +52,10 @@ def positions_of(tree: Dendrogram) -> Positions:
         if not unknown:
             return _by_distances(tree)
         warn(
-            f"{unknown:,} of {tree.n_nodes - 1:,} edges have no length, so the tree is drawn by levels, "
+            f"{unknown:,} of {len(tree.parents) - 1:,} edges have no length, so the tree is drawn by levels, "
             "without an axis"
         )
-    levels = np.zeros(tree.n_nodes)
+    levels = np.zeros(len(tree.parents))
     for node, above in enumerate(tree.parents[:-1].tolist()):
         levels[above] = max(levels[above], levels[node] + 1)
     top = float(levels[-1]) or 1.0

@@ -82,7 +82,7 @@ def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
     return _inline(
         "misfits",
         lambda: plot_dendrogram(
-            tree.with_support(None), width=WIDTH, marked=marked, node_names=False, theme="light"
+            tree.replace(support=None), width=WIDTH, marked=marked, node_names=False, theme="light"
         ),
         2,
         f"Dendrogram of {tree.n_leaves:,} items, marked where points foretell answers better",
@@ -96,7 +96,7 @@ def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | N
         return None, ""
     drawn = _inline(
         "lengths",
-        lambda: plot_dendrogram(tree.with_support(None), width=WIDTH, theme="light"),
+        lambda: plot_dendrogram(tree.replace(support=None), width=WIDTH, theme="light"),
         1,
         f"Tree of {tree.n_leaves:,} items with lengths of edges",
     )
@@ -110,7 +110,7 @@ def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
     """Return the tree without unanswered leaves; None if there are none or they were not merged last."""
     n, few = tree.n_leaves, tree.n_leaves - len(unanswered)
     kept = np.delete(np.arange(n), list(unanswered))
-    if not unanswered or few < 2 or tree.ancestor(kept).size > few:
+    if not unanswered or few < 2 or tree.node(kept).size > few:
         return None
     return tree.keep(kept)
 

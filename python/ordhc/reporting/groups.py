@@ -6,7 +6,7 @@ from typing import Any
 from ordhc.reporting.figures import tanglegram_figure
 from ordhc.reporting.parts import Markup, figure, note, paragraph, section, table, text
 from ordhc.reporting.words import in_numbers, percent, three_digits
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_dict
 
 __all__ = ["groups_section", "has_groups"]
 
@@ -102,7 +102,7 @@ def _members(found: Numbers, n_clusters: int) -> list[Markup]:
             "sets of three items of which the two trees join another pair first.",
         ),
     ]
-    first, second = (Dendrogram.from_dict(group["dendrogram"]) for group in groups[:2])
+    first, second = (from_dict(group["dendrogram"]) for group in groups[:2])
     drawn = tanglegram_figure(first, second, ("group 1", "group 2"), n_clusters, key="people-groups")
     if drawn is not None:
         caption = "The trees of the two largest groups, turned so that few lines cross."

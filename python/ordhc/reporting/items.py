@@ -7,6 +7,7 @@ from ordhc.reporting.figures import lengths_figure
 from ordhc.reporting.parts import Markup, figure, interval, paragraph, section, table
 from ordhc.reporting.typical import extremes_of, span_of, told_lengths
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_dict
 
 __all__ = ["items_section"]
 
@@ -28,7 +29,7 @@ def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
         for item in extremes_of(found)
     ]
     caption = "Lengths of leaves with 95% credible intervals; the mean, 0, is dashed. The JSON has all items."
-    drawn, said = lengths_figure(Dendrogram.from_dict(found["tree"]), numbers["method"]["unanswered"])
+    drawn, said = lengths_figure(from_dict(found["tree"]), numbers["method"]["unanswered"])
     return section(
         "items",
         "Typical and untypical items",

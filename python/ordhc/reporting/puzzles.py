@@ -9,6 +9,7 @@ from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.evaluate.held_out import Answers, verdicts
 from ordhc.reporting.counts import forms_of
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import lca_size
 
 __all__ = ["puzzles_of"]
 
@@ -102,7 +103,7 @@ def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: in
         return f"{labels[k]} and {labels[other]} join first"
     i, j, k = row.tolist()
     pairs = [(i, j), (i, k), (j, k)]
-    sizes = [int(tree.lca_size(*pair)) for pair in pairs]
+    sizes = [int(lca_size(tree, *pair)) for pair in pairs]
     least = min(sizes)
     if sizes.count(least) > 1:
         return "leaves it open"

@@ -112,7 +112,7 @@ def _repeats(linkage: ComparisonLinkage) -> None:
 def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
     """The clusters of a tree as sets of leaves."""
     members: list[frozenset[int]] = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    members += [frozenset()] * (tree.n_nodes - tree.n_leaves)
+    members += [frozenset()] * (len(tree.sizes))
     for node, above in enumerate(tree.parents[:-1].tolist()):
         members[above] |= members[node]
     return set(members)

@@ -118,7 +118,7 @@ class _Clusters:
     @classmethod
     def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> "_Clusters":
         n = trees[0].n_leaves
-        counts = [tree.n_nodes - n for tree in trees]
+        counts = [len(tree.sizes) for tree in trees]
         # A cluster's code is the exclusive or of random numbers of its leaves: different ones have the same
         # with a probability of 2^-128.
         of_leaves = np.random.default_rng(0).integers(0, 2**64, (n, 2), dtype=np.uint64)

@@ -1,6 +1,6 @@
-"""Trees in the forms in which others keep them."""
+"""Make a `Dendrogram` from a tree in another form."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,38 +25,42 @@ def as_dendrogram(
     names: Sequence[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """A dendrogram from any form of a tree.
+    """Return a `Dendrogram` made from any form of a tree.
 
     Parameters
     ----------
     tree
-        A `Dendrogram`; Newick text; SciPy's linkage matrix Z, (n - 1, 4); scikit-learn's `children_`,
-        (n - 1, 2), or a fitted estimator that has it (with `distances_` as heights, if it has these,
-        else heights are 1, 2, ...); or nested labels, (n,) or (n, L), such as the columns tissue and
-        subtype of a table, from coarse to fine. Also a tree of another package: a `DiGraph` of networkx
-        (as `Dendrogram.to_networkx` makes it, or with lengths of edges as "length" or "weight"), of ETE,
-        DendroPy or Biopython, SciPy's `ClusterNode`, and the single-linkage tree of hdbscan.
+        One of these:
+
+        * a `Dendrogram`, or the mapping that `Dendrogram.to_dict` returns
+        * Newick text
+        * SciPy's linkage matrix Z, (n - 1, 4), or its `ClusterNode`
+        * scikit-learn's `children_`, (n - 1, 2), or a fitted estimator with this attribute. Heights are
+          `distances_` if the estimator has them, else 1, 2, ...
+        * nested labels, (n,) or (n, L), from coarse to fine, such as columns tissue and subtype of a table
+        * a `DiGraph` of networkx, as `Dendrogram.to_networkx` makes it, or with lengths of edges as "length"
+          or "weight"
+        * a tree of ETE, DendroPy or Biopython, or the single-linkage tree of hdbscan
     n_leaves
-        The number of leaves, where it is known. It tells labels from merges, which is hardly ever
-        needed: merges name each cluster exactly once.
+        The number of leaves, if known. It distinguishes labels from merges, which is rarely needed because
+        merges name each cluster exactly once.
     names
-        The names of the leaves.
+        (n,), the names of the leaves.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
-        at least at the end.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     Dendrogram
-        Of nested labels: leaves of the same labels merge at height 1, those that differ in the last
-        column only at 2, and so on; L + 1 is the root. Equal labels in a finer column below different ones
-        in a coarser column are different clusters; None and NaN leave a leaf directly under its coarser
-        cluster.
+        With nested labels, leaves of the same labels merge at height 1, leaves that differ only in the last
+        column merge at height 2, and so on; the root has height L + 1. Equal labels in a fine column are
+        different clusters if the labels in a coarser column differ. None and NaN put a leaf directly below
+        its coarser cluster.
 
     Raises
     ------
     InputError
-        What is none of these; a column of labels that is coarser than the one before.
+        `tree` has none of these forms, or a column of labels is coarser than the column before.
 
     Examples
     --------
@@ -66,6 +70,8 @@ def as_dendrogram(
     '(3,(0,(1,2)));'
     >>> ordhc.as_dendrogram([[0, 1], [2, 3]]).n_leaves            # children_ of scikit-learn
     3
+    >>> ordhc.as_dendrogram(d.to_dict()) == d
+    True
     """
     if n_leaves is not None:
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
@@ -83,7 +89,9 @@ def as_dendrogram(
 
 def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) -> Dendrogram:
     if isinstance(tree, Dendrogram):
-        return tree if names is None else tree.with_names(names)
+        return tree if names is None else tree.replace(names=names)
+    if isinstance(tree, Mapping):
+        return _dendrogram(Dendrogram._from_dict(tree), n_leaves, names)
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
     if isinstance(tree, Rows):
@@ -107,7 +115,8 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
         raise InputError(
             f"{type(tree).__name__} of shape {table.shape} is no tree"
             + ("" if n_leaves is None else f" of {n_leaves} leaves")
-            + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2) or labels (n, L)"
+            + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2), labels (n, L) "
+            "or dict that Dendrogram.to_dict returned"
         )
     square = table.ndim == 2 and len(table) == table.shape[1] > 2 and table.dtype.kind in "iuf"
     if square and (table == table.T).all():

@@ -1,10 +1,10 @@
-"""The dendrogram: what we believe the hierarchy to be."""
+"""The class `Dendrogram`: a rooted tree, with everything that users do with trees."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,54 +32,67 @@ _ORDERS = ("preorder", "postorder")
 _LONGEST = np.finfo(np.float64).max / 8
 
 
+class _Kept:
+    """The type of `_KEPT`."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+#: The default of `Dendrogram.replace`: this part of the tree stays. None removes the part.
+_KEPT: Any = _Kept()
+
+
 class Dendrogram:
-    """A rooted tree of `n_leaves` leaves: what agglomeration makes, and any other hierarchy.
+    """A rooted tree of `n_leaves` leaves: the result of an agglomeration, or any other hierarchy.
 
-    Nodes are numbered: leaves 0 to n - 1, then inner nodes, children before parents, the root last. A tree
-    has *heights* (an agglomeration), or *lengths* of its edges (a phylogeny, an additive tree), or *shape*
-    alone; see `scale`. The constructor makes the binary tree of merges with heights, in which node n + k is
-    merge k, as SciPy labels clusters. `from_parents` makes any tree.
+    Leaves have the numbers 0 to n - 1. Inner nodes follow, children before parents, and the root is last. A
+    tree has *heights* (an agglomeration), or *lengths* of its edges (a phylogeny, an additive tree), or only
+    a *shape*; `scale` says which. The constructor makes a binary tree of merges and their heights. In this
+    tree node n + k is merge k, as SciPy numbers clusters. `from_parents` makes any tree.
 
-    Heights are in the units that the tree was made from: similarities (they fall towards the root) or
-    dissimilarities (they rise), see `kind`. An agglomeration is binary, also where heights are equal, until
-    `join_ties`. Trees that were read, learnt, contracted or made of labels have nodes of many children where
-    they say so.
+    Heights have the unit of the data: similarities, which fall towards the root, or dissimilarities, which
+    rise towards the root (`kind`). An agglomeration is binary, even if heights are equal;
+    ``contract(ties=True)`` joins nodes of equal height. Trees from files, learners, labels and `contract` can
+    have nodes with more than two children.
+
+    In shapes of arrays, n is the number of leaves and n_nodes the number of all nodes, ``len(tree.parents)``.
 
     Parameters
     ----------
     merges
-        (n - 1, 2) the two clusters of each merge.
+        (n - 1, 2), the two clusters of each merge.
     heights
-        (n - 1,) finite, the height of each merge.
+        (n - 1,), finite: the height of each merge.
     kind
-        "similarity" or "dissimilarity": what heights are.
+        "similarity" or "dissimilarity": the unit of the heights.
     names
-        (n,) the names of the leaves.
+        (n,), the names of the leaves.
     node_names
-        (n - 1,) for each merge the name of its node, or None.
+        (n - 1,), the name of the node of each merge, or None.
     support
-        (n - 1,) how sure each merge is, from 0 to 1, as `bootstrap` returns it; NaN where it is not known.
+        (n - 1,), from 0 to 1: how certain each merge is, for example as `bootstrap` estimates it. NaN where
+        the support is not known.
     leaf_heights
-        (n,) the heights at which the leaves are, as `cluster` returns them for dot products; by default 0
-        with dissimilarities and the height of the closest merge with similarities.
+        (n,), the heights of the leaves, which `cluster` sets for dot products. By default leaves have height
+        0 with dissimilarities, and the height of the closest merge with similarities.
     settings
         What made the tree, see `Dendrogram.settings`.
 
     Notes
     -----
-    Members by what they are for:
+    Members, in groups:
 
-    * shape: `n_leaves`, `n_nodes`, `parents`, `merges`, `sizes`, `lca_size`, `leaf_order`
-    * heights and lengths: `scale`, `kind`, `heights`, `leaf_heights`, `lengths`, `is_monotone`, `cophenetic`,
+    * Shape: `n_leaves`, `parents`, `merges`, `sizes`, `leaf_order`, `from_parents`
+    * Heights and lengths: `scale`, `kind`, `heights`, `leaf_heights`, `lengths`, `is_monotone`, `cophenetic`,
       `patristic`
-    * names, support, settings: `names`, `node_names`, `labels`, `support`, `settings`, `with_names`,
-      `with_node_names`, `with_support`, `with_settings`
-    * walks: `root`, `node`, `nodes`, `ancestor`, which give a `Node`
-    * flat clusters: `cut`
-    * changes, which return a new tree: `subtree`, `keep`, `prune`, `collapse`, `contract`, `join_ties`,
-      `reroot`, `ladderize`, `rotate`, `with_leaf_order`, `relabel`
-    * files and pictures: `to_newick`, `to_linkage_matrix`, `to_dict`, `to_frame`, `to_networkx`, `to_d3`,
-      `plot`, `savefig`, `to_html`; `from_newick`, `from_linkage_matrix`, `from_dict`
+    * Names, support, settings: `names`, `labels`, `node_names`, `support`, `settings`, `replace`
+    * Nodes: `root`, `node`, `nodes`
+    * Flat clusters: `cut`
+    * Changes (each returns a new tree): `keep`, `prune`, `collapse`, `contract`, `reroot`, `rotate`,
+      `relabel`
+    * Files and pictures: `to_newick`, `from_newick`, `to_linkage_matrix`, `from_linkage_matrix`, `to_dict`,
+      `to_frame`, `to_networkx`, `plot`, `savefig`
 
     Examples
     --------
@@ -261,13 +274,11 @@ class Dendrogram:
         return self._tree.n_leaves
 
     @property
-    def n_nodes(self) -> int:
-        """The number of nodes, leaves included."""
-        return self._tree.n_nodes
-
-    @property
     def parents(self) -> NDArray[np.int64]:
-        """The parent of each node, (n_nodes,), -1 for the root; `from_parents` takes them."""
+        """The parent of each node, leaves first, (n_nodes,); -1 for the root. `from_parents` takes parents.
+
+        The length of this array is the number of nodes.
+        """
         return self._cached("parents", self._parents)
 
     def _parents(self) -> NDArray[np.int64]:
@@ -422,9 +433,9 @@ class Dendrogram:
         if unknown.size:
             what = Node(self, int(unknown[0]))
             raise InputError(f"the edge above {what!r} has no length, so that paths have none")
-        found, parents = np.zeros(self.n_nodes), self._shape.parents
+        found, parents = np.zeros(self._tree.n_nodes), self._shape.parents
         with np.errstate(over="ignore"):
-            for node in range(self.n_nodes - 2, -1, -1):
+            for node in range(self._tree.n_nodes - 2, -1, -1):
                 found[node] = found[parents[node]] + lengths[node]
         if not np.abs(found).max() < _LONGEST:
             raise InputError(f"the leaves are too far from the root: paths are longer than {_LONGEST:.1e}")
@@ -468,45 +479,48 @@ class Dendrogram:
         numbers: tuple[str, ...] = self._cache["labels"]
         return numbers
 
-    def with_names(self, names: Sequence[str] | None) -> "Dendrogram":
-        """Return the same tree with other names of the leaves."""
-        return self._with(names=names)
+    def replace(
+        self,
+        *,
+        names: Sequence[str] | None = _KEPT,
+        node_names: Sequence[str | None] | None = _KEPT,
+        support: ArrayLike | None = _KEPT,
+        settings: Mapping[str, Any] | None = _KEPT,
+    ) -> "Dendrogram":
+        """Return the tree with other names, support or settings; parts that are not given stay.
 
-    def with_node_names(self, node_names: Sequence[str | None] | None) -> "Dendrogram":
-        """Return the same tree with other names of its inner nodes.
+        Parameters
+        ----------
+        names
+            (n,), the names of the leaves; None removes names.
+        node_names
+            (n_nodes - n,), the name of each inner node, or None; None instead of a list removes all of them.
+        support
+            (n_nodes - n,), from 0 to 1: how certain each inner node is, NaN where this is not known; None
+            removes support.
+        settings
+            What made the tree, see `settings`; None removes settings.
+
+        Raises
+        ------
+        InputError
+            A list has the wrong length, a name occurs twice, or support is outside of 0 to 1.
 
         Examples
         --------
         >>> import ordhc
-        >>> ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).with_node_names(["pets", None]).to_newick()
-        '(2:1,(0:0.5,1:0.5)pets:0.5);'
-        """
-        return self._with(node_names=node_names)
-
-    def with_support(self, support: ArrayLike | None) -> "Dendrogram":
-        """Return the same tree with other support.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).with_support([0.93, 1.0]).to_newick()
+        >>> d = ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 2.0], names=["cat", "dog", "car"])
+        >>> d.replace(node_names=["pets", None]).to_newick()
+        '(car:1,(cat:0.5,dog:0.5)pets:0.5);'
+        >>> d.replace(names=None, support=[0.93, 1.0]).to_newick()
         '(2:1,(0:0.5,1:0.5)93:0.5)100;'
+        >>> d.replace(settings={"linkage": "by hand"}).settings["linkage"]
+        'by hand'
         """
-        return self._with(support=support)
+        given = {"names": names, "node_names": node_names, "support": support, "settings": settings}
+        return self._with(**{what: value for what, value in given.items() if value is not _KEPT})
 
-    def with_settings(self, settings: Mapping[str, Any] | None) -> "Dendrogram":
-        """Return the same tree with other settings.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> d = ordhc.Dendrogram([(0, 1)], [2.0]).with_settings({"linkage": "by hand"})
-        >>> d.settings["linkage"], d.relabel([1, 0])
-        ('by hand', <Dendrogram: 2 leaves, dissimilarity 2 .. 2, by hand linkage>)
-        """
-        return self._with(settings=settings)
-
-    # Walks.
+    # Nodes.
 
     @property
     def root(self) -> Node:
@@ -519,7 +533,7 @@ class Dendrogram:
         >>> [child.leaf_names for child in d.root.children]
         [('car',), ('cat', 'dog')]
         """
-        return Node(self, self.n_nodes - 1)
+        return Node(self, self._tree.n_nodes - 1)
 
     def nodes(self, order: str = "preorder") -> Iterator[Node]:
         """Iterate over all nodes, leaves included.
@@ -537,36 +551,49 @@ class Dendrogram:
         ([4, 2, 3, 0, 1], [2, 0, 1, 3, 4])
         """
         order = _checks.choice("order", order, _ORDERS)
-        shape, root = self._shape, self.n_nodes - 1
+        shape, root = self._shape, self._tree.n_nodes - 1
         labels = shape.preorder(root) if order == "preorder" else shape.postorder(root)
         return (Node(self, label) for label in labels)
 
-    def node(self, which: int | str) -> Node:
-        """Return a node by its number or its name.
+    def node(self, which: Leaves) -> Node:
+        """Return a node: by its number or name, or the smallest cluster that contains a list of leaves.
 
         Parameters
         ----------
         which
-            The number of a node, or the name of a leaf or an inner node.
+            The number of a node; or the name of a leaf or an inner node; or a list of numbers or names of
+            leaves. For a list the result is the most recent common ancestor of these leaves. For a list of
+            one leaf the result is the leaf.
 
         Raises
         ------
         InputError
-            There is no such node, or more than one has this name.
+            There is no such node or leaf, several nodes have this name, or the list is empty.
 
         Examples
         --------
         >>> import ordhc
-        >>> d = ordhc.Dendrogram.from_newick("((cat,dog)pets,car);")
-        >>> d.node("pets") == d.node(3), d.node("dog").parent.name
+        >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
+        >>> d.node("pets") == d.node(4), d.node("dog").parent.name
         (True, 'pets')
+        >>> d.node(["cat", "cow"]).name, d.node([0, 1]).height, d.node([0, 3]).size
+        ('animals', 2.0, 4)
         """
         if isinstance(which, str):
             return Node(self, self._label_named(which))
-        label = _checks.whole("which", which, at_least=0)
-        if label >= self.n_nodes:
-            raise InputError(f"there is no node {label}; nodes are 0 to {self.n_nodes - 1}")
+        if isinstance(which, Iterable) and getattr(which, "ndim", None) != 0:
+            return Node(self, self._common_ancestor(self._some_leaves_of(which).tolist()))
+        label, root = _checks.whole("which", which, at_least=0), self._tree.n_nodes - 1
+        if label > root:
+            raise InputError(f"there is no node {label}; nodes are 0 to {root}")
         return Node(self, label)
+
+    def _common_ancestor(self, leaves: list[int]) -> int:
+        starts, sizes, parents = self._shape.starts, self._shape.sizes, self._shape.parents
+        label, last = min(leaves, key=starts.__getitem__), max(starts[leaf] for leaf in leaves)
+        while starts[label] + sizes[label] <= last:
+            label = parents[label]
+        return label
 
     def _label_named(self, name: str) -> int:
         places: dict[str, list[int]] | None = self._cache.get("places")
@@ -587,60 +614,6 @@ class Dendrogram:
             listed = ", ".join(map(str, found[:5])) + ("..." if len(found) > 5 else "")
             raise InputError(f"{len(found)} nodes have the name {shown(name)}: give a number, of {listed}")
         return found[0]
-
-    def ancestor(self, leaves: Leaves) -> Node:
-        """Return the most recent common ancestor: the node of the smallest cluster with all of some leaves.
-
-        Parameters
-        ----------
-        leaves
-            Numbers or names of leaves; of a single one the node is the leaf.
-
-        Raises
-        ------
-        InputError
-            There is no such leaf, or none is given.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
-        >>> d.ancestor(["cat", "cow"]).name, d.ancestor([0, 1]).height
-        ('animals', 2.0)
-        """
-        shape, numbers = self._shape, self._some_leaves_of(leaves)
-        places = np.array(shape.starts)[numbers]
-        last, label = int(places.max()), int(numbers[places.argmin()])
-        while shape.starts[label] + shape.sizes[label] <= last:
-            label = shape.parents[label]
-        return Node(self, label)
-
-    @overload
-    def lca_size(self, i: int, j: int) -> int: ...
-    @overload
-    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]": ...
-    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]":
-        """Return the number of leaves of the smallest cluster with both leaves; arrays are broadcast.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> d = ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
-        >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
-        (2, array([2, 3]))
-        """
-        first, second = _checks.whole_numbers("labels", i), _checks.whole_numbers("labels", j)
-        try:
-            a, b = np.broadcast_arrays(first, second)
-        except ValueError:
-            raise InputError(
-                f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
-            ) from None
-        sizes = self._tree.lca_sizes(
-            np.ascontiguousarray(a.ravel(), dtype=np.int64),
-            np.ascontiguousarray(b.ravel(), dtype=np.int64),
-        )
-        return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
 
     @shows_progress("ordering")
     def leaf_order(
@@ -785,8 +758,8 @@ class Dendrogram:
 
     def _at_depth(self, depth: int) -> NDArray[np.int64]:
         shape, n = self._shape, self.n_leaves
-        depths, top = [0] * self.n_nodes, list(range(self.n_nodes))
-        for node in range(self.n_nodes - 2, -1, -1):
+        depths, top = [0] * self._tree.n_nodes, list(range(self._tree.n_nodes))
+        for node in range(self._tree.n_nodes - 2, -1, -1):
             above = shape.parents[node]
             depths[node] = depths[above] + 1
             if depths[node] > depth:
@@ -796,41 +769,22 @@ class Dendrogram:
 
     # Changes: each returns a new tree.
 
-    def subtree(self, node: Node | int | str) -> "Dendrogram":
-        """Return the tree of the leaves below a node, with everything that this tree has of them.
+    def keep(self, leaves: Leaves | Node) -> "Dendrogram":
+        """Return the tree of some leaves, or the subtree below a node.
 
-        Leaves are numbered from 0 in the order of their numbers here (`node.leaves`, sorted), nodes in their
-        order. Leaves stay at the heights at which they are here.
-
-        Parameters
-        ----------
-        node
-            A `Node` of this tree, or its number or name.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> d = ordhc.Dendrogram.from_newick("(car:3,((cat:1,dog:1)90:1,cow:2)95:1);")
-        >>> d.subtree(d.root.children[1]).to_newick()
-        '((cat:1,dog:1)90:1,cow:2)95;'
-        """
-        return self._derived(self._tree.restricted(np.sort(self._own(node).leaves)))
-
-    def keep(self, leaves: Leaves) -> "Dendrogram":
-        """Return the tree of some leaves, without nodes that are left with one child.
-
-        Leaves are numbered from 0 in the order of their numbers here. Heights, support and names of the nodes
-        that stay are what they were; lengths of edges one after the other add up.
+        Inner nodes that are left with one child are removed. The other inner nodes keep their heights,
+        support and names; lengths of edges that become one edge are added up. Leaves keep their heights, and
+        are numbered from 0 in the order of their old numbers.
 
         Parameters
         ----------
         leaves
-            Numbers or names, in any order.
+            Numbers or names of leaves, in any order; or a `Node` of this tree, for all leaves below it.
 
         Raises
         ------
         InputError
-            There is no such leaf, one is given twice, or none is given.
+            A leaf does not exist or is given twice, no leaf is given, or the node is of another tree.
 
         Examples
         --------
@@ -838,20 +792,30 @@ class Dendrogram:
         >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
         >>> d.keep(["cat", "cow", "car"]).to_newick()
         '((cat:2,cow:2)animals:1,car:3);'
+        >>> d.keep(d.node("animals")).to_newick()
+        '((cat:1,dog:1)pets:1,cow:2)animals;'
         """
-        numbers = self._some_leaves_of(leaves)
-        times = np.bincount(numbers)
-        if times.max() > 1:
-            raise InputError(f"leaf {shown(self.labels[times.argmax()])} is given {times.max()} times")
+        if isinstance(leaves, Node):
+            numbers = self._own(leaves).leaves
+        else:
+            numbers = self._some_leaves_of(leaves)
+            times = np.bincount(numbers)
+            if times.max() > 1:
+                raise InputError(f"leaf {shown(self.labels[times.argmax()])} is given {times.max()} times")
         return self._derived(self._tree.restricted(np.sort(numbers)))
 
     def prune(self, leaves: Leaves) -> "Dendrogram":
-        """Return the tree without some leaves, as `keep` returns it for all others.
+        """Return the tree without some leaves; `keep` describes what becomes of the inner nodes.
+
+        Parameters
+        ----------
+        leaves
+            Numbers or names of the leaves to remove.
 
         Raises
         ------
         InputError
-            There is no such leaf, or none would be left.
+            A leaf does not exist, or no leaf would be left.
 
         Examples
         --------
@@ -942,63 +906,72 @@ class Dendrogram:
             ]
         return found
 
-    def contract(self, min_support: float) -> "Dendrogram":
-        """Return the tree without the nodes of less support: their children become those of the node above.
+    def contract(self, min_support: float | None = None, *, ties: bool = False) -> "Dendrogram":
+        """Return the tree without weak or tied inner nodes: their children move up to the node above.
 
-        Leaves, the root, and nodes whose support is not known (NaN) stay. In a tree with lengths the length
-        above a node that goes is added to its children's.
+        Leaves and the root always stay. In a tree with lengths, the length of the edge above a removed node
+        is added to the edges of its children. Support and names of removed nodes are dropped. With both
+        arguments, ties are contracted first.
 
         Parameters
         ----------
         min_support
-            From 0 to 1. With 0.5 a tree of `ordhc.posterior` keeps what is more likely than not.
+            From 0 to 1. Remove nodes whose support is below this limit. Nodes of unknown support (NaN) stay.
+            With 0.5 a tree of `ordhc.posterior` keeps the clusters that are more likely than not.
+        ties
+            Remove nodes that have the same height as the node above. In a tree with lengths, these are the
+            inner nodes below an edge of length 0. A tree of shape alone has no ties.
 
         Raises
         ------
         InputError
-            The tree has no `support`.
+            Neither `min_support` nor `ties` is given, or the tree has no `support` to compare with the limit.
+
+        See Also
+        --------
+        ordhc.supported : Remove nodes that too few questions support.
 
         Examples
         --------
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)90:1,cow:2)40:1,car:3);")
-        >>> d.contract(0.5).to_newick()
+        >>> d.contract(min_support=0.5).to_newick()
         '((cat:1,dog:1)90:2,cow:3,car:3);'
-        """
-        min_support = _checks.number("min_support", min_support, at_least=0, at_most=1)
-        if self.support is None:
-            if self.n_nodes - self.n_leaves > 1:
-                raise InputError(
-                    "the tree has no support: ordhc.bootstrap, ordhc.posterior and ordhc.consensus give it, "
-                    "or labels of nodes in Newick"
-                )
-            return self
-        weak = self.support < min_support
-        weak[-1:] = False
-        return self._derived(self._tree.without(weak)) if weak.any() else self
-
-    def join_ties(self) -> "Dendrogram":
-        """Return the tree in which a node at the same height as the node above it is part of that node.
-
-        Support and names of nodes that become a part of another node are left out. In a tree with lengths
-        these are inner nodes with an edge of length 0 above; a tree of shape alone stays as it is.
-
-        Examples
-        --------
-        >>> import ordhc
         >>> d = ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 1.0])
-        >>> d.to_newick(branch_lengths=False), d.join_ties().to_newick(branch_lengths=False)
+        >>> d.to_newick(branch_lengths=False), d.contract(ties=True).to_newick(branch_lengths=False)
         ('(2,(0,1));', '(0,1,2);')
         """
-        if self.scale == "shape":
-            return self
-        inner = self._tree.parents()[self.n_leaves :] - self.n_leaves
+        goes = np.zeros(self._tree.n_nodes - self.n_leaves, dtype=bool)
+        if _checks.flag("ties", ties):
+            goes |= self._tied()
+        elif min_support is None:
+            raise InputError("contract needs min_support=, for example 0.5, or ties=True, or both")
+        if min_support is not None:
+            goes |= self._weak(_checks.number("min_support", min_support, at_least=0, at_most=1))
+        goes[-1:] = False
+        return self._derived(self._tree.without(goes)) if goes.any() else self
+
+    def _tied(self) -> NDArray[np.bool_]:
+        """Whether each inner node has the height of the node above; True for the root."""
+        n = self.n_leaves
+        ties: NDArray[np.bool_] = np.zeros(self._tree.n_nodes - n, dtype=bool)
         if self.scale == "heights":
-            ties = self.heights == self.heights[inner]
-        else:
-            ties = self.lengths[self.n_leaves :] == 0
-        ties[-1:] = False
-        return self._derived(self._tree.without(ties)) if ties.any() else self
+            ties = self.heights == self.heights[self._tree.parents()[n:] - n]
+        elif self.scale == "lengths":
+            ties = self.lengths[n:] == 0
+        return ties
+
+    def _weak(self, min_support: float) -> NDArray[np.bool_]:
+        """Whether the support of each inner node is below a limit."""
+        n_inner = self._tree.n_nodes - self.n_leaves
+        if self.support is not None:
+            return self.support < min_support
+        if n_inner > 1:
+            raise InputError(
+                "the tree has no support: ordhc.bootstrap, ordhc.posterior and ordhc.consensus give it, "
+                "or labels of nodes in Newick"
+            )
+        return np.zeros(n_inner, dtype=bool)
 
     def reroot(
         self,
@@ -1049,7 +1022,7 @@ class Dendrogram:
         is_shape = self.scale == "shape"
         if n < 2:
             return self
-        lengths = np.zeros(self.n_nodes) if is_shape else self.lengths
+        lengths = np.zeros(self._tree.n_nodes) if is_shape else self.lengths
         if midpoint:
             if is_shape:
                 raise InputError("the tree has neither heights nor lengths, and so no midpoint")
@@ -1082,64 +1055,60 @@ class Dendrogram:
             names = tuple([names[at - n] if at >= n else None for at in nodes.tolist()])
         return self._with(tree, support=support, node_names=names, standing=None)
 
-    def ladderize(self, *, largest_first: bool = False) -> "Dendrogram":
-        """Return the tree with the children of each node in the order of their sizes, the smallest first.
+    def rotate(
+        self,
+        node: Node | int | str | None = None,
+        *,
+        order: "Sequence[int | str] | NDArray[Any] | None" = None,
+        by_size: str | None = None,
+    ) -> "Dendrogram":
+        """Return the tree with its leaves written and drawn in another order; clusters stay the same.
 
-        Children of equal size stay in order. Only the order in which leaves are written and drawn changes.
-
-        Parameters
-        ----------
-        largest_first
-            Put the largest child first.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> d = ordhc.Dendrogram.from_newick("(((cat,dog),cow),car);")
-        >>> d.ladderize().to_newick()
-        '(car,(cow,(cat,dog)));'
-        """
-        largest_first = _checks.flag("largest_first", largest_first)
-        return self._with(standing=orders.by_size(self._shape, largest_first=largest_first))
-
-    def rotate(self, node: Node | int | str) -> "Dendrogram":
-        """Return the tree with the children of a node in the opposite order, as it is written and drawn.
+        Give one of the three arguments.
 
         Parameters
         ----------
         node
-            A `Node` of this tree, or its number or name.
-
-        Examples
-        --------
-        >>> import ordhc
-        >>> d = ordhc.Dendrogram.from_newick("((cat,dog)pets,car);")
-        >>> d.rotate(d.root).to_newick()
-        '(car,(cat,dog)pets);'
-        """
-        return self._with(standing=orders.turned(self._shape, self._own(node).label))
-
-    def with_leaf_order(self, leaves: "Sequence[int | str] | NDArray[Any]") -> "Dendrogram":
-        """Return the tree with its leaves in this order, as it is written and drawn.
-
-        Parameters
-        ----------
-        leaves
-            The numbers or names of all leaves.
+            A `Node` of this tree, or its number or name: reverse the order of the children of this node.
+        order
+            (n,), the numbers or names of all leaves in the new order.
+        by_size
+            "ascending" or "descending": sort the children of every node by their number of leaves. Children
+            of equal size keep their order. Other packages call this operation ladderize.
 
         Raises
         ------
         InputError
-            A leaf is missing or given twice, or branches would cross: leaves of a cluster are apart.
+            None or several of the arguments are given; there is no such node; in `order` a leaf is missing or
+            occurs twice, or leaves of one cluster are apart, so that branches would cross.
+
+        See Also
+        --------
+        leaf_order : The present order, or the order in which neighbouring leaves are closest.
 
         Examples
         --------
         >>> import ordhc
         >>> d = ordhc.Dendrogram.from_newick("((cat,dog)pets,car);")
-        >>> d.with_leaf_order(["car", "dog", "cat"]).to_newick()
+        >>> d.rotate(d.root).to_newick(), d.rotate("pets").to_newick()
+        ('(car,(cat,dog)pets);', '((dog,cat)pets,car);')
+        >>> d.rotate(order=["car", "dog", "cat"]).to_newick()
         '(car,(dog,cat)pets);'
+        >>> d.rotate(by_size="ascending").to_newick()
+        '(car,(cat,dog)pets);'
         """
-        return self._with(standing=orders.checked(self._shape, self.labels, self._leaves_of(leaves)))
+        choices = {"node": node, "order": order, "by_size": by_size}
+        given = [what for what, value in choices.items() if value is not None]
+        if len(given) != 1:
+            raise InputError(f"give one of node, order and by_size, not {' and '.join(given) or 'none'}")
+        if node is not None:
+            standing = orders.turned(self._shape, self._own(node).label)
+        elif order is not None:
+            standing = orders.checked(self._shape, self.labels, self._leaves_of(order))
+        else:
+            by_size = _checks.choice("by_size", by_size, ("ascending", "descending"))
+            standing = orders.by_size(self._shape, largest_first=by_size == "descending")
+        return self._with(standing=standing)
 
     def relabel(self, leaves: ArrayLike) -> "Dendrogram":
         """Return the tree over renumbered leaves: leaf i becomes `leaves[i]`, with its name.
@@ -1324,7 +1293,15 @@ class Dendrogram:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dict that JSON can hold; `from_dict` restores the tree unchanged."""
+        """Return the whole tree as a dict that JSON can store; `ordhc.as_dendrogram` restores the tree.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram([(0, 1)], [0.5], names=["cat", "dog"])
+        >>> d.to_dict()["parents"], ordhc.as_dendrogram(d.to_dict()) == d
+        ([2, 2, -1], True)
+        """
         found: dict[str, Any] = {
             "n_leaves": self.n_leaves,
             "names": None if self.names is None else list(self.names),
@@ -1339,8 +1316,8 @@ class Dendrogram:
         return {**found, **self._annotations.to_dict()}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
-        """Make the tree of which `to_dict` returned everything."""
+    def _from_dict(cls, data: Any) -> "Dendrogram":
+        """Restore the tree from what `to_dict` returned."""
         if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
             raise InputError(
                 "a tree is a dict that has the keys n_leaves and parents, and heights or lengths"
@@ -1389,7 +1366,7 @@ class Dendrogram:
         >>> table["label"], table["parent"], table["name"]
         ([0, 1, 2, 3, 4], [3, 3, 4, 4, None], ['cat', 'dog', 'car', None, None])
         """
-        return tables.as_frame(map(self.node, range(self.n_nodes)), backend)
+        return tables.as_frame(map(self.node, range(self._tree.n_nodes)), backend)
 
     def to_networkx(self) -> "networkx.DiGraph[int]":
         """Return the tree as a graph of NetworkX (the extra `trees`), with edges from parents to children.
@@ -1403,23 +1380,10 @@ class Dendrogram:
         >>> sorted(graph.edges(data="length")), graph.nodes[0]["name"]
         ([(3, 0, 0.25), (3, 1, 0.25), (4, 2, 1.0), (4, 3, 0.75)], 'cat')
         """
-        nodes = map(self.node, range(self.n_nodes))
+        nodes = map(self.node, range(self._tree.n_nodes))
         return tables.as_graph(
             nodes, scale=self.scale, kind=self.kind, leaf_heights=self.leaf_heights is not None
         )
-
-    def to_d3(self) -> str:
-        """Return the tree as nested JSON, as D3's ``hierarchy(JSON.parse(text))`` takes it.
-
-        Each node has height, size and label, name, support and branch_length as far as there are any, and but
-        for leaves children. Leaves without names are called by their numbers.
-
-        Examples
-        --------
-        >>> Dendrogram([(0, 1)], [0.5], names=["cat", "dog"]).to_d3()[:70]
-        '{"height": 0.5, "size": 2, "label": 2, "children": [{"name": "cat", "h'
-        """
-        return tables.as_nested_json(self.root)
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).
@@ -1444,75 +1408,46 @@ class Dendrogram:
         return plot_dendrogram(self, ax, **{"pyplot": ax is None, **checked_options(options)})
 
     def savefig(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Draw the tree into an svg, png or pdf file (the extra `plot`), the same file every time.
+        """Draw the tree into an svg, png or pdf file, or write an html page to explore the tree.
 
-        Text stays text: it can be edited in SVG, and PDF has fonts of Type 42.
+        The same tree and options give the same file. In svg and pdf files text stays text, so that it can be
+        edited. Pictures need Matplotlib (the extra `plot`); the page does not.
+
+        The page is one file that needs no network. It zooms, searches and collapses the tree, cuts it into
+        clusters that can be copied, and exports svg. Mouse, touch, keyboard and screen readers work.
 
         Parameters
         ----------
         path
-            The file; its ending decides the format.
+            The file. Its ending decides the format: .svg, .png, .pdf, or .html (.htm).
         **options
-            `dpi` of a png (150), and as `ordhc.plotting.plot_dendrogram` takes them: ``width=85`` is a
-            column of a journal, in millimetres.
-        """
-        from ordhc.plotting.drawing import save_plot
+            For all formats: `n_clusters` (color clusters as `cut` makes them), `support_threshold` (0 to 1),
+            `title`.
 
-        save_plot(self, path, **options)
+            For pictures: the other options of `ordhc.plotting.plot_dendrogram`; ``width=85``, in millimetres,
+            fits a column of a journal. For png also `dpi` (150).
 
-    def to_html(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        n_clusters: int | None = None,
-        support_threshold: float = 0.0,
-        texts: Mapping[Any, Any] | None = None,
-        pictures: Mapping[Any, Any] | None = None,
-        title: str | None = None,
-    ) -> str | None:
-        """Return or write a page that shows the tree: zoom, collapse, search, cut, copy clusters, export SVG.
-
-        The tree is drawn as `plot` draws it: with lengths as a phylogram, of shape alone as a cladogram. The
-        page is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
-
-        Parameters
-        ----------
-        path
-            The file; without one the page is returned.
-        n_clusters
-            Clusters to begin with, at most, as `cut` makes them.
-        support_threshold
-            Support from which it is shown, from 0 to 1; branches below it are dashed.
-        texts, pictures
-            By the names of leaves what is shown under the pointer: texts, and pictures as bytes or as paths
-            of files (png, jpeg, gif, webp, svg), which are put into the page.
-        title
-            Of the page.
+            For pages: `texts` and `pictures`, mappings from names of leaves to what is shown under the
+            pointer. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied into
+            the page.
 
         Raises
         ------
         InputError
-            Names that no leaf has, files that are no pictures.
+            The ending or an option is unknown, an option belongs to another format, a leaf does not exist,
+            or a file is not a picture.
+        MissingExtraError
+            Matplotlib is not installed.
 
         Examples
         --------
         >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
-        >>> d.to_html(n_clusters=2, texts={"cat": "purrs"})[:15]
-        '<!doctype html>'
+        >>> d.savefig("tree.pdf", width=85, n_clusters=2)                     # doctest: +SKIP
+        >>> d.savefig("tree.html", n_clusters=2, texts={"cat": "purrs"})      # doctest: +SKIP
         """
-        from ordhc.plotting.pages import page, write_page
+        from ordhc.plotting.saving import save_plot
 
-        options: dict[str, Any] = {
-            "n_clusters": n_clusters,
-            "support_threshold": support_threshold,
-            "texts": texts,
-            "pictures": pictures,
-            "title": title,
-        }
-        if path is None:
-            return page(self, **options)
-        write_page(self, path, **options)
-        return None
+        save_plot(self, path, **options)
 
     def __eq__(self, other: object) -> bool:
         """Whether nodes, heights or lengths, names and support are the same."""
@@ -1537,13 +1472,13 @@ class Dendrogram:
         return f"<Dendrogram: {leaves}{span}{made}>"
 
     def _repr_html_(self) -> str:
-        """Return the page of `to_html`, in a notebook; of more than 5,000 leaves only the text."""
+        """Return the page of `savefig` for a notebook; trees of more than 5,000 leaves are shown as text."""
         from ordhc.plotting.pages import inline
 
         return inline(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dendrogram.from_dict, (self.to_dict(),)
+        return Dendrogram._from_dict, (self.to_dict(),)
 
 
 def _checked_parents(given: Any) -> tuple[NDArray[np.int64], int]:

@@ -198,7 +198,7 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
 
 def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
     """The tree as the crate has it, merges of equal height as one node if `join_ties`."""
-    return (tree.join_ties() if _checks.flag("join_ties", join_ties) else tree)._tree
+    return (tree.contract(ties=True) if _checks.flag("join_ties", join_ties) else tree)._tree
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:

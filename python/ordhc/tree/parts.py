@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
+from ordhc.errors import InputError
 from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.shape import Shape
@@ -33,6 +34,45 @@ def node_heights(tree: Dendrogram) -> NDArray[np.float64]:
 def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
     """Return the length of the path from the root to each node."""
     return tree._root_distances()
+
+
+def lca_size(tree: Dendrogram, i: ArrayLike, j: ArrayLike) -> Any:
+    """Return the number of leaves of the smallest cluster that contains two leaves.
+
+    Arrays of leaves are broadcast and give an array; two numbers give an int. For single pairs,
+    ``tree.node([i, j]).size`` is the same number.
+
+    Raises
+    ------
+    InputError
+        There is no such leaf, or the shapes cannot be broadcast.
+
+    Examples
+    --------
+    >>> tree = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+    >>> lca_size(tree, 0, 1), lca_size(tree, [0, 0], [1, 2])
+    (2, array([2, 3]))
+    """
+    first, second = _checks.whole_numbers("labels", i), _checks.whole_numbers("labels", j)
+    try:
+        a, b = np.broadcast_arrays(first, second)
+    except ValueError:
+        raise InputError(
+            f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
+        ) from None
+    sizes = tree._tree.lca_sizes(
+        np.ascontiguousarray(a.ravel(), dtype=np.int64),
+        np.ascontiguousarray(b.ravel(), dtype=np.int64),
+    )
+    return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
+
+
+def from_dict(data: Any) -> Dendrogram:
+    """Restore a dendrogram from what `Dendrogram.to_dict` returned, and nothing else.
+
+    `ordhc.as_dendrogram` accepts other forms of trees too. A value from a JSON file must be this dict.
+    """
+    return Dendrogram._from_dict(data)
 
 
 def from_engine(

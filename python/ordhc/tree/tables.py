@@ -86,7 +86,18 @@ def as_graph(nodes: Iterable[Node], **about: Any) -> "networkx.DiGraph[int]":
 
 
 def as_nested_json(root: Node) -> str:
-    """See `Dendrogram.to_d3`; deep trees are no deep recursion."""
+    """Return a node and all nodes below as nested JSON, which D3's ``hierarchy(JSON.parse(text))`` reads.
+
+    Each node has height, size and label; name, support and branch_length if known; and children unless the
+    node is a leaf. A leaf without a name has its number as name. The function does not recurse, so that deep
+    trees work.
+
+    Examples
+    --------
+    >>> from ordhc.tree.dendrogram import Dendrogram
+    >>> as_nested_json(Dendrogram([(0, 1)], [0.5], names=["cat", "dog"]).root)[:70]
+    '{"height": 0.5, "size": 2, "label": 2, "children": [{"name": "cat", "h'
+    """
     text: list[str] = []
     waiting: list[Node | str] = [root]
     while waiting:

@@ -7,6 +7,7 @@ import scipy.sparse
 import ordhc
 from ordhc import Dendrogram, Quadruplets, Triplets, metrics
 from ordhc.io import read_names, read_reference, read_vectors
+from ordhc.tree.parts import lca_size
 from support.mistakes.files import distances
 
 ROWS = [(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)]
@@ -131,7 +132,7 @@ REFUSED = {
     "a number as text": (lambda: TREE.cut("2"), r"n_clusters = '2' is not a whole number"),
     "neither clusters nor height": (lambda: TREE.cut(), r"give one of n_clusters, height, depth and path, not none"),
     "a height in words": (lambda: TREE.cut(height="high"), r"height must be numbers, not text such as 'high'"),
-    "a leaf that there is not": (lambda: TREE.lca_size(0, 7), r"7"),
+    "a leaf that there is not": (lambda: lca_size(TREE, 0, 7), r"7"),
     "comparisons for a tree": (lambda: ordhc.as_dendrogram(T), r"Triplets are no tree: ordhc\.cluster makes one of them"),
     "a matrix for a tree": (lambda: ordhc.as_dendrogram(S), r"a symmetric matrix, \(4, 4\), is no tree: ordhc\.linkage\(D, dissimilarity=True\) makes one of distances, ordhc\.linkage\(S, dissimilarity=False\) of similarities"),
     "a file's name for a tree": (lambda: ordhc.as_dendrogram("x.nwk"), r"'x\.nwk' is no Newick text; files are read by ordhc\.read_tree"),

@@ -149,7 +149,7 @@ def label(
     for path in plots:
         found.savefig(path)
     if html is not None:
-        found.to_html(html)
+        found.savefig(html)
     if not (outputs or plots or html):
         say(found.to_newick())
 

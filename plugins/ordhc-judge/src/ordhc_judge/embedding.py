@@ -69,7 +69,7 @@ def embed(
     >>> items = ["cat", "dog", "bus", "car"]
     >>> with serve("((0,1),(2,3));", items) as server:
     ...     X = ordhc_judge.embed(items, server.url, "model")
-    >>> tree = ordhc.cluster(X, similarity="cosine").with_names(items)
+    >>> tree = ordhc.cluster(X, similarity="cosine").replace(names=items)
     >>> ordhc.metrics.robinson_foulds(tree, "((cat,dog),(bus,car));")
     0.0
     """

@@ -96,7 +96,7 @@ def label(
     >>> import ordhc, ordhc_judge
     >>> from ordhc_judge.testing import serve
     >>> items = ["red card", "blue card", "red loan", "blue loan"]
-    >>> tree = ordhc.Dendrogram.from_newick("((0,1),(2,3));").with_names(items)
+    >>> tree = ordhc.Dendrogram.from_newick("((0,1),(2,3));").replace(names=items)
     >>> with serve(tree, items) as server:
     ...     named = ordhc_judge.label(tree, items, server.url, "model", words=1, levels=2)
     >>> [node.name for node in named.root.children]
@@ -128,7 +128,7 @@ def label(
         names = engine.run(lambda asker: work.names(asker, tree, most))
     finally:
         engine.close()
-    return tree.with_node_names([names.get(node) for node in range(tree.n_leaves, tree.n_nodes)])
+    return tree.replace(node_names=[names.get(node) for node in range(tree.n_leaves, len(tree.parents))])
 
 
 def _texts(tree: ordhc.Dendrogram, items: Any) -> list[str]:

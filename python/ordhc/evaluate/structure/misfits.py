@@ -91,7 +91,7 @@ def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, be
     answers, leaves = place[answers[kept]], leaves[kept]
     common = common_clusters(tree, answers, leaves, len(scored.at))
     members = [(leaf, answers[leaves == leaf]) for leaf in range(tree.n_leaves)]
-    members += [(node, np.flatnonzero(common == node)) for node in range(tree.n_leaves, tree.n_nodes)]
+    members += [(node, np.flatnonzero(common == node)) for node in range(tree.n_leaves, len(tree.parents))]
     found, tails, counts = [], [], [0, 0]
     for label, of in members:
         if len(of) < FEWEST:

@@ -66,22 +66,15 @@ def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
 
 
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:
-    """(m,) whether the answers of a session's table agree with a tree: 1, 0, or NaN where it says nothing."""
-    size = tree.lca_size
-    leaves = [table[f"leaf_{place}"].astype(np.int64) for place in range(1, width + 1)]
+    """Return (m,) whether each answer of a session's table agrees with a tree: 1, 0, or NaN for no opinion.
+
+    The tree, or the person, can have no opinion.
+    """
+    rows = np.column_stack([table[f"leaf_{place}"].astype(np.int64) for place in range(1, width + 1)])
     answers = table["answer"].astype(np.int64)
-    if not len(answers):
-        return np.zeros(0)
-    if width == 4:
-        first, second = size(leaves[0], leaves[1]), size(leaves[2], leaves[3])
-        right = np.where(first < second, 1, -1)
-        silent = (first == second) | (answers == 0)
-    else:
-        pairs = np.stack([size(leaves[1], leaves[2]), size(leaves[0], leaves[2]), size(leaves[0], leaves[1])])
-        right = pairs.argmin(axis=0)
-        ordered = np.sort(pairs, axis=0)
-        silent = (ordered[0] == ordered[1]) | (answers < 0)
-    return np.where(silent, np.nan, (right == answers).astype(float))
+    right = ordhc.oracles.from_tree(tree)(rows)
+    none = 0 if width == 4 else -1
+    return np.where((right == none) | (answers == none), np.nan, (right == answers).astype(float))
 
 
 def wilson(right: float, n: int) -> tuple[float, float]:

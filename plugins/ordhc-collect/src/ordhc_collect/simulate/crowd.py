@@ -73,7 +73,7 @@ class Answering:
     def __init__(
         self, tree: Dendrogram, question: str, accuracy: float | None, seed: str, gold: Gold | None = None
     ) -> None:
-        self._size, self._question, self._accuracy = tree.lca_size, question, accuracy
+        self._tree, self._question, self._accuracy = tree, question, accuracy
         self._chance = random.Random(seed)
         gold = Gold() if gold is None else gold
         self._gold = {key_of(row): (row, answer) for row, answer in zip(gold.rows, gold.answers, strict=True)}
@@ -109,4 +109,4 @@ class Answering:
         return self._chance.choice(best)
 
     def _of(self, a: int, b: int) -> int:
-        return int(self._size(a, b))
+        return self._tree.node([a, b]).size

@@ -74,14 +74,14 @@ def test_it_is_what_its_twin_does(seed, at_least, wrong):
                 questions[three] = three[odd]
     rows = [(*(leaf for leaf in three if leaf != odd), odd) for three, odd in questions.items()]
     data = ordhc.Triplets(np.array(rows, dtype=int).reshape(-1, 3), tree.n_leaves)
-    found = ordhc.contract(tree, data, at_least)
+    found = ordhc.supported(tree, data, at_least)
     expected, gone = twin(tree, questions, at_least)
     assert nested(found.root) == expected
     assert sorted(reason["size"] for reason in found.settings["contracted"]) == sorted(map(len, gone))
     # Asking the same again changes nothing.
     twice = ordhc.Triplets(np.array(rows * 2, dtype=int).reshape(-1, 3), tree.n_leaves)
-    assert ordhc.contract(tree, twice, at_least) == found
-    assert ordhc.Dendrogram.from_dict(found.to_dict()) == found
+    assert ordhc.supported(tree, twice, at_least) == found
+    assert ordhc.as_dendrogram(found.to_dict()) == found
 
 
 def random_tree(random, n):
@@ -105,7 +105,7 @@ def test_support_and_reasons():
         ("d", "e", "a"),
         ("b", "e", "d"),
     ]
-    found = ordhc.contract(tree, ordhc.Triplets(answers, names=tree.names), 2)
+    found = ordhc.supported(tree, ordhc.Triplets(answers, names=tree.names), 2)
     assert nested(found.root) == frozenset([frozenset([0, 1, 2]), 3, 4, 5])
     (abc,) = [node for node in found.root.children if not node.is_leaf]
     # Two questions speak for it, and one against.
@@ -116,9 +116,9 @@ def test_support_and_reasons():
         {"leaves": (3, 4), "size": 2, "questions": 1, "against": 1},
     ]
     assert found.names == tree.names
-    whole = ordhc.contract(tree, ordhc.Triplets(answers, names=tree.names), 0)
+    whole = ordhc.supported(tree, ordhc.Triplets(answers, names=tree.names), 0)
     assert nested(whole.root) == nested(tree.root)
-    star = ordhc.contract(tree, ordhc.Triplets(answers, names=tree.names), 99)
+    star = ordhc.supported(tree, ordhc.Triplets(answers, names=tree.names), 99)
     assert nested(star.root) == frozenset(range(6))
 
 
@@ -126,8 +126,8 @@ def test_learning_from_a_persistent_liar():
     truth = balanced(128)
     oracle = persistent(ordhc.oracles.from_tree(truth), 0.9)
     settings = {"p": 0.85, "noise": "persistent", "seed": 1}
-    careful = ordhc.learn(oracle, 128, contract=2, **settings)
-    plain = ordhc.learn(oracle, 128, contract=0, **settings)
+    careful = ordhc.learn(oracle, 128, supported_by=2, **settings)
+    plain = ordhc.learn(oracle, 128, supported_by=0, **settings)
     n_nodes = [sum(not node.is_leaf for node in tree.nodes()) for tree in (plain, careful)]
     assert n_nodes[1] < n_nodes[0]
     assert len(careful.settings["contracted"]) == n_nodes[0] - n_nodes[1]
@@ -139,7 +139,7 @@ def test_learning_from_a_persistent_liar():
 
 def test_merges_of_equal_height_are_one_node():
     truth = ordhc.as_dendrogram("((0,1,2,3,4),(5,6,7),8);")
-    tree = ordhc.learn(ordhc.oracles.from_tree(truth), contract=1)
+    tree = ordhc.learn(ordhc.oracles.from_tree(truth), supported_by=1)
     assert tree.settings["contracted"] == ()
     assert nested(tree.root) == nested(truth.root)
     assert {node.support for node in tree.root.children if not node.is_leaf} == {1.0}
@@ -173,26 +173,26 @@ def wrong(tree, truth):
 def test_going_on_sessions_and_the_command_line(tmp_path, capsys):
     truth = ordhc.as_dendrogram(TRUTH)
     oracle = ordhc.oracles.from_tree(truth)
-    expected = ordhc.learn(oracle, contract=1)
+    expected = ordhc.learn(oracle, supported_by=1)
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=10) as session:
-        assert ordhc.learn(oracle, session=session, contract=1) == expected
+        assert ordhc.learn(oracle, session=session, supported_by=1) == expected
     learner = ordhc.Learner(10)
     ordhc.learn(oracle, learner=learner, budget=5)
-    assert ordhc.learn(oracle, learner=learner, contract=1) == expected
+    assert ordhc.learn(oracle, learner=learner, supported_by=1) == expected
     elsewhere = ordhc.Learner(10)
     asked = elsewhere.ask()
     elsewhere.tell(asked.ids, oracle(asked.rows))
     with pytest.raises(ordhc.InputError, match="1 of the learner's were told elsewhere"):
-        ordhc.learn(oracle, learner=elsewhere, contract=1)
+        ordhc.learn(oracle, learner=elsewhere, supported_by=1)
     with pytest.raises(ordhc.InputError, match="three leaves"):
-        ordhc.learn(lambda rows: np.ones(len(rows), int), 5, "single", contract=1)
+        ordhc.learn(lambda rows: np.ones(len(rows), int), 5, "single", supported_by=1)
     ordhc.write_tree(truth, tmp_path / "t.nwk")
     source = ["--oracle", "tree", "--source", tmp_path / "t.nwk"]
-    code, _, err = run(capsys, "learn", *source, "--contract", 99, "-o", tmp_path / "star.nwk")
+    code, _, err = run(capsys, "learn", *source, "--supported-by", 99, "-o", tmp_path / "star.nwk")
     assert (code, err) == (0, "")
     assert sum(not node.is_leaf for node in ordhc.read_tree(tmp_path / "star.nwk").nodes()) == 1
-    code, _, err = run(capsys, "learn", tmp_path / "x.ordhc", "--contract", 2)
-    assert (code, err) == (2, "ordhc: --contract needs --oracle\n")
+    code, _, err = run(capsys, "learn", tmp_path / "x.ordhc", "--supported-by", 2)
+    assert (code, err) == (2, "ordhc: --supported-by needs --oracle\n")
 
 
 def test_mistakes():
@@ -201,12 +201,12 @@ def test_mistakes():
         ("x", ordhc.Triplets([(0, 1, 2)]), 1),
         (tree, [(0, 1, 2)], 1),
         (tree, ordhc.Triplets([(0, 1, 20)]), 1),
-        (tree.with_names(list("abcdefghij")), ordhc.Triplets([("a", "b", "z")]), 1),
+        (tree.replace(names=list("abcdefghij")), ordhc.Triplets([("a", "b", "z")]), 1),
         (tree, ordhc.Triplets([(0, 1, 2)]), -1),
         (tree, ordhc.Triplets([(0, 1, 2)]), 1.5),
     ):
         with pytest.raises(ordhc.InputError):
-            ordhc.contract(wrong_tree, triplets, at_least)
+            ordhc.supported(wrong_tree, triplets, at_least)
 
 
 def test_a_judge_that_never_changes_its_mind_is_warned_of():

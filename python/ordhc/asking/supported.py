@@ -1,4 +1,4 @@
-"""Trees without the nodes for which too few questions speak."""
+"""Trees without the nodes that too few questions support."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,48 +12,55 @@ from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import without_nodes
 
-__all__ = ["contract", "contracted"]
+__all__ = ["contracted", "supported"]
 
 #: Of clusters of more leaves only the first ones are listed in the settings.
 _LISTED = 10
 
 
-def contract(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
-    """The tree without nodes that rest on few distinct questions.
+def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
+    """Return the tree without inner nodes that too few distinct questions support.
 
-    A question speaks for a node if the tree without the node would have no answer to it: two of the three
-    leaves are in different children of the node, the third in the node above but outside, and the third is
-    the odd one out. The same three leaves count once, however often they were asked about. Nodes are looked
-    at from the bottom up; what spoke for a node that is contracted speaks for those above it, where it
-    reaches so far.
+    The children of a removed node move up to the node above, as in `Dendrogram.contract`.
+
+    A question supports a node if the tree needs this node to agree with the answer: two of the three leaves
+    are in different children of the node, the third leaf is outside of the node but below the node above, and
+    the third leaf is the odd one out. The same three leaves count once, however often they were asked; their
+    most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its questions
+    count for the nodes above whose place they decide.
 
     Parameters
     ----------
     tree
         The tree.
     triplets
-        The answers: who is the odd one out, as two triplets or one.
+        The answers. An answer that names the odd one out can be one triplet or two.
     at_least
-        How many distinct questions have to speak for a node.
+        The minimum number of distinct questions that must support a node; nodes with fewer are removed.
+        With 0 all nodes stay.
 
     Returns
     -------
     Dendrogram
-        `support` is the share of the distinct questions about a node that speak for it.
-        ``settings["contracted"]`` says of each node that is gone which leaves it had, how many questions
-        spoke for it and how many against.
+        `support` is the fraction of the distinct questions about a node that support it.
+        ``settings["supported_by"]`` is `at_least`. ``settings["contracted"]`` lists the removed nodes: the
+        leaves of each, and the numbers of questions that supported and contradicted it.
 
     Raises
     ------
     InputError
-        Triplets about other leaves.
+        The triplets have leaves that the tree does not have.
+
+    See Also
+    --------
+    Dendrogram.contract : Remove nodes of small `Dendrogram.support`, for example of a bootstrap.
 
     Examples
     --------
     >>> import ordhc
     >>> tree = ordhc.as_dendrogram("(((0,1),2),(3,4));")
     >>> asked = ordhc.Triplets([(0, 1, 2), (0, 2, 3), (0, 2, 4), (3, 4, 0), (3, 4, 1)])
-    >>> found = ordhc.contract(tree, asked, 2)
+    >>> found = ordhc.supported(tree, asked, at_least=2)
     >>> found.to_newick(branch_lengths=False)
     '((0,1,2)100,(3,4)100);'
     >>> dict(found.settings["contracted"][0])
@@ -76,15 +83,15 @@ def contract(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
 
 
 def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_least: int) -> Dendrogram:
-    """`contract` for (m, 3) leaves and the place of the odd one out, or -1."""
-    at_least = _checks.whole("contract", at_least, at_least=0)
+    """Do the work of `supported`, for (m, 3) leaves and the place of the odd one out in each row, or -1."""
+    at_least = _checks.whole("at_least", at_least, at_least=0)
     three, odd = _distinct(rows, answers)
     above, lower, upper, right = _places(tree, three, odd)
     speaking: dict[int, list[int]] = {}
     for question, at in enumerate(lower):
         if at >= 0:
             speaking.setdefault(at, []).append(question)
-    root, counts = tree.n_nodes - 1, dict[int, tuple[int, int]]()
+    root, counts = len(tree.parents) - 1, dict[int, tuple[int, int]]()
     gone: list[tuple[int, dict[str, Any]]] = []
     for node in tree.nodes("postorder"):
         label = node.label
@@ -104,8 +111,12 @@ def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_l
         longer, shorter = (known, rest) if len(known) > len(rest) else (rest, known)
         longer.extend(shorter)
         speaking[above[label]] = longer
-    settings = {**(tree.settings or {}), "contract": at_least, "contracted": [reason for _, reason in gone]}
-    return _rebuilt(tree, {label for label, _ in gone}, counts).with_settings(settings)
+    settings = {
+        **(tree.settings or {}),
+        "supported_by": at_least,
+        "contracted": [reason for _, reason in gone],
+    }
+    return _rebuilt(tree, {label for label, _ in gone}, counts).replace(settings=settings)
 
 
 def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int64], list[int]]:
@@ -162,12 +173,12 @@ def _places(
 
 def _rebuilt(tree: Dendrogram, gone: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
     """Return the tree without some nodes, whose children become those of the node above."""
-    n, n_inner = tree.n_leaves, tree.n_nodes - tree.n_leaves
+    n, n_inner = tree.n_leaves, len(tree.sizes)
     goes = np.zeros(n_inner, dtype=bool)
     goes[[node - n for node in gone]] = True
     support = np.full(n_inner, np.nan)
     for node, (speak, against) in counts.items():
         if speak + against:
             support[node - n] = speak / (speak + against)
-    found = tree.with_support(support)
+    found = tree.replace(support=support)
     return without_nodes(found, goes) if gone else found

@@ -1,0 +1,70 @@
+"""Files of trees to look at: pictures, and pages to explore."""
+
+import os
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.plotting.drawing import checked_options, options_of_pictures, plot_dendrogram
+from ordhc.plotting.figures import PICTURES, picture
+from ordhc.plotting.pages import PAGES, page
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["save_plot"]
+
+
+def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
+    """Draw a tree into a file, as `Dendrogram.savefig` does; its documentation lists formats and options.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    path
+        The file. Its ending decides the format: .svg, .png, .pdf, or .html (.htm).
+    **options
+        Those of the format.
+
+    Raises
+    ------
+    InputError
+        The ending or an option is unknown, or an option belongs to another format.
+    MissingExtraError
+        The file is a picture, and Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.Dendrogram([(0, 1)], [0.5])
+    >>> save_plot(d, "tree.pdf", texts={"0": "purrs"})
+    Traceback (most recent call last):
+    ordhc.InputError: texts is an option of html pages; .pdf files have no such option
+    """
+    from ordhc.io.files import name_of, write_bytes
+
+    suffix = Path(_checks.path(path)).suffix.lower()
+    drawn, shown = [*options_of_pictures(), "dpi"], list(signature(page).parameters)[1:]
+    if suffix in PAGES:
+        _check_options_of_pages(options, shown, drawn)
+        write_bytes(path, page(tree, **options).encode())
+        return
+    if suffix not in PICTURES:
+        raise InputError(f"the ending is none of {', '.join((*PICTURES, *PAGES))}", path=name_of(path))
+    for name in options:
+        if name in shown and name not in drawn:
+            raise InputError(f"{name} is an option of html pages; {suffix} files have no such option")
+    checked_options(options, "dpi")
+    dpi = options.pop("dpi", 150)
+    picture(path, lambda: plot_dendrogram(tree, **options), dpi)
+
+
+def _check_options_of_pages(given: dict[str, Any], shown: list[str], drawn: list[str]) -> None:
+    has = f"an html page has {', '.join(shown[:-1])} and {shown[-1]}"
+    for name in given:
+        if name in shown:
+            continue
+        if name in drawn:
+            raise InputError(f"{name} is an option of svg, png and pdf files; {has}")
+        raise InputError(f"a page has no option {_checks.quoted(name)}{_checks.nearest(name, shown)}; {has}")
