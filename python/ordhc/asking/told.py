@@ -39,9 +39,10 @@ def check_supported(supported_by: int | None, subject: Any) -> None:
         raise InputError("supported_by is for questions about three leaves")
     told = sum(len(answers) for _, answers in _told.get(subject, ())) if isinstance(subject, Learner) else 0
     if isinstance(subject, Learner) and told != subject.status.n_answered:
+        elsewhere = subject.status.n_answered - told
         raise InputError(
-            f"supported_by needs all answers, and {subject.status.n_answered - told:,} of the learner's were told"
-            " elsewhere: ordhc.supported(tree, triplets, at_least) takes them"
+            f"supported_by needs all answers, and {elsewhere:,} of the learner's were told elsewhere: "
+            "ordhc.supported(tree, triplets, at_least) takes them"
         )
 
 
