@@ -1,7 +1,7 @@
 //! Text that somebody else has written.
 
 use ordhc::Triplets;
-use ordhc::comparison::{Columns, Delimiter, TableOptions, parse_table};
+use ordhc::bindings::{Columns, Delimiter, TableOptions, parse_table};
 use ordhc::preference::preference_linkage;
 use ordhc::similarity::{condensed_len, sparse_adds};
 use ordhc::tree::{NewickTree, Underscores, build};

@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
-use ordhc::bootstrap::{Draws, Resample, add_held_out};
+use ordhc::bindings::add_held_out;
+use ordhc::bindings::{Draws, Resample};
 use ordhc::metric::Satisfied;
 use pyo3::prelude::*;
 
@@ -63,7 +64,7 @@ pub(crate) fn bootstrap_adds<'py>(
     let answers = Answers::of(&rows, weights, n)?;
     let resamples: Vec<Resample> = callbacks::run(py, true, progress, |monitor| {
         with!(&answers, answers => {
-            ordhc::bootstrap::adds(answers, shares, rule, tree, &draws, first..first + n_resamples, Some(monitor))
+            ordhc::bindings::adds(answers, shares, rule, tree, &draws, first..first + n_resamples, Some(monitor))
         })
     })?;
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);
@@ -101,7 +102,7 @@ fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usiz
 /// Resamples of answers that come in parts.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tallies {
-    inner: Mutex<Option<ordhc::bootstrap::Tallies>>,
+    inner: Mutex<Option<ordhc::bindings::Tallies>>,
     n_leaves: usize,
     n_groups: usize,
 }
@@ -112,7 +113,7 @@ const GONE: &str = "the trees were made, or an earlier call broke";
 impl Tallies {
     #[new]
     fn new(n_leaves: usize, times: PyReadonlyArray2<'_, u32>) -> PyResult<Self> {
-        let tallies = ordhc::bootstrap::Tallies::new(n_leaves, times_of(&times)?).map_err(to_py)?;
+        let tallies = ordhc::bindings::Tallies::new(n_leaves, times_of(&times)?).map_err(to_py)?;
         Ok(Self { inner: Mutex::new(Some(tallies)), n_leaves, n_groups: times.shape()[1] })
     }
 

@@ -1,7 +1,8 @@
 //! Checked comparisons.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::comparison::{Comparisons, LeafRows, Quadruplets, Triplets, narrow};
+use ordhc::bindings::narrow;
+use ordhc::comparison::{Comparisons, LeafRows, Quadruplets, Triplets};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, rows};

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::learn::Event;
-use ordhc::{Error, Monitor, learn};
+use ordhc::bindings::Event;
+use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
@@ -21,8 +21,8 @@ pub(crate) struct Desk(Mutex<Width>);
 /// By the number of leaves in a question.
 #[derive(Clone)]
 enum Width {
-    Three(Box<learn::Desk<3>>),
-    Four(Box<learn::Desk<4>>),
+    Three(Box<ordhc::bindings::Desk<3>>),
+    Four(Box<ordhc::bindings::Desk<4>>),
 }
 
 /// Runs the same code for questions of three and of four leaves.
@@ -50,7 +50,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn replay<const K: usize>(&self, desk: &mut learn::Desk<K>) -> PyResult<()> {
+    fn replay<const K: usize>(&self, desk: &mut ordhc::bindings::Desk<K>) -> PyResult<()> {
         let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
         let m = self.kinds.len();
         let lengths =
@@ -87,7 +87,7 @@ impl Table<'_> {
 }
 
 /// How many leaves a question has.
-fn width<const K: usize>(_: &learn::Desk<K>) -> usize {
+fn width<const K: usize>(_: &ordhc::bindings::Desk<K>) -> usize {
     K
 }
 
@@ -108,8 +108,8 @@ impl Desk {
     #[new]
     fn new(py: Python<'_>, learner: &Learner, limit: Option<u64>, budget: Option<u64>) -> Self {
         let width = match &*learner.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner) {
-            Either::Three(one) => Width::Three(Box::new(learn::Desk::new(one.boxed_clone(), limit, budget))),
-            Either::Four(one) => Width::Four(Box::new(learn::Desk::new(one.boxed_clone(), limit, budget))),
+            Either::Three(one) => Width::Three(Box::new(ordhc::bindings::Desk::new(one.boxed_clone(), limit, budget))),
+            Either::Four(one) => Width::Four(Box::new(ordhc::bindings::Desk::new(one.boxed_clone(), limit, budget))),
         };
         Self(Mutex::new(width))
     }

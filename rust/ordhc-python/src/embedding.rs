@@ -90,7 +90,7 @@ pub(crate) fn expected_adds3<'py>(
         return Err(to_py(Error::Argument("there are no points".into())));
     }
     let pairs = callbacks::run(py, n > 300, progress.as_ref(), |monitor| {
-        ordhc::embedding::expected_adds3(coordinates, n, model, Some(monitor))
+        ordhc::bindings::expected_adds3(coordinates, n, model, Some(monitor))
     })?;
     Ok(PyArray1::from_vec(py, pairs))
 }

@@ -172,10 +172,10 @@ impl Learner {
         let of = |leaf: &i32| u32::try_from(*leaf).unwrap_or(u32::MAX);
         let learner = if shape[1] == 4 {
             let among = rows::<i32, 4>(values, shape)?.iter().map(|row| row.each_ref().map(of)).collect();
-            py.detach(|| learn::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Four)
+            py.detach(|| ordhc::bindings::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Four)
         } else {
             let among = rows::<i32, 3>(values, shape)?.iter().map(|row| row.each_ref().map(of)).collect();
-            py.detach(|| learn::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Three)
+            py.detach(|| ordhc::bindings::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Three)
         };
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
@@ -190,15 +190,16 @@ impl Learner {
         questions: Option<u64>,
         repeat: u64,
     ) -> PyResult<Self> {
-        let learner = learn::uncertain_of_pairs(n_leaves, anchored, questions, repeat, seed).map_err(to_py)?;
+        let learner =
+            ordhc::bindings::uncertain_of_pairs(n_leaves, anchored, questions, repeat, seed).map_err(to_py)?;
         Ok(Self(Mutex::new(Either::Four(learner))))
     }
 
     /// One that asks each question so many times, of a learner that nothing was asked yet.
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {
-            Either::Three(one) => learn::repeated(one.boxed_clone(), times).map(Either::Three),
-            Either::Four(one) => learn::repeated(one.boxed_clone(), times).map(Either::Four),
+            Either::Three(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Three),
+            Either::Four(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Four),
         };
         Ok(Self(Mutex::new(repeated.map_err(to_py)?)))
     }

@@ -100,7 +100,7 @@ pub(crate) fn verdicts<'py>(
         py,
         long,
         progress.as_ref(),
-        |monitor| with!(&answers, answers => metric::verdicts(tree, answers, Some(monitor))),
+        |monitor| with!(&answers, answers => ordhc::bindings::verdicts(tree, answers, Some(monitor))),
     )?;
     Ok(found.into_pyarray(py))
 }
@@ -130,7 +130,7 @@ pub(crate) fn dasgupta<'py>(
     progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().topology();
-    let score = if revenue { metric::dasgupta_revenue_of } else { metric::dasgupta_cost_of };
+    let score = if revenue { ordhc::bindings::dasgupta_revenue_of } else { ordhc::bindings::dasgupta_cost_of };
     let array = values.extract::<AnyMatrix<'_>>()?;
     let (layout, values) = (array.layout()?, array.values()?);
     let value = callbacks::run(py, array.len() > 1 << 26, progress.as_ref(), |monitor| {
@@ -169,7 +169,7 @@ fn with_trees<R: Send>(
 
 #[pyfunction]
 pub(crate) fn cophenetic_of_trees(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, progress: Progress<'_>) -> PyResult<f64> {
-    with_trees(py, [a, b], &progress, metric::cophenetic_correlation_of_trees)
+    with_trees(py, [a, b], &progress, ordhc::bindings::cophenetic_correlation_of_trees)
 }
 
 #[pyfunction]
@@ -251,7 +251,7 @@ pub(crate) fn aari_of_trees(
 ) -> PyResult<(f64, Vec<f64>)> {
     let (a, b) = (a.get().in_order()?, b.get().in_order()?);
     let scores = callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| {
-        metric::aari_of_trees(a, b, &n_clusters, Some(monitor))
+        ordhc::bindings::aari_of_trees(a, b, &n_clusters, Some(monitor))
     })?;
     Ok((scores.mean, scores.levels))
 }

@@ -2,7 +2,8 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use ordhc::Monitor;
-use ordhc::posterior::{Belonging, Sampling};
+use ordhc::bindings::Belonging;
+use ordhc::posterior::Sampling;
 use ordhc::similarity::condensed_len;
 use pyo3::prelude::*;
 
@@ -38,7 +39,7 @@ pub(crate) fn sample<'py>(
     let belonging = Belonging { answers, people };
     let work = |monitor: &Monitor| {
         with!(&comparisons, comparisons => {
-            ordhc::posterior::sample_answers(comparisons, &belonging, start, &sampling, Some(monitor))
+            ordhc::bindings::sample_answers(comparisons, &belonging, start, &sampling, Some(monitor))
         })
     };
     callbacks::run(py, true, progress.as_ref(), work).map(Samples)
@@ -140,6 +141,6 @@ impl Samples {
 #[pyfunction]
 pub(crate) fn mixing(chains: Vec<PyReadonlyArray1<'_, f64>>) -> PyResult<(f64, f64)> {
     let chains: Vec<Vec<f64>> = chains.iter().map(|chain| chain.as_array().to_vec()).collect();
-    let found = ordhc::posterior::mixing(&chains);
+    let found = ordhc::bindings::mixing(&chains);
     Ok((found.r_hat, found.effective_size))
 }

@@ -43,7 +43,7 @@ pub(crate) fn pairs_beaten<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
     // The error is a result, so that it can be told with names.
-    let work = |monitor: &ordhc::Monitor| Ok(ordhc::preference::pairs_beaten(&answers, Some(monitor)));
+    let work = |monitor: &ordhc::Monitor| Ok(ordhc::bindings::pairs_beaten(&answers, Some(monitor)));
     let beaten = callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?;
     Ok(PyArray1::from_vec(py, beaten.map_err(|error| to_py_named(py, &error, names.as_ref()))?))
 }

@@ -104,7 +104,7 @@ pub(crate) fn canonical_order<'py>(
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
-    let work = |_: &Monitor| Ok(with!(&answers, answers => ordhc::refine::canonical_order(answers)));
+    let work = |_: &Monitor| Ok(with!(&answers, answers => ordhc::bindings::canonical_order(answers)));
     let order = callbacks::run(py, false, None, work)?;
     Ok(widened(py, order))
 }

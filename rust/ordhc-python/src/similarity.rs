@@ -7,7 +7,8 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use ordhc::agglomerate::Layout;
-use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len, square_from_condensed};
+use ordhc::bindings::square_from_condensed;
+use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
@@ -159,7 +160,7 @@ pub(crate) fn square<'py>(
 /// How often which leaves are near and far, of comparisons that come block by block.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct NearFarCounts {
-    inner: Mutex<ordhc::similarity::NearFarCounts>,
+    inner: Mutex<ordhc::bindings::NearFarCounts>,
     n_leaves: usize,
 }
 
@@ -170,7 +171,7 @@ type Columns<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<f64>>, f64);
 impl NearFarCounts {
     #[new]
     fn new(n_leaves: usize, expected: usize) -> Self {
-        Self { inner: Mutex::new(ordhc::similarity::NearFarCounts::new(n_leaves, expected)), n_leaves }
+        Self { inner: Mutex::new(ordhc::bindings::NearFarCounts::new(n_leaves, expected)), n_leaves }
     }
 
     fn add<'py>(
@@ -197,7 +198,7 @@ impl NearFarCounts {
     ) -> PyResult<()> {
         let (keys, weights) = (rows::<u32, 4>(keys.as_slice()?, keys.shape())?, weights.as_slice()?);
         callbacks::run(py, true, None, |_| {
-            let other = ordhc::similarity::NearFarCounts::from_columns(self.n_leaves, keys, weights, largest)?;
+            let other = ordhc::bindings::NearFarCounts::from_columns(self.n_leaves, keys, weights, largest)?;
             self.inner.lock().expect(BROKE).merge(&other)
         })
     }
@@ -238,7 +239,7 @@ pub(crate) fn weights_less_lengths<'py>(
     let lengths = lengths.as_slice()?;
     let answers = &Answers::of(&rows, weights.as_ref(), lengths.len())?;
     let found = py
-        .detach(|| with!(answers, answers => ordhc::similarity::weights_less_lengths(answers, lengths)))
+        .detach(|| with!(answers, answers => ordhc::bindings::weights_less_lengths(answers, lengths)))
         .map_err(to_py)?;
     Ok(PyArray1::from_vec(py, found))
 }

@@ -1,7 +1,8 @@
 //! Similarities from comparisons that come in parts.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use ordhc::similarity::{Cell, RunOptions, merge_runs, sorted_run};
+use ordhc::bindings::{RunOptions, merge_runs, sorted_run};
+use ordhc::similarity::Cell;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
@@ -46,7 +47,7 @@ fn add<T: Cell + numpy::Element>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, a
 
 type Run<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
 
-fn arrays(py: Python<'_>, run: ordhc::similarity::Run) -> Run<'_> {
+fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn canonical_sums<'py>(
     if sums.len() != keys.len() {
         return Err(to_py(Error::Argument(format!("{} sums for {} leaves", sums.len(), keys.len()))));
     }
-    py.detach(|| with!(&answers, answers => ordhc::refine::add_to_sums(answers, unit, keys, sums)));
+    py.detach(|| with!(&answers, answers => ordhc::bindings::add_to_sums(answers, unit, keys, sums)));
     Ok(())
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn canonical_keys<'py>(
     keys: PyReadonlyArray1<'py, u64>,
     sums: PyReadonlyArray1<'py, u64>,
 ) -> PyResult<Option<Bound<'py, PyArray1<u64>>>> {
-    let next = ordhc::refine::next_keys(keys.as_slice()?, sums.as_slice()?);
+    let next = ordhc::bindings::next_keys(keys.as_slice()?, sums.as_slice()?);
     Ok(next.map(|keys| PyArray1::from_vec(py, keys)))
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use ordhc::Error;
-use ordhc::comparison::{Columns, Delimiter, Rows, TableOptions, first_row, last_row, sniff};
+use ordhc::bindings::{Columns, Delimiter, Rows, TableOptions, first_row, last_row, sniff};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -81,7 +81,7 @@ pub(crate) fn parse_table<'py>(
     let options =
         TableOptions { columns, known, weight_columns, labels, delimiter, comment, header, ids, missing, skip_bad };
     let table = callbacks::run(py, data.len() > 1 << 22, progress.as_ref(), |monitor| {
-        ordhc::comparison::parse_table(data, &options, Some(monitor))
+        ordhc::bindings::parse_table(data, &options, Some(monitor))
     })?;
     let delimiter = match found {
         Delimiter::Byte(byte) => char::from(byte),

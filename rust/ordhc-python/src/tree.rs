@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::tree::{AdditiveTree, Annotations, LcaSizes, NewickTree, Topology, Underscores};
+use ordhc::bindings::LcaSizes;
+use ordhc::tree::{AdditiveTree, Annotations, NewickTree, Topology, Underscores};
 use ordhc::{Dendrogram, Error, Kind};
 use pyo3::prelude::*;
 

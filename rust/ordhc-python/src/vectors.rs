@@ -2,10 +2,9 @@
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use ordhc::Error;
+use ordhc::bindings::distances;
 use ordhc::similarity::condensed_len;
-use ordhc::vectors::{
-    Coordinates, Measure, SparseRows, Vectors, distances, mean_square_linkage, single_linkage, ward_linkage,
-};
+use ordhc::vectors::{Coordinates, Measure, SparseRows, Vectors, mean_square_linkage, single_linkage, ward_linkage};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, zeros};
@@ -153,6 +152,6 @@ pub(crate) fn leaf_heights<'py>(
     own: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let own = own.as_slice()?;
-    let heights = ordhc::vectors::leaf_heights(tree.get().dendrogram()?, own).map_err(to_py)?;
+    let heights = ordhc::bindings::leaf_heights(tree.get().dendrogram()?, own).map_err(to_py)?;
     Ok(PyArray1::from_vec(py, heights))
 }

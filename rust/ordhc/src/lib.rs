@@ -19,7 +19,7 @@
 //!
 //! Or in one call: [`adds_average_linkage`].
 //!
-//! # Rooms
+//! # Modules
 //!
 //! * [`comparison`]: what people answered, [`Triplets`] and [`Quadruplets`];
 //! * [`similarity`]: from comparisons to similarities of pairs;
@@ -71,6 +71,8 @@ mod testkit;
 mod union_find;
 
 pub mod agglomerate;
+#[doc(hidden)]
+pub mod bindings;
 pub mod bootstrap;
 pub mod comparison;
 pub mod embedding;

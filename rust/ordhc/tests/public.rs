@@ -4,12 +4,14 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use ordhc::agglomerate::{Agglomeration, Engine, Layout, Linkage, Matrix, Missing, SparsePairs, Values};
+use ordhc::bindings::LcaSizes;
+use ordhc::bindings::{Desk, LevelScores};
 use ordhc::embedding::{EmbeddingLoss, Model};
 use ordhc::generate::{PlantedModel, QuadrupletOracle, TreeOracle, TreeShape, Wrong};
-use ordhc::learn::{Assume, Desk, Learner, Limits, Method, Noise, QuadrupletMethod, Question, Schedule};
+use ordhc::learn::{Assume, Learner, Limits, Method, Noise, QuadrupletMethod, Question, Schedule};
 use ordhc::linkage::{Formula, LanceWilliams, Rule};
-use ordhc::metric::{Itself, KendallTau, LevelScores, Satisfied};
-use ordhc::tree::{Annotations, LcaSizes, Newick, NewickTree, Partition, Topology, Underscores};
+use ordhc::metric::{Itself, KendallTau, Satisfied};
+use ordhc::tree::{Annotations, Newick, NewickTree, Partition, Topology, Underscores};
 use ordhc::vectors::{Measure, SparseRows, Vectors};
 use ordhc::{Dendrogram, Error, Kind, Monitor, Position, Quadruplets, Triplets};
 

@@ -2,10 +2,10 @@
 
 use ordhc::Kind;
 use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
+use ordhc::bindings::LcaSizes;
 use ordhc::linkage::Rule;
 use ordhc::metric::{Revenue, revenue};
 use ordhc::similarity::{Triangle, adds, condensed_len};
-use ordhc::tree::LcaSizes;
 use ordhc::{Dendrogram, Triplets};
 use proptest::prelude::*;
 

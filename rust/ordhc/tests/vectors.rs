@@ -2,10 +2,12 @@
 
 use ordhc::Kind;
 use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+use ordhc::bindings::LcaSizes;
+use ordhc::bindings::leaf_heights;
 use ordhc::linkage::Rule;
 use ordhc::similarity::condensed_len;
-use ordhc::tree::{LcaSizes, Partition};
-use ordhc::vectors::{SparseRows, Vectors, leaf_heights, mean_dot_linkage, sparse_gram};
+use ordhc::tree::Partition;
+use ordhc::vectors::{SparseRows, Vectors, mean_dot_linkage, sparse_gram};
 use ordhc::{Dendrogram, Error, Monitor};
 use proptest::prelude::*;
 

@@ -37,7 +37,8 @@ pub struct Resample {
 /// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::bootstrap::{Draws, adds, support};
+/// use ordhc::bindings::{Draws, adds};
+/// use ordhc::bootstrap::support;
 /// use ordhc::{Triplets, adds_average_linkage, linkage::Rule};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2]], None)?;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// groups (participants, say) as there are, with all of their answers.
 ///
 /// ```
-/// use ordhc::bootstrap::Draws;
+/// use ordhc::bindings::Draws;
 ///
 /// let draws = Draws::new(100, None, 7)?;
 /// let times = draws.times(0);

@@ -124,7 +124,7 @@ pub(super) fn add_rest<const K: usize>(
 /// Resamples of answers that come in parts, by groups: each knows how often it draws a group.
 ///
 /// ```
-/// use ordhc::bootstrap::Tallies;
+/// use ordhc::bindings::Tallies;
 /// use ordhc::{Dendrogram, Kind, Triplets, linkage::Rule};
 ///
 /// let first = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 0.0], Kind::Similarity)?;

@@ -35,7 +35,7 @@ impl Cell<'_> {
 /// The rows of a text: cells with their lines. Blank lines are no rows.
 ///
 /// ```
-/// use ordhc::comparison::{Delimiter, Rows};
+/// use ordhc::bindings::{Delimiter, Rows};
 ///
 /// let mut rows = Rows::new(b"a, \"b,\n\"\"c\"\"\"\n\nd,e", Delimiter::Byte(b','), None);
 /// let mut cells = Vec::new();

@@ -91,7 +91,7 @@ pub struct Table {
 /// that isn't understood: all with the line. More text than there is memory for.
 ///
 /// ```
-/// use ordhc::comparison::{Columns, TableOptions, parse_table};
+/// use ordhc::bindings::{Columns, TableOptions, parse_table};
 ///
 /// let names = |names: [&str; 3]| names.map(String::from).to_vec();
 /// let options = TableOptions {

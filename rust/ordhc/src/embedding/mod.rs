@@ -2,16 +2,15 @@
 //!
 //! * [`Model`]: how likely an answer is, given two distances;
 //! * [`EmbeddingLoss`]: the loss of triplets at given points, and its gradient;
-//! * [`expected_adds3`]: the AddS3 similarity that all triplets would give, answered by a model.
+//! * `expected_adds3`: the AddS3 similarity that all triplets would give, answered by a model.
 //!
 //! Who minimises the loss is the caller's business.
 
-mod expected;
+pub(crate) mod expected;
 mod loss;
 mod model;
 mod prepared;
 
-pub use expected::expected_adds3;
 pub use loss::EmbeddingLoss;
 pub use model::Model;
 

@@ -38,7 +38,8 @@ pub enum Event<const K: usize = 3> {
 /// Whatever the events are, this works; answers that the learner never asks for wait.
 ///
 /// ```
-/// use ordhc::learn::{Desk, Event, Method, Told};
+/// use ordhc::bindings::{Desk, Event};
+/// use ordhc::learn::{Method, Told};
 ///
 /// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
 /// desk.apply(Event::Wanted(1))?;

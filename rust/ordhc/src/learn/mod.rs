@@ -20,7 +20,7 @@
 
 mod asking;
 mod buckets;
-mod desk;
+pub(crate) mod desk;
 mod exact;
 mod inserting;
 mod insertion;
@@ -32,21 +32,18 @@ mod noise;
 mod noisy_search;
 mod quadruplets;
 mod quick;
-mod repeated;
+pub(crate) mod repeated;
 mod revise;
 mod robust;
 mod robust_paper;
 mod run;
-mod uncertain;
+pub(crate) mod uncertain;
 mod vertex_query;
 mod weights;
 mod work;
 
-pub use desk::{Desk, Event};
 pub use learner::{Counts, Flexible, Learner, Question, Told};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};
-pub use repeated::repeated;
 pub use run::{Limits, learn_with};
-pub use uncertain::{uncertain_among, uncertain_of_pairs};

@@ -12,7 +12,8 @@ use crate::tree::{Dendrogram, Topology};
 /// neither pair is.
 ///
 /// ```
-/// use ordhc::learn::{Method, repeated};
+/// use ordhc::bindings::repeated;
+/// use ordhc::learn::Method;
 ///
 /// let mut learner = repeated(Method::Exact.learner(3, 0)?, 3)?;
 /// let asked = learner.ask(10)?;

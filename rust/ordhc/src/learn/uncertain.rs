@@ -81,7 +81,8 @@ impl<const K: usize> Clone for Uncertain<K> {
 /// all of the list is asked.
 ///
 /// ```
-/// use ordhc::learn::{Learner, uncertain_among};
+/// use ordhc::bindings::uncertain_among;
+/// use ordhc::learn::Learner;
 ///
 /// // Is 0 closer to 1 than to 2, to 1 than to 3?
 /// let mut learner = uncertain_among(4, vec![[0, 1, 0, 2], [0, 1, 0, 3]], None, 1, 0)?;
@@ -115,7 +116,7 @@ pub fn uncertain_among<const K: usize>(
 /// pairs, or if `anchored` of two that share a leaf ("is a closer to b than to c?"), which comes first in both.
 ///
 /// ```
-/// use ordhc::learn::uncertain_of_pairs;
+/// use ordhc::bindings::uncertain_of_pairs;
 ///
 /// let mut learner = uncertain_of_pairs(5, true, None, 1, 0)?;
 /// assert!(learner.ask(3)?.iter().all(|question| question.leaves[0] == question.leaves[2]));

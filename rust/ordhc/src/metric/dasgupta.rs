@@ -67,7 +67,8 @@ pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Moni
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Values};
-/// use ordhc::metric::{Dasgupta, dasgupta_cost_of};
+/// use ordhc::bindings::dasgupta_cost_of;
+/// use ordhc::metric::Dasgupta;
 /// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
@@ -92,7 +93,8 @@ pub fn dasgupta_cost_of(
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Values};
-/// use ordhc::metric::{Dasgupta, dasgupta_revenue_of};
+/// use ordhc::bindings::dasgupta_revenue_of;
+/// use ordhc::metric::Dasgupta;
 /// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;

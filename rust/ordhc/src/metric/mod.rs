@@ -1,31 +1,31 @@
 //! How good a dendrogram is.
 
-mod ari;
+pub(crate) mod ari;
 mod coloring;
-mod cophenetic;
+pub(crate) mod cophenetic;
 mod count;
-mod dasgupta;
+pub(crate) mod dasgupta;
 mod distortion;
 mod kendall;
 mod path;
 mod purity;
 mod revenue;
-mod robinson_foulds;
+pub(crate) mod robinson_foulds;
 #[cfg(test)]
 mod samples;
-mod satisfied;
+pub(crate) mod satisfied;
 mod sum;
-mod triplet_distance;
+pub(crate) mod triplet_distance;
 
-pub use ari::{LevelScores, aari, aari_of_trees, ari};
-pub use cophenetic::{cophenetic_correlation, cophenetic_correlation_of_trees};
+pub use ari::{aari, ari};
+pub use cophenetic::cophenetic_correlation;
 pub(crate) use count::same_leaves;
-pub use dasgupta::{Dasgupta, dasgupta_cost, dasgupta_cost_of, dasgupta_revenue, dasgupta_revenue_of};
+pub use dasgupta::{Dasgupta, dasgupta_cost, dasgupta_revenue};
 pub use distortion::merge_distortion;
 pub use kendall::{Itself, KendallTau, kendall_tau};
 pub use purity::purity;
 pub use revenue::{Revenue, best_revenue, revenue};
-pub use robinson_foulds::{ClusterCounts, robinson_foulds};
+pub use robinson_foulds::robinson_foulds;
 pub(crate) use satisfied::Judge;
-pub use satisfied::{Satisfied, satisfied, verdicts};
-pub use triplet_distance::{TripletCounts, triplet_distance};
+pub use satisfied::{Satisfied, satisfied};
+pub use triplet_distance::triplet_distance;

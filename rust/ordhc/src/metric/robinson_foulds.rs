@@ -19,7 +19,7 @@ impl ClusterCounts {
     /// The number of clusters in only one of the trees.
     ///
     /// ```
-    /// let counts = ordhc::metric::ClusterCounts { shared: 3, only_a: 1, only_b: 0 };
+    /// let counts = ordhc::bindings::ClusterCounts { shared: 3, only_a: 1, only_b: 0 };
     /// assert_eq!(counts.distance(), 1);
     /// ```
     pub fn distance(&self) -> u64 {
@@ -30,7 +30,7 @@ impl ClusterCounts {
     /// where there are none.
     ///
     /// ```
-    /// let counts = ordhc::metric::ClusterCounts { shared: 1, only_a: 1, only_b: 1 };
+    /// let counts = ordhc::bindings::ClusterCounts { shared: 1, only_a: 1, only_b: 1 };
     /// assert_eq!(counts.normalized(), 0.5);
     /// ```
     pub fn normalized(&self) -> f64 {

@@ -39,7 +39,7 @@ impl TripletCounts {
     /// The number of sets about which the trees differ.
     ///
     /// ```
-    /// let counts = ordhc::metric::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
+    /// let counts = ordhc::bindings::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
     /// assert_eq!(counts.distance(), 9);
     /// ```
     pub fn distance(&self) -> u64 {
@@ -49,7 +49,7 @@ impl TripletCounts {
     /// The distance divided by the number of sets, 0 for fewer than 3 leaves.
     ///
     /// ```
-    /// let counts = ordhc::metric::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
+    /// let counts = ordhc::bindings::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
     /// assert_eq!(counts.normalized(), 0.6);
     /// ```
     pub fn normalized(&self) -> f64 {

@@ -15,7 +15,7 @@ pub struct Mixing {
 /// fall).
 ///
 /// ```
-/// use ordhc::posterior::mixing;
+/// use ordhc::bindings::mixing;
 ///
 /// let apart = mixing(&[vec![0.0, 0.1, 0.0, 0.1], vec![5.0, 5.1, 5.0, 5.1]]);
 /// assert!(apart.r_hat > 10.0);

@@ -15,13 +15,13 @@
 //! [`sample`] runs chains and keeps [`Samples`]: their mean height is a similarity in which noise is averaged out, their
 //! predictions are probabilities of answers, and the share of them that has a cluster is its support.
 
-mod answers;
+pub(crate) mod answers;
 mod bouts;
 mod chain;
 mod choice_heights;
 mod choice_places;
 mod choices;
-mod diagnostics;
+pub(crate) mod diagnostics;
 mod height_tree;
 mod increments;
 mod information;
@@ -36,15 +36,14 @@ mod reliability;
 mod rooting;
 mod runs;
 mod sampled;
-mod samples;
+pub(crate) mod samples;
 mod satisfying;
 mod summary;
 mod terms;
 
-pub use answers::Belonging;
-pub use diagnostics::{Mixing, mixing};
+pub(crate) use answers::Belonging;
 pub(crate) use samples::sample_from;
-pub use samples::{Samples, Sampling, State, sample, sample_answers};
+pub use samples::{Samples, Sampling, State, sample};
 pub(crate) use satisfying::satisfying;
 
 /// The dot product: eight sums side by side, in an order that depends on nothing.

@@ -120,7 +120,9 @@ pub fn sample<const K: usize>(
 /// As [`sample`]; numbers of answers or people of another length than the comparisons.
 ///
 /// ```
-/// use ordhc::posterior::{Belonging, Sampling, sample_answers};
+/// use ordhc::bindings::Belonging;
+/// use ordhc::bindings::sample_answers;
+/// use ordhc::posterior::Sampling;
 /// use ordhc::{Triplets, adds_average_linkage};
 ///
 /// // Leaf 2 is the odd one out of three: one answer of two triplets.

@@ -430,7 +430,9 @@ fn what_cannot_be_sampled_is_refused() {
     let late = Sampling { sweeps: 10, burn_in: 10, ..Sampling::default() };
     assert_eq!(refused(late), "burn_in = 10 is outside 0..10 (sweeps)");
     assert!(sample(&answers, &start(6), &Sampling::default(), None).is_err());
-    let few = sample_answers(&answers, &people_only(Some(&[0, 1])), &start(5), &Sampling::default(), None).unwrap_err();
+    let few =
+        crate::bindings::sample_answers(&answers, &people_only(Some(&[0, 1])), &start(5), &Sampling::default(), None)
+            .unwrap_err();
     assert!(few.to_string().contains("people"), "{few}");
     let monitor = Monitor::new();
     monitor.cancel();

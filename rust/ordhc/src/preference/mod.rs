@@ -7,12 +7,11 @@
 //! few. Tables of counts begin with 16 bits, if no sum can overflow before the next packing. Preferences within 1e-12
 //! of the largest are ties.
 
-mod complete;
+pub(crate) mod complete;
 mod dense;
 mod linkage;
 mod sides;
 mod slots;
 mod sparse;
 
-pub use complete::pairs_beaten;
 pub use linkage::preference_linkage;

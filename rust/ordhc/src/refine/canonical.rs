@@ -18,7 +18,7 @@ use crate::tree::Topology;
 ///
 /// ```
 /// use ordhc::Triplets;
-/// use ordhc::refine::canonical_order;
+/// use ordhc::bindings::canonical_order;
 ///
 /// let order = canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?);
 /// let renumbered = canonical_order(&Triplets::new(vec![[1, 2, 0], [2, 1, 0]], None)?);
@@ -40,7 +40,7 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
 ///
 /// ```
 /// use ordhc::Triplets;
-/// use ordhc::refine::{add_to_sums, canonical_order, next_keys};
+/// use ordhc::bindings::{add_to_sums, canonical_order, next_keys};
 ///
 /// let parts = [[0, 1, 2], [1, 0, 2]].map(|row| Triplets::new(vec![row], Some(3)).unwrap());
 /// let mut keys = vec![0; 3];

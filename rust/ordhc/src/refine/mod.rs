@@ -15,7 +15,7 @@
 //! [`optimal_leaf_order`] leaves the tree as it is, and turns subtrees around so that neighbouring leaves are close.
 
 mod anneal;
-mod canonical;
+pub(crate) mod canonical;
 mod climb;
 mod cost;
 mod lanes;
@@ -30,7 +30,6 @@ use crate::kind::Kind;
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge, Topology};
-pub use canonical::{add_to_sums, canonical_order, next_keys};
 use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
 use cost::{Cost, DOUBLE, Exactness, ROUNDED, Real, SINGLE};

@@ -5,6 +5,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::canonical::canonical_order;
 use super::*;
 use crate::agglomerate::{Agglomeration, Layout, Values};
 use crate::generate::{TreeShape, random_tree};

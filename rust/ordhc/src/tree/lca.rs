@@ -10,7 +10,8 @@ use super::topology::Topology;
 /// O(1) a question).
 ///
 /// ```
-/// use ordhc::tree::{LcaSizes, Topology};
+/// use ordhc::bindings::LcaSizes;
+/// use ordhc::tree::Topology;
 ///
 /// let lca = LcaSizes::new(&Topology::from_merges(vec![[0, 1], [2, 3]])?);
 /// assert_eq!((lca.size(0, 1), lca.size(1, 2), lca.size(2, 2)), (2, 3, 1));

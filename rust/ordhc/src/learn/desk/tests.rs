@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::learn::{Method, repeated};
+use crate::learn::Method;
 
 /// As the tree ((0,1),(2,3),...) has it.
 fn oracle(leaves: [u32; 3]) -> i8 {
@@ -33,7 +33,7 @@ fn desk(kind: usize, repeat: u64) -> Desk {
         Method::Rounds,
         Method::Balanced,
     ][kind];
-    Desk::new(repeated(method.learner(8, 1).unwrap(), repeat).unwrap(), None, None)
+    Desk::new(crate::bindings::repeated(method.learner(8, 1).unwrap(), repeat).unwrap(), None, None)
 }
 
 fn told(kind: usize, repeat: u64, events: &[Event]) -> Desk {

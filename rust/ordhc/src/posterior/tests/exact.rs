@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::random::Random;
-use super::super::{Belonging, Sampling, sample_answers};
+use super::super::samples::sample_answers;
+use super::super::{Belonging, Sampling};
 use super::kinds::{KINDS, Kind, Reply, rows_of};
 use super::{Clusters, answers_of, kept_clusters, people_only, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
