@@ -19,7 +19,8 @@ const STEP: usize = 8;
 /// Points that are not finite; a model without probabilities; the monitor.
 ///
 /// ```
-/// use ordhc::{embedding::{Model, expected_adds3}};
+/// use ordhc::bindings::expected_adds3;
+/// use ordhc::embedding::Model;
 ///
 /// let s = expected_adds3(&[0.0, 1.0, 100.0], 3, Model::Ste, None)?;
 /// assert_eq!(s, [2.0, -2.0, 0.0]);

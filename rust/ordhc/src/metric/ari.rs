@@ -88,7 +88,8 @@ where
 /// of leaves; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Dendrogram, Kind, metric::aari_of_trees};
+/// use ordhc::bindings::aari_of_trees;
+/// use ordhc::{Dendrogram, Kind};
 ///
 /// let a = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 2.0, 3.0], Kind::Dissimilarity)?;
 /// let b = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 3.0], Kind::Dissimilarity)?;

@@ -70,7 +70,8 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: O
 /// leaves); [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Dendrogram, Kind, metric::cophenetic_correlation_of_trees};
+/// use ordhc::bindings::cophenetic_correlation_of_trees;
+/// use ordhc::{Dendrogram, Kind};
 ///
 /// let a = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let b = Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;

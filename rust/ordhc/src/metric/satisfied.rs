@@ -90,7 +90,8 @@ pub fn satisfied<const K: usize>(
 /// As [`satisfied`], which adds them up.
 ///
 /// ```
-/// use ordhc::{Dendrogram, Kind, Triplets, metric::verdicts};
+/// use ordhc::bindings::verdicts;
+/// use ordhc::{Dendrogram, Kind, Triplets};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?.into();
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1]], None)?;

@@ -21,7 +21,8 @@ use crate::similarity::{Triangle, condensed_len};
 /// [`Error::OutOfMemory`], [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Quadruplets, preference::pairs_beaten};
+/// use ordhc::bindings::pairs_beaten;
+/// use ordhc::Quadruplets;
 ///
 /// let all = Quadruplets::new(vec![[0, 1, 0, 2], [0, 1, 1, 2], [1, 2, 0, 2]], None)?;
 /// assert_eq!(pairs_beaten(&all, None)?, [2.0, 0.0, 1.0]); // {0,1}, {0,2}, {1,2}

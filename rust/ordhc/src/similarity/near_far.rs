@@ -16,7 +16,8 @@ use crate::parallel;
 /// in which comparisons come, so the result does not depend on how these are cut into blocks.
 ///
 /// ```
-/// use ordhc::{Triplets, similarity::{NearFarCounts, leaf_lengths}};
+/// use ordhc::bindings::NearFarCounts;
+/// use ordhc::{Triplets, similarity::leaf_lengths};
 ///
 /// let rows: Vec<[i32; 3]> = (0..40).map(|k| if k % 2 == 0 { [0, 1, 2] } else { [1, 0, 2] }).collect();
 /// let mut counts = NearFarCounts::new(3, rows.len());
@@ -254,7 +255,8 @@ fn merge_equal(terms: &mut Vec<Term>) {
 /// Another number of lengths than of leaves.
 ///
 /// ```
-/// use ordhc::{Triplets, similarity::weights_less_lengths};
+/// use ordhc::bindings::weights_less_lengths;
+/// use ordhc::Triplets;
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1]], None)?;
 /// let weights = weights_less_lengths(&triplets, &[0., 0., 2.])?;

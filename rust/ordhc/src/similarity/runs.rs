@@ -38,7 +38,8 @@ const PAIRS: &str = "the pairs that were compared";
 /// Not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Triplets, similarity::{RunOptions, merge_runs, sorted_run}};
+/// use ordhc::bindings::{RunOptions, merge_runs, sorted_run};
+/// use ordhc::Triplets;
 ///
 /// let options = RunOptions { both: false, sum: true };
 /// let parts = [vec![[0, 1, 2], [1, 0, 2]], vec![[0, 1, 2]]].map(|rows| Triplets::new(rows, Some(3)).unwrap());

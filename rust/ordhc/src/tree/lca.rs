@@ -69,7 +69,8 @@ impl LcaSizes {
     /// other; -1 where all three join at one node.
     ///
     /// ```
-    /// use ordhc::{Dendrogram, tree::LcaSizes};
+    /// use ordhc::bindings::LcaSizes;
+    /// use ordhc::Dendrogram;
     ///
     /// let lca = LcaSizes::new(Dendrogram::from_newick("(0,1,(2,3));")?.0.topology());
     /// assert_eq!((lca.odd_one_out([0, 2, 3]), lca.odd_one_out([0, 1, 2])), (0, -1));

@@ -23,7 +23,8 @@ const ROWS: usize = 32;
 /// Another length of `out` than n (n - 1) / 2; values that overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::vectors::{Measure, Vectors, distances};
+/// use ordhc::bindings::distances;
+/// use ordhc::vectors::{Measure, Vectors};
 ///
 /// let vectors = Vectors::new(&[0.0, 0.0, 3.0, 4.0, 0.0, 1.0], 3, 2)?;
 /// let mut out = [0.0; 3];

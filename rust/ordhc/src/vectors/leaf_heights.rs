@@ -13,7 +13,8 @@ use crate::tree::Dendrogram;
 /// Heights that are dissimilarities; another number of values than leaves; one that is not finite.
 ///
 /// ```
-/// use ordhc::{Dendrogram, Kind, vectors::leaf_heights};
+/// use ordhc::bindings::leaf_heights;
+/// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![6.0, 1.0], Kind::Similarity)?;
 /// assert_eq!(leaf_heights(&tree, &[9.0, 4.0, 2.0])?, [9.0, 6.0, 2.0]);
