@@ -99,10 +99,14 @@ def assert_all_engines_are_the_twin(S, name, dissimilarity, labels=None):
         there = np.abs(S[S != 0])
         assert there.max() > 1e30 * there.min()
         return
+    # Most engines find the same heights to the bit: each is compared with its fraction once.
+    right = set()
     for how, tree in found.items():
         assert tree.merges.tolist() == merges, how
-        for height, exact in zip(tree.heights, heights, strict=True):
-            assert close(height, exact, largest, name, dissimilarity), (how, height, float(exact))
+        for at, (height, exact) in enumerate(zip(tree.heights.tolist(), heights, strict=True)):
+            if (at, height) not in right:
+                assert close(height, exact, largest, name, dissimilarity), (how, height, float(exact))
+                right.add((at, height))
 
 
 # Numbers of any sign are given as dissimilarities.

@@ -58,9 +58,9 @@ def test_it_depends_on_settings_answers_and_seed_only():
 
 def crowd_learns(seed, is_known):
     """AARI of what people are asked one after the other, two of three of whom answer by chance."""
-    labels = levels(2, 5, seed)
+    labels = levels(2, 4, seed)
     rng, knows = np.random.default_rng(seed), people(labels, 3.0, seed)
-    learner = ordhc.Learner(len(labels), "uncertain", budget=18 * len(labels), seed=seed)
+    learner = ordhc.Learner(len(labels), "uncertain", budget=8 * len(labels), seed=seed)
     while not learner.done:
         person = int(rng.integers(6))
         questions = learner.ask(6)

@@ -434,7 +434,7 @@ def test_anything_is_taken_or_explained(name):
 
     @settings(
         deadline=None,
-        max_examples=20 + (5 if name in ON_DISK else 15) * len(arguments),
+        max_examples=15 + (3 if name in ON_DISK else 5) * len(arguments),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(st.dictionaries(st.sampled_from(arguments), anything(), min_size=1, max_size=2))

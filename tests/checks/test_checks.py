@@ -152,7 +152,7 @@ def big(x):
 
 
 @pytest.mark.parametrize("what", ACTS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(x=odd_arrays())
 def test_anything_is_taken_or_explained(what, x):
     with warnings.catch_warnings():

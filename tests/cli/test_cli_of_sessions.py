@@ -51,7 +51,10 @@ def test_a_session_has_one_tree(tmp_path, capsys):
     for arguments in (
         ("learn", session, *source, *how, "-o", paths[0]),
         ("cluster", session, "-o", paths[1], "-q"),
-        ("report", session, "--method", "posterior-al", "-o", paths[2], "-q"),
+        (
+            *("report", session, "--method", "posterior-al", "--compare", "adds3-al", "--no-structure"),
+            *("-o", paths[2], "-q"),
+        ),
     ):
         code, _, error = run(capsys, *arguments)
         assert code == 0, error

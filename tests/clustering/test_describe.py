@@ -134,7 +134,14 @@ def test_names_are_seen_in_pictures_pages_and_reports(tmp_path, capsys, monkeypa
     t = ordhc.Triplets(
         [("cat", "dog", "car"), ("bus", "car", "cat"), ("dog", "cat", "bus")] * 3, names=TREE.names
     )
-    r = ordhc.report(t, X=X, vocabulary=["the", "<b>meow</b>", "engine"], n_resamples=3)
+    r = ordhc.report(
+        t,
+        X=X,
+        vocabulary=["the", "<b>meow</b>", "engine"],
+        methods=["adds3-al"],
+        structure=False,
+        n_resamples=3,
+    )
     assert r.tree.node_names[:2] in [("<b>meow</b>", "engine"), ("engine", "<b>meow</b>")]
     assert "<td" in r.to_html()
     assert "&lt;b&gt;meow&lt;/b&gt;" in r.to_html()
@@ -144,11 +151,13 @@ def test_names_are_seen_in_pictures_pages_and_reports(tmp_path, capsys, monkeypa
 
     monkeypatch.chdir(tmp_path)
     ordhc.write_comparisons(t, "answers.csv")
+    asked = ["report", "answers.csv", "--words", "words.csv", "--resamples", "2", "-q"]
+    asked += ["--compare", "adds3-al", "--no-structure"]
     (tmp_path / "words.csv").write_text("name,the,meow,engine\ncar,5,0,1\nbus,5,0,1\ncat,5,1,0\ndog,5,1,0\n")
-    code, _, err = run(capsys, "report", "answers.csv", "--words", "words.csv", "--resamples", "2", "-q")
+    code, _, err = run(capsys, *asked)
     assert (code, err) == (0, "")
     assert "meow" in (tmp_path / "report.html").read_text()
     (tmp_path / "words.csv").write_text("name,the\ncar,5\nbus,5\ncat,5\n")
-    code, _, err = run(capsys, "report", "answers.csv", "--words", "words.csv", "--resamples", "2", "-q")
+    code, _, err = run(capsys, *asked)
     assert code == 2
     assert "words.csv: has no row for 'dog' (1 of 4 leaves)" in err

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import InputError, Quadruplets, Triplets
 from ordhc.comparison.canonical import in_order
+from ordhc.comparison.units import numbered_rows
 from support.answers import answered, persons
 
 
@@ -154,3 +155,12 @@ def test_bad_input_is_explained(make, part):
     with pytest.raises(InputError) as error:
         make()
     assert part in str(error.value)
+
+
+@given(st.integers(0, 12), st.integers(1, 5), st.sampled_from((2, 5, 2**20, 2**62)), st.integers(0, 2**32))
+def test_rows_have_the_numbers_of_numpy(m, k, most, seed):
+    rng = np.random.default_rng(seed)
+    # Few different rows among many, of small and of huge numbers, below 0, too.
+    table = rng.integers(-most, most, size=(max(m // 2, 1), k))[rng.integers(0, max(m // 2, 1), size=m)]
+    expected = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+    assert numbered_rows(table).tolist() == expected.tolist()

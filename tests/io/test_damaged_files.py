@@ -2,16 +2,21 @@
 
 import io
 import json
+import os
 import string
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fuzz_readers
 import ordhc
 from ordhc import Dendrogram, InputError
 
+#: Damaged files in all that the readers are given.
+COUNT = int(os.environ.get("ORDHC_FUZZ", "10000"))
 TREE = Dendrogram([(0, 1), (3, 2)], [1.0, 2.0], names=["a", "b", "c"])
 
 
@@ -125,3 +130,30 @@ def test_many_bad_rows_are_counted_not_listed(tmp_path):
         InputError, match="row 0: leaf 0 occurs twice .*; 2,000,000 of 2,000,000 rows are such"
     ):
         ordhc.read_triplets(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_readers_give_a_result_or_an_error(tmp_path, seed):
+    troubles, tally = fuzz_readers.run(COUNT // 2, seed, tmp_path)
+    assert [(name, found) for _, name, found, _ in troubles] == []
+    assert sum(tally.values()) == COUNT // 2
+    for kind in {kind for kind, _ in tally}:
+        # Mutations are neither all fatal nor all harmless.
+        assert tally[kind, "error"] > 10
+        assert tally[kind, "result"] > 0
+
+
+def test_the_fuzzer_notices_what_it_looks_for():
+    def leaks(_):
+        raise KeyError("x")
+
+    def chatters(_):
+        raise fuzz_readers.InputError("x" * 501)
+
+    def beeps(_):
+        raise fuzz_readers.InputError("\x07")
+
+    for reader in (leaks, chatters, beeps):
+        assert fuzz_readers.trouble(reader, b"", "t.csv")[0]
+    assert fuzz_readers.trouble(lambda _: None, b"", "t.csv") == (None, "result")
+    assert Path(fuzz_readers.__file__).name == "fuzz_readers.py"

@@ -1,18 +1,23 @@
 """Ask for completions as shells do, by click's protocol."""
 
 import os
+from unittest import mock
 
-from support.processes import command_line
+from support.processes import command_here, command_line
 
 
 def completed(shell, *words, **environment):
-    """Return the completions of the last word, as (type, value)."""
+    """Return the completions of the last word, as (type, value); `environment` needs another process."""
     if shell == "fish":
         asked = {"COMP_WORDS": " ".join(["ordhc", *words[:-1], words[-1]]), "COMP_CWORD": words[-1]}
     else:
         asked = {"COMP_WORDS": " ".join(["ordhc", *words]), "COMP_CWORD": str(len(words))}
     env = {**os.environ, **asked, "_ORDHC_COMPLETE": f"{shell}_complete", **environment}
-    done = command_line(env=env)
+    if environment:
+        done = command_line(env=env)
+    else:
+        with mock.patch.dict(os.environ, env):
+            done = command_here()
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.rstrip("\n").split("\n")
     if shell == "bash":

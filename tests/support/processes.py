@@ -1,5 +1,7 @@
 """Fresh interpreters, and the command line in this one."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -35,6 +37,22 @@ def command_line(*arguments, **options):
 
 def run(capsys, *arguments):
     """What the command line does: its exit code, what it prints, what it says of errors."""
+    code = _ended(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def command_here(*arguments):
+    """The command line in this process, with the results of `command_line`: starting one takes a second."""
+    # Text and bytes can be written, as to a terminal.
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = _ended(arguments)
+    told = [each.buffer.getvalue().decode() for each in (out, err)]
+    return subprocess.CompletedProcess(arguments, code, *told)
+
+
+def _ended(arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         show = warnings.showwarning
@@ -43,5 +61,4 @@ def run(capsys, *arguments):
                 main([str(argument) for argument in arguments])
         finally:
             warnings.showwarning = show
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+    return stop.value.code

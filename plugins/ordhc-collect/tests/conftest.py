@@ -1,18 +1,18 @@
 """Fixtures that several files of tests use."""
 
 import pytest
-from studies import Server, make_study
+from studies import Server, ServerHere, make_study
 
 
 @pytest.fixture
 def serve(tmp_path):
-    """Serve a study made of the arguments of `make_study`."""
+    """Serve a study made of the arguments of `make_study`; `apart` in a process of its own."""
     running = []
 
-    def start(**options):
+    def start(*, apart=False, **options):
         data = options.pop("data", tmp_path / "study.ordhc")
         path = make_study(tmp_path, **options)
-        server = Server(path, data=data)
+        server = (Server if apart else ServerHere)(path, data=data)
         server.data, server.study = data, path
         running.append(server)
         return server

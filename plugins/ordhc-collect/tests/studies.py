@@ -8,11 +8,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from queue import SimpleQueue
 from urllib.parse import urlencode, urlsplit
 
 from ordhc_collect.simulate.client import fields_of
+from ordhc_collect.study.reading import read_study
+from ordhc_collect.web import server as web_server
 
 MINIMAL = """
 [study]
@@ -108,6 +112,42 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
+
+
+class ServerHere:
+    """A server in a thread of this process. It starts at once, but has no process to kill or to read."""
+
+    def __init__(self, path, *, data):
+        started = SimpleQueue()
+
+        def serve():
+            try:
+                web_server.serve(read_study(path), data, port=0, on_start=started.put)
+            except Exception as error:
+                started.put(error)
+
+        self._thread = threading.Thread(target=serve, daemon=True)
+        self._thread.start()
+        self._served = started.get(timeout=30)
+        if isinstance(self._served, Exception):
+            raise self._served
+        self.address, self.token = self._served.address, self._served.token
+        self.dashboard = f"{self.address}/dashboard?token={self.token}"
+        self.port = urlsplit(self.address).port
+
+    def stop(self):
+        """End it as Ctrl-C does."""
+        self._served.stop()
+        self._thread.join(30)
+        assert not self._thread.is_alive(), "the server does not end"
+
+    kill = stop
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
 
 class Answer:

@@ -11,7 +11,7 @@ from studies import make_study
 
 import ordhc
 
-N_ITEMS, N_PEOPLE, PER_PERSON = 30, 40, 40
+N_ITEMS, N_PEOPLE, PER_PERSON = 15, 20, 40
 
 
 def asked_of(study, path, n_people=N_PEOPLE, *, reopened=()):
@@ -59,7 +59,7 @@ def test_shares_hold_to_the_end(tmp_path, question, top):
             more=f"[people]\ntotal = {N_PEOPLE}",
         )
     )
-    log = asked_of(study, tmp_path / "s", reopened=(1000,))
+    log = asked_of(study, tmp_path / "s", reopened=(500,))
     assert len(log) == N_PEOPLE * PER_PERSON
     for part in (log, log[-len(log) // 4 :]):
         found = shares_of(part)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, Server, admin, answers, make_study, number_of
+from studies import Client, ServerHere, admin, answers, make_study, number_of
 
 SCRIPT = "<script>window.hacked=1</script>"
 #: An SVG that runs a script when it is opened by itself.
@@ -122,7 +122,7 @@ def hostile(tmp_path):
     (items / '@SUM(1),"x.txt').write_text("another one")
     for k in range(8):
         (items / f"item{k:02}.txt").unlink()
-    with Server(path, data=tmp_path / "study.ordhc") as server:
+    with ServerHere(path, data=tmp_path / "study.ordhc") as server:
         server.data = tmp_path / "study.ordhc"
         yield server
 

@@ -3,19 +3,15 @@
 import os
 import socket
 import stat
-import threading
 import time
-from contextlib import contextmanager
-from queue import SimpleQueue
 
 import pytest
 from click.testing import CliRunner
 from ordhc_collect.command import collect
 from ordhc_collect.study.markup import from_markdown
-from ordhc_collect.study.reading import read_study
 from ordhc_collect.web import server as web_server
 from ordhc_collect.web.limits import Limit
-from studies import Client, Server, admin, make_study
+from studies import Client, Server, ServerHere, admin, make_study
 
 
 def connected(port):
@@ -72,23 +68,6 @@ def test_large_heads_are_refused(serve):
     assert told(server.port, fine).startswith(b"HTTP/1.1 200 ")
 
 
-@contextmanager
-def served_here(path, data):
-    """A server in a thread of this process, whose times may be shortened."""
-    started = SimpleQueue()
-    thread = threading.Thread(
-        target=web_server.serve, args=(read_study(path), data), kwargs={"port": 0, "on_start": started.put}
-    )
-    thread.start()
-    served = started.get(timeout=30)
-    try:
-        yield int(served.address.rpartition(":")[2])
-    finally:
-        served.stop()
-        thread.join(30)
-        assert not thread.is_alive()
-
-
 DRIPS = {
     "nothing": (b"", b""),
     "a head": (b"GET / HTTP/1.1\r\n", b"a: b\r\n"),
@@ -105,10 +84,10 @@ DRIPS = {
 def test_whoever_drips_is_hung_up_on(tmp_path, monkeypatch):
     monkeypatch.setattr(web_server, "_HEAD", 0.5)
     monkeypatch.setattr(web_server, "_BODY", 0.5)
-    with served_here(make_study(tmp_path), tmp_path / "study.ordhc") as port:
+    with ServerHere(make_study(tmp_path), data=tmp_path / "study.ordhc") as server:
         connections = {}
         for what, (first, _) in DRIPS.items():
-            connections[what] = connected(port)
+            connections[what] = connected(server.port)
             connections[what].sendall(first)
         # Forty times as long as it may take, at most.
         for _ in range(200):
@@ -138,7 +117,7 @@ def test_hosts(serve):
 
 
 def test_odd_addresses_and_origins_are_no_errors(serve):
-    server = serve()
+    server = serve(apart=True)
     client = Client(server)
     for leaf in ("9" * 5000, "-1", "1.0", "x", "\u0663", "8"):
         assert (
@@ -197,13 +176,12 @@ def test_what_people_said_is_for_the_owner_alone(tmp_path):
     data, table = tmp_path / "study.ordhc", tmp_path / "answers.csv"
     old = os.umask(0o022)
     try:
-        with Server(path, data=data) as server:
+        with ServerHere(path, data=data) as server:
             client = Client(server)
             client.answer(client.begin())
             admin(server).get("/dashboard/download/study.ordhc")
             files = [data, *(data.with_name(f"{data.name}{end}") for end in ("-wal", "-shm", ".key"))]
             rights = {file.name: stat.S_IMODE(file.stat().st_mode) for file in files}
-            server.stop()
         found = CliRunner().invoke(collect, [str(path), "--data", str(data), "--export", str(table)])
         assert found.exit_code == 0, found.output
     finally:
@@ -219,7 +197,7 @@ def test_files_that_become_links(serve, tmp_path):
     folder.mkdir()
     for name in ("b", "c"):
         (folder / f"{name}.png").write_bytes(b"GIF89a picture")
-    server = serve()
+    server = serve(apart=True)
     client = Client(server)
     pages = [client.get(f"/media/{leaf}/picture") for leaf in range(10)]
     assert sorted(page.status for page in pages) == [200] * 2 + [404] * 8

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, Server, admin, answers, make_study, number_of, title_of
+from studies import Client, ServerHere, admin, answers, make_study, number_of, title_of
 
 # --- too much --------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ def test_slow_clients_hold_nobody_up(serve):
     assert not left
 
 
-def test_ten_thousand_ids_from_one_address(serve):
+def test_thousands_of_ids_from_one_address(serve):
     server = serve()
     client = Client(server)
     fields = [fields_of(client.get(f"/?puid=id{k}").text) for k in range(3)]
@@ -81,7 +81,7 @@ def test_ten_thousand_ids_from_one_address(serve):
 
     async def knock(first):
         browser = Browser(server.address)
-        for k in range(first, 10_000, 8):
+        for k in range(first, 3_000, 8):
             page = await browser.get(f"/?puid=new{k}") if k < 700 else None
             token = fields_of(page.text) if page is not None else fields[k % 3]
             statuses.append((await browser.post("/join", {**token, "consent": "yes"})).status)
@@ -92,8 +92,8 @@ def test_ten_thousand_ids_from_one_address(serve):
         await asyncio.gather(*(knock(first) for first in range(8)))
 
     asyncio.run(all_of_them())
-    assert len(statuses) == 10_000
-    assert statuses.count(429) > 8_500
+    assert len(statuses) == 3_000
+    assert statuses.count(429) > 2_000
     with sqlite3.connect(server.data) as db:
         (count,) = db.execute("SELECT count(*) FROM collect_people").fetchone()
     assert count < 1_000
@@ -158,7 +158,7 @@ def test_passwords_are_kept_as_argon2(tmp_path):
     assert "sesame" not in "".join(problems.errors)
     hashed = PasswordHasher(time_cost=1, memory_cost=1024).hash("open sesame")
     path = make_study(tmp_path, more=f'[dashboard]\npassword = "{hashed}"')
-    with Server(path, data=tmp_path / "study.ordhc") as server:
+    with ServerHere(path, data=tmp_path / "study.ordhc") as server:
         client = Client(server)
         assert client.post("/dashboard/enter", {"secret": "open"}).status == 403
         assert client.submit("/dashboard/enter", {"secret": "open sesame"}).status == 200
@@ -166,7 +166,7 @@ def test_passwords_are_kept_as_argon2(tmp_path):
 
 
 def test_nothing_secret_is_logged(serve):
-    server = serve()
+    server = serve(apart=True)
     client = Client(server)
     client.get("/dashboard?token=guess-that-is-wrong")
     client.post("/dashboard/enter", {"secret": "secret-that-is-wrong"})

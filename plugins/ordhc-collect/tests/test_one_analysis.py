@@ -19,7 +19,7 @@ from ordhc_collect.web.server import opened
 from studies import make_study
 
 import ordhc
-from support.processes import command_line
+from support.processes import command_here
 
 RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
 
@@ -93,7 +93,7 @@ def exported(study, how):
 
 
 def command(*arguments):
-    found = command_line(*arguments)
+    found = command_here(*arguments)
     assert found.returncode == 0, found.stderr
     return found
 

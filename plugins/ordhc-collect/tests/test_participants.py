@@ -31,7 +31,7 @@ def trials(server):
 
 
 def test_all_the_way(serve):
-    server = serve(more=CHECK, per_person=4)
+    server = serve(apart=True, more=CHECK, per_person=4)
     client = Client(server)
     page = client.join("?PROLIFIC_PID=abc123")
     assert title_of(page) == "How it works"
@@ -151,7 +151,7 @@ def test_an_answer_that_comes_too_soon_does_not_count(serve):
 
 
 @pytest.mark.parametrize("name", ["{{%PROLIFIC_PID%}}", "{{PID}}", "%PROLIFIC_PID%", "${workerId}"])
-def test_a_link_that_nobody_has_filled_in_merges_nobody(serve, name):
+def test_a_link_that_nobody_has_filled_in_merges_nobody(serve, caplog, name):
     server = serve()
     link = f"?PROLIFIC_PID={name}"
     for _ in range(2):
@@ -163,7 +163,7 @@ def test_a_link_that_nobody_has_filled_in_merges_nobody(serve, name):
     board = admin(server).get("/dashboard").text
     assert "2 people came by a link" in board
     assert "PROLIFIC_PID" in board
-    assert "PROLIFIC_PID is not filled in" in server.stop()
+    assert "PROLIFIC_PID is not filled in" in caplog.text
 
 
 def test_parameters_of_links_in_any_case(serve):
@@ -318,7 +318,7 @@ def test_a_language_that_runs_from_right_to_left(tmp_path, serve):
 
 
 def test_restart_goes_on(serve, tmp_path):
-    server = serve(per_person=4)
+    server = serve(apart=True, per_person=4)
     client = Client(server)
     page = client.answer(client.begin(), 2)
     server.kill()

@@ -9,7 +9,7 @@ from ordhc_collect.study.reading import read_study, study_or_problems
 from studies import Client, Server, admin, make_study, title_of
 
 from ordhc.errors import InputError
-from support.processes import command_line
+from support.processes import command_here, command_line
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 
@@ -20,7 +20,7 @@ def problems_of(tmp_path, **options):
 
 
 def collect(*arguments):
-    return command_line("collect", *arguments)
+    return command_here("collect", *arguments)
 
 
 def test_the_demo_is_a_study():
@@ -230,7 +230,7 @@ def test_check_on_the_command_line(tmp_path):
     found = collect(path, "--check")
     assert found.returncode == 2
     assert "error    [trials] per_person = 0" in found.stdout
-    found = collect(path)
+    found = command_line("collect", path)
     assert found.returncode == 2
     assert "per_person" in found.stderr
     assert "Traceback" not in found.stderr
@@ -309,7 +309,7 @@ def test_answers_of_bots_are_kept_apart(tmp_path):
     assert f"Their answers are in {data}" in found.stdout, found.stderr
     assert collect(path, "--data", data, "--export", out, "--as", "trials").returncode == 0
     assert len(out.read_text().splitlines()) == 49
-    assert command_line("cluster", data, "-o", tmp_path / "tree.nwk").returncode == 0
+    assert command_here("cluster", data, "-o", tmp_path / "tree.nwk").returncode == 0
     # Neither more bots nor people go on in it, but the dashboard shows it.
     again = collect(path, "--simulate", 6, "--data", data)
     assert again.returncode == 2
