@@ -189,13 +189,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
             Engine::Auto | Engine::NearestPair => {
                 staged(&mut rows, initial, false, nearest_pair::merges_among, monitor)?
             }
-            Engine::Naive => staged(
-                &mut rows,
-                initial,
-                false,
-                |rows, all, active, monitor| naive::merges_among(rows, all, active, monitor),
-                monitor,
-            )?,
+            Engine::Naive => staged(&mut rows, initial, false, naive::merges_among, monitor)?,
             Engine::Chain => {
                 return Err(Error::Argument("the chain engine takes no row updates; use `nearest-pair`".into()));
             }

@@ -27,12 +27,15 @@ named!(Engine, "engine", {
     "naive": Self::Naive => Self::Naive,
 });
 
+/// An engine: merges some clusters (the second argument) of all active ones (the third).
+type Among = fn(&mut dyn Linkage, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>;
+
 /// The merges within initial clusters, and those after them, both by the same engine.
-pub(super) fn staged<L: Linkage>(
-    linkage: &mut L,
+pub(super) fn staged(
+    linkage: &mut dyn Linkage,
     initial: Option<&Partition>,
     monotone: bool,
-    among: impl Fn(&mut L, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>,
+    among: Among,
     monitor: &Monitor,
 ) -> Result<[Vec<RawMerge>; 2]> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();

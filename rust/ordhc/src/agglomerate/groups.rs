@@ -136,6 +136,7 @@ fn merges_within<U: Update>(
 }
 
 /// The values between some leaves, condensed.
+#[inline(never)]
 fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
     let mut values = vec![0.0; condensed_len(leaves.len())];
     let mut rest = &mut values[..];

@@ -12,7 +12,7 @@ use super::rows::SquareRows;
 use super::small::{self, FEW, SmallRows};
 use super::store::Store;
 use super::triangle_rows::Given;
-use super::{Doubts, Linkage, Tolerance, equal, naive, nearest_pair, rounding, single};
+use super::{Doubts, Linkage, Nearest, Tolerance, equal, naive, nearest_pair, rounding, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
@@ -98,8 +98,7 @@ impl<'a> Job<'a> {
     }
 
     fn run<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Dendrogram> {
-        let squared = self.rule.is_squared();
-        let kept = self.kept::<U>(&input);
+        let kept = self.kept(U::EXACT, &input);
         let (merges, unit) = match (input, kept) {
             (Input::Lent(values), true) => {
                 entered!(in_place_kept);
@@ -107,6 +106,12 @@ impl<'a> Job<'a> {
             }
             (input, _) => self.merges(update, input)?,
         };
+        self.tree(merges, unit)
+    }
+
+    /// The tree of the merges, with heights in the unit of the input.
+    fn tree(&self, merges: Vec<RawMerge>, unit: [f64; 2]) -> Result<Dendrogram> {
+        let squared = self.rule.is_squared();
         let mut tree = Dendrogram::in_order(self.about.n, merges)?;
         if self.rule.is_reducible() {
             tree.make_monotone();
@@ -122,11 +127,11 @@ impl<'a> Job<'a> {
 
     /// Whether memory that was lent is left alone, as the input in it may be needed again: where rounding could
     /// decide ties, and for few leaves.
-    fn kept<U: Update>(&self, input: &Input<'_>) -> bool {
+    fn kept(&self, exact: bool, input: &Input<'_>) -> bool {
         const SAMPLE: usize = 1000;
         let Input::Lent(values) = input else { return false };
-        if U::EXACT || self.about.n < self.condensed_from {
-            return !U::EXACT;
+        if exact || self.about.n < self.condensed_from {
+            return !exact;
         }
         let step = (values.len() / SAMPLE).max(1) | 1;
         let mut sample: Vec<f64> = values.iter().step_by(step).copied().collect();
@@ -222,21 +227,9 @@ impl<'a> Job<'a> {
         monitor.take_doubt();
         let mut rows = PreciseMatrix::new(update, matrix, squared, unit, monitor)?;
         let [within, after] = match self.engine {
-            Engine::Naive => staged(
-                &mut rows,
-                self.initial,
-                reducible,
-                |rows, all, active, monitor| naive::merges_among(rows, all, active, monitor),
-                monitor,
-            )?,
+            Engine::Naive => staged(&mut rows, self.initial, reducible, naive::merges_among, monitor)?,
             // Nearly equal values keep reciprocal pairs from commuting.
-            _ => {
-                // Its own comparisons take the time, so that one copy for all rules is as fast.
-                let among = |rows: &mut PreciseMatrix<'_, U>, all, active: &mut Vec<usize>, monitor: &Monitor| {
-                    nearest_pair::merges_among(rows as &mut dyn Linkage, all, active, monitor)
-                };
-                staged(&mut rows, self.initial, reducible, among, monitor)?
-            }
+            _ => staged(&mut rows, self.initial, reducible, nearest_pair::merges_among, monitor)?,
         };
         if monitor.take_doubt() {
             monitor.warn(
@@ -250,10 +243,14 @@ impl<'a> Job<'a> {
 
     /// When similarities of clusters count as equal; nothing, if they are too small to be squared as they are.
     pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
+        self.tolerance_if(U::EXACT, matrix)
+    }
+
+    fn tolerance_if(&self, exact: bool, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
         if self.engine == Engine::Naive {
             return Ok(None);
         }
-        if U::EXACT {
+        if exact {
             return Ok(Some(Tolerance::EXACT));
         }
         let facts = self.about.facts;
@@ -360,13 +357,7 @@ impl<'a> Job<'a> {
                     return self.square_chain(rows, merges, doubts);
                 }
                 let given = Given { matrix, squared };
-                let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
-                let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
-                // Of single leaves sums are means.
-                let of_leaves = tolerance.of_leaves();
-                let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
-                settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
-                let pairs = Pairs::of::<Average>(&given, &nearest, slots, of_leaves, doubts)?;
+                let (nearest, pairs) = self.pairs_of_leaves(&given, doubts)?;
                 if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
                     return self.square_chain(rows, merges, doubts);
                 }
@@ -390,6 +381,18 @@ impl<'a> Job<'a> {
             merges = self.square_chain(rows, chain.into_merges(), doubts)?;
         }
         Ok(merges)
+    }
+
+    /// The nearest leaf of each leaf, and the pairs to merge first. They are the same for all rules, because sums of single
+    /// leaves are means, so this code is compiled once.
+    fn pairs_of_leaves(&self, given: &Given<'_>, doubts: &mut Doubts<'_>) -> Result<(Vec<Nearest>, Pairs)> {
+        let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..self.about.n).map(|leaf| (1.0, leaf)).unzip();
+        let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
+        let of_leaves = doubts.tolerance().of_leaves();
+        let mut nearest = all_nearest::<Average, _>(given, &sizes, of_leaves, self.monitor)?;
+        settle::<Average, _>(given, slots, &mut nearest, doubts)?;
+        let pairs = Pairs::of::<Average>(given, &nearest, slots, of_leaves, doubts)?;
+        Ok((nearest, pairs))
     }
 
     /// Goes on with rounds on square rows, and with a chain for few or where rounds don't pay.

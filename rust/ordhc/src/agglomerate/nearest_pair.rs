@@ -66,15 +66,15 @@ impl Cached {
     }
 }
 
-pub(crate) fn merges<L: Linkage + ?Sized>(linkage: &mut L, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+pub(crate) fn merges(linkage: &mut dyn Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
     let members = active.clone();
     merges_among(linkage, members, &mut active, monitor)
 }
 
 /// Merges the clusters `members`, some or all of the active ones, until they are one.
-pub(crate) fn merges_among<L: Linkage + ?Sized>(
-    linkage: &mut L,
+pub(crate) fn merges_among(
+    linkage: &mut dyn Linkage,
     mut members: Vec<usize>,
     active: &mut Vec<usize>,
     monitor: &Monitor,
@@ -112,14 +112,14 @@ pub(crate) fn merges_among<L: Linkage + ?Sized>(
     Ok(merges)
 }
 
-fn nearest<L: Linkage + ?Sized>(linkage: &mut L, i: usize, members: &[usize], all: bool) -> Result<Cached> {
+fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) -> Result<Cached> {
     let nearest = if all { linkage.nearest(i, members)? } else { nearest_among(linkage, i, members)? };
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
 /// The most similar pair, refreshing bounds that could hide it.
-fn largest<L: Linkage + ?Sized>(
-    linkage: &mut L,
+fn largest(
+    linkage: &mut dyn Linkage,
     active: &[usize],
     all: bool,
     cache: &mut [Cached],

@@ -144,7 +144,6 @@ impl Matrix<'_> {
     }
 
     /// Row `i` from column `i + 1` on, as similarities (larger is closer).
-    #[inline(always)]
     pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);

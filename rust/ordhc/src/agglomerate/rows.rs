@@ -173,7 +173,7 @@ pub(super) fn fold_row<U: Update>(
     row_j: &[f64],
     sizes: &[f64],
     j: usize,
-    fail: impl Fn(f64, usize) -> Error,
+    fail: &dyn Fn(f64, usize) -> Error,
 ) -> Result<()> {
     let mut wrong = None;
     wide!(for (at, ((x_i, &x_j), &n_k)) in row_i.iter_mut().zip(row_j).zip(sizes).enumerate() {
@@ -219,7 +219,7 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         let (row_i, row_j) = (&mut head[range_i], &tail[..range_j.len()]);
         let merge = self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j] });
         let clusters = &self.clusters;
-        fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, |x, k| not_finite(x, i, clusters[k]))?;
+        fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, &|x, k| not_finite(x, i, clusters[k]))?;
         self.sizes[at_i] += self.sizes[at_j];
         self.log.push(Logged { i: at_i, j: at_j, merge });
         self.seen[at_i] = self.log.len();
@@ -259,6 +259,7 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
 }
 
 /// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
+#[inline(never)] // Rules of the same similarity share the code.
 pub(super) fn nearest<U: Update>(
     row: &[f64],
     sizes: &[f64],

@@ -142,7 +142,7 @@ impl<U: Update> SquareRows<'_, U> {
                 let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j] };
                 let merge = update.merge(merging);
                 let fail = |x, at: usize| not_finite(x, clusters[i], clusters[at]);
-                fold_row(update, &merge, row_i, row_j, old_sizes, j, fail)?;
+                fold_row(update, &merge, row_i, row_j, old_sizes, j, &fail)?;
                 Ok(Logged { i, j, merge })
             };
             pairs.into_iter().map(merge_rows).collect::<Result<Vec<_>>>()
