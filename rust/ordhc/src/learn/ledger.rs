@@ -84,8 +84,15 @@ impl<T, const K: usize> Ledger<T, K> {
 
     /// The answers that were told since the last time, by id.
     pub(crate) fn take(&mut self) -> Vec<(u64, T, Told)> {
-        self.told.sort_unstable_by_key(|told| told.0);
-        std::mem::take(&mut self.told)
+        let told = std::mem::take(&mut self.told);
+        if told.is_sorted_by_key(|told| told.0) {
+            return told;
+        }
+        // The numbers are sorted, and not the answers, so that the code of sorting exists once for all `T`.
+        let mut order: Vec<(u64, usize)> = told.iter().map(|told| told.0).zip(0..).collect();
+        order.sort_unstable();
+        let mut told: Vec<_> = told.into_iter().map(Some).collect();
+        order.into_iter().filter_map(|(_, at)| told[at].take()).collect()
     }
 
     /// Gives the memory of [`take`](Self::take) back.

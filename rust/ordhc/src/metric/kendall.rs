@@ -6,6 +6,7 @@ use super::count::{same_leaves, two};
 use super::path::{Paths, Rows, for_places};
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::sorting::order_by;
 use crate::tree::Dendrogram;
 
 /// How much two dendrograms agree on which leaves are close to which.
@@ -139,7 +140,7 @@ impl Ranking {
         let heights = tree.merge_heights();
         let mut order: Vec<u32> = (0..heights.len() as u32).collect();
         let height = |merge: u32| heights[merge as usize];
-        order.sort_by(|&a, &b| {
+        order_by(&mut order, &|a, b| {
             let upwards = height(a).total_cmp(&height(b));
             if tree.is_dissimilarity() { upwards } else { upwards.reverse() }
         });

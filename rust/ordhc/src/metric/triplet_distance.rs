@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
+use crate::sorting::order_by_key;
 use crate::tree::{HeavyPaths, Restriction, Topology};
 
 /// Sets of three leaves by what two trees say about them.
@@ -129,7 +130,7 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn new(paths: &'a HeavyPaths<'a>, other: &Topology, monitor: &'a Monitor) -> Result<Self> {
         let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
-        tops.sort_by_key(|&top| Reverse(paths.size(top)));
+        order_by_key(&mut tops, |top| Reverse(paths.size(top)));
         monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
         // Sweeps begin with the largest; each has the nodes, parts and colors of its leaves.
         let at_once = tops.iter().flat_map(|&top| [top, top]).take(parallel::n_threads());

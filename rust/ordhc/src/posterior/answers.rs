@@ -4,6 +4,7 @@ use super::choices::{Choices, Order, order_of};
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::sorting::order_by_key;
 
 /// What is known of each comparison: the answer that it is part of, and who gave it.
 ///
@@ -115,7 +116,7 @@ impl Answers {
 /// weight of one; how many such answers there are.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|&at| numbers[at]);
+    order_by_key(&mut order, |at| numbers[at]);
     let (mut given, mut n_unknown, mut is_taken) = (Vec::new(), 0, vec![false; all.len()]);
     for rows in order.chunk_by(|&one, &other| numbers[one] == numbers[other]).filter(|rows| rows.len() > 1) {
         let sorted = |[i, j]: [u32; 2]| [i.min(j), i.max(j)];
@@ -151,7 +152,7 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
 /// The answers of several comparisons, each with its order and with where its comparisons are.
 pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answers: &[u32]) -> Vec<(Order, Vec<usize>)> {
     let mut rows: Vec<usize> = (0..comparisons.len()).collect();
-    rows.sort_by_key(|&at| answers[at]);
+    order_by_key(&mut rows, |at| answers[at]);
     let sorted = |[i, j]: [usize; 2]| [i.min(j) as u32, i.max(j) as u32];
     let pairs = |&at: &usize| {
         let (near, far) = Comparisons::<K>::pairs(&comparisons.rows().row(at));

@@ -9,6 +9,7 @@
 use super::luce::n_orders;
 use crate::error::Result;
 use crate::memory;
+use crate::sorting::{order_by, order_by_key};
 
 /// An answer: a range of pairs, in an order of blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +54,7 @@ pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut losses = vec![0; pairs.len()];
     numbers.iter().for_each(|&[_, far]| losses[far] += 1);
     let mut order: Vec<usize> = (0..pairs.len()).collect();
-    order.sort_by_key(|&pair| losses[pair]);
+    order_by_key(&mut order, |pair| losses[pair]);
     let (mut blocks, mut before, mut compared) = (Vec::new(), 0, 0);
     for block in order.chunk_by(|&one, &other| losses[one] == losses[other]) {
         if losses[block[0]] != before {
@@ -71,11 +72,14 @@ impl Choices {
     /// Answers are sorted by what they say, so that nothing depends on the order in which they came.
     pub(super) fn new(n_leaves: usize, mut given: Vec<Given>) -> Result<Self> {
         const WHAT: &str = "answers by leaf";
-        given.sort_by(|(order, weight, person), (other, their_weight, their_person)| {
+        let mut sorted: Vec<usize> = (0..given.len()).collect();
+        order_by(&mut sorted, &|one, other| {
+            let ((order, weight, person), (other, their_weight, their_person)) = (&given[one], &given[other]);
             order.cmp(other).then(person.cmp(their_person)).then(weight.total_cmp(their_weight))
         });
         let mut new = Self { starts: memory::filled(WHAT, 0, n_leaves + 1)?, ..Self::default() };
-        for ((pairs, blocks), weight, person) in given {
+        for at in sorted {
+            let ((pairs, blocks), weight, person) = std::mem::take(&mut given[at]);
             let mut leaves: Vec<u32> = pairs.iter().flatten().copied().collect();
             leaves.sort_unstable();
             leaves.dedup();

@@ -8,6 +8,7 @@
 use crate::agglomerate::{Matrix, Values, with_values};
 use crate::comparison::Comparisons;
 use crate::numbers::Number;
+use crate::sorting::order_by_key;
 use crate::tree::Topology;
 
 /// The leaves in an order that is the same for every numbering of them and every order of the rows.
@@ -167,7 +168,7 @@ pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     let tree = tree.binary();
     let (sizes, pairs) = (tree.sizes(), tree.merges());
     let mut merges: Vec<usize> = (0..pairs.len()).collect();
-    merges.sort_unstable_by_key(|&merge| (sizes[merge], smallest[n + merge]));
+    order_by_key(&mut merges, |merge| (sizes[merge], smallest[n + merge]));
     let mut label = number.to_vec();
     label.resize(2 * n - 1, 0);
     for (at, &merge) in merges.iter().enumerate() {
@@ -198,7 +199,7 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
         tell_apart(&mut keys, &about);
     }
     let mut order: Vec<u32> = (0..n as u32).collect();
-    order.sort_unstable_by_key(|&leaf| (first[leaf as usize], keys[leaf as usize], leaf));
+    order_by_key(&mut order, |leaf| (first[leaf as usize], keys[leaf as usize], leaf));
     order
 }
 

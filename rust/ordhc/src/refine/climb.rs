@@ -7,6 +7,7 @@ use super::Search;
 use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::sorting::order_by_key;
 
 /// What is to be as large as possible.
 pub(super) trait Objective {
@@ -102,7 +103,7 @@ pub(super) fn climb(
 fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     let mut nodes: Vec<usize> =
         (0..shape.n_nodes()).filter(|&node| movable[node] && shape.parent(node).is_some()).collect();
-    nodes.sort_by_key(|&node| (shape.parent(node), node));
+    order_by_key(&mut nodes, |node| (shape.parent(node), node));
     nodes
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::growing_tree::NONE;
 use super::place::Place;
 use super::sized_tree::SizedTree;
+use crate::sorting::order_by;
 
 /// A node of the tree whose weights are known one by one. One that is not open has equal weights on all
 /// places beside nodes at and below it, and equal ones on all places under them.
@@ -362,7 +363,7 @@ impl Posterior {
             return Some([first, second]);
         }
         let mut all: Vec<u32> = self.children(at).collect();
-        all.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+        order_by(&mut all, &|a, b| weight(b).total_cmp(&weight(a)));
         let pairs = (1..all.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
         pairs.map(|pair| pair.map(|at| all[at])).find(|&pair| may(nodes(pair)))
     }

@@ -2,6 +2,7 @@
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
+use crate::sorting::order_by_key;
 
 /// How a pivot is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Region {
     pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
         children.clear();
         children.extend(self.each_child(at));
-        children.sort_by_key(|&child| (std::cmp::Reverse(self.size(child)), child));
+        order_by_key(children, |child| (std::cmp::Reverse(self.size(child)), child));
     }
 
     fn each_child(&self, at: u32) -> impl Iterator<Item = u32> + '_ {

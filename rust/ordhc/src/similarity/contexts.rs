@@ -142,12 +142,16 @@ fn group<V: Value, const K: usize, const E: usize>(
     for &end in &ends[..n_buckets as usize] {
         let bucket = &mut entries[start..end];
         start = end;
-        bucket.sort_by_key(|entry| (entry.context, entry.item));
+        sort_by_context(bucket);
         for same in bucket.chunk_by(|a, b| a.context == b.context) {
             groups.push(same)?;
         }
     }
     Ok(groups)
+}
+
+fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
+    bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
 /// What all answers say in the contexts of a range, in the order of the rows, with their weights.

@@ -7,7 +7,7 @@ use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::sorting::sort_by_key;
+use crate::sorting::sort;
 
 /// Pairs of leaves in order, with what comparisons add to each.
 ///
@@ -116,7 +116,7 @@ fn counted<const K: usize>(
     comparisons.rows().each_watched(monitor, |_, row| {
         each_key(row, leaves, both, |key, closer| codes.push(key << 1 | u64::from(!closer)));
     })?;
-    sort_by_key(&mut codes, |&code| code, monitor)?;
+    sort(&mut codes, monitor)?;
     let same = |a: &u64, b: &u64| a >> 1 == b >> 1;
     let sums = codes.chunk_by(same).map(|codes| {
         let far = codes.iter().filter(|&code| code & 1 == 1).count();
@@ -136,7 +136,7 @@ fn weighted<const K: usize>(
         let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
         each_key(row, leaves, options.both, |key, closer| updates.push((key, if closer { weight } else { -weight })));
     })?;
-    updates.sort_by_key(|&(key, _)| key);
+    sort_by_pair(&mut updates);
     monitor.check()?;
     if options.sum {
         return summed(&updates);
@@ -162,10 +162,14 @@ pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Resul
         updates.extend(keys.iter().copied().zip(values.iter().copied()));
         monitor.check()?;
     }
-    // Stable: values of a key stay in the order of runs, and within these in that of rows.
-    updates.sort_by_key(|&(key, _)| key);
+    sort_by_pair(&mut updates);
     monitor.check()?;
     summed(&updates)
+}
+
+/// Sorts stably: values of a key stay in the order of runs, and within these in that of rows.
+fn sort_by_pair(updates: &mut [(u64, f64)]) {
+    updates.sort_by_key(|&(key, _)| key);
 }
 
 fn summed(updates: &[(u64, f64)]) -> Result<Run> {

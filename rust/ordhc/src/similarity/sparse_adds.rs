@@ -8,7 +8,7 @@ use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::sorting::sort_by_key;
+use crate::sorting::{sort, sort_by_key};
 
 /// The pairs of leaves whose AddS similarity is not zero: those of [`adds`](super::adds), without a place for
 /// every pair.
@@ -90,7 +90,7 @@ fn counted<const K: usize>(
     monitor: &Monitor,
 ) -> Result<Vec<Pair>> {
     let mut codes = all_keys(comparisons, leaves, monitor, |key, _, near| key << 1 | u64::from(!near))?;
-    sort_by_key(&mut codes, |&code| code, monitor)?;
+    sort(&mut codes, monitor)?;
     let sum = |codes: &[u64]| {
         let far = codes.iter().filter(|&code| code & 1 == 1).count();
         pair(codes[0] >> 1, codes.len() as f64 - 2.0 * far as f64)
@@ -98,6 +98,11 @@ fn counted<const K: usize>(
     let same = |a: &u64, b: &u64| a >> 1 == b >> 1;
     let n_pairs = codes.chunk_by(same).count();
     memory::collected(PAIRS, n_pairs, codes.chunk_by(same).filter_map(sum))
+}
+
+/// Sorts by pair, then by row.
+fn sort_by_pair(updates: &mut [(u64, u64, f64)], monitor: &Monitor) -> Result<()> {
+    sort_by_key(updates, |&(key, at, _)| (key, at), monitor)
 }
 
 fn weighted<const K: usize>(
@@ -110,7 +115,7 @@ fn weighted<const K: usize>(
         // Each pair sees its weights in the order of the rows.
         (key, 2 * at as u64 + u64::from(!near), if near { weights[at] } else { -weights[at] })
     })?;
-    sort_by_key(&mut updates, |&(key, at, _)| (key, at), monitor)?;
+    sort_by_pair(&mut updates, monitor)?;
     let total = |updates: &[(u64, u64, f64)]| updates.iter().fold(0.0, |sum, (_, _, weight)| sum + weight);
     let same = |a: &(u64, u64, f64), b: &(u64, u64, f64)| a.0 == b.0;
     let wrong = |updates: &&[(u64, u64, f64)]| !total(updates).is_finite();

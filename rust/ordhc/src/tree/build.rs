@@ -5,6 +5,7 @@ use super::nodes::{Child, dendrogram_of_nodes};
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::sorting::order_by_key;
 use crate::union_find::UnionFind;
 
 /// The tree in which every triplet (i, j, k) holds: i and j are closer to each other than to k.
@@ -41,7 +42,7 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
     });
     // (i, j, k) and (j, i, k) say the same.
     let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
-    rows.sort_unstable_by_key(|row| (said(row), *row));
+    order_by_key(&mut rows, |row| (said(&row), row));
     rows.dedup_by_key(|row| said(row));
     monitor.start(n as u64);
     match nodes(&(0..n as u32).collect::<Vec<_>>(), rows, monitor)? {

@@ -6,6 +6,7 @@ use super::raw::RawMerge;
 use super::topology::Topology;
 use crate::error::{Error, Position, Result};
 use crate::kind::Kind;
+use crate::sorting;
 
 /// A tree whose nodes have heights: what agglomeration makes.
 ///
@@ -288,7 +289,7 @@ pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u
     }
     let smallest = topology.smallest_leaves();
     let mut order: Vec<u32> = (n as u32..topology.n_nodes() as u32).collect();
-    order.sort_unstable_by(|&a, &b| {
+    sorting::order_by(&mut order, &|a, b| {
         let of = |node: u32| (topology.size(node as usize), smallest[node as usize - n]);
         keys[a as usize - n].total_cmp(&keys[b as usize - n]).then_with(|| of(a).cmp(&of(b)))
     });

@@ -3,6 +3,7 @@
 use super::{Dendrogram, Topology};
 use crate::error::Result;
 use crate::kind::Kind;
+use crate::sorting::order_by_key;
 
 /// A child of a node: a leaf, or an earlier node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Dendrogram {
         }
         let smallest = topology.smallest_leaves();
         let mut order: Vec<u32> = (n as u32..topology.n_nodes() as u32).collect();
-        order.sort_unstable_by_key(|&node| (levels[node as usize - n], smallest[node as usize - n]));
+        order_by_key(&mut order, |node| (levels[node as usize - n], smallest[node as usize - n]));
         let heights = order.iter().map(|&node| f64::from(levels[node as usize - n])).collect();
         let topology = topology.reordered(&order);
         Self::of_nodes(topology, heights, Kind::Dissimilarity).expect("levels are finite, one for each node")

@@ -3,7 +3,7 @@
 use super::{HeavyPaths, RangeMax, Topology};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::sorting::sort_by_key;
+use crate::sorting::sort;
 
 /// Restricts a tree to any of its leaves, in O(k log k) for k leaves.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Restriction {
         let k = leaves.len();
         let mut order: Vec<(u32, u32)> =
             leaves.iter().enumerate().map(|(at, &leaf)| (self.places[leaf as usize], at as u32)).collect();
-        sort_by_key(&mut order, |&pair| pair, monitor)?;
+        sort(&mut order, monitor)?;
         let mut names = vec![0; k];
         for (name, &(_, at)) in order.iter().enumerate() {
             names[at as usize] = name as u32;
@@ -46,7 +46,7 @@ impl Restriction {
         let mut gaps: Vec<u32> =
             order.windows(2).map(|two| self.ancestors.max(two[0].0 as usize, two[1].0 as usize)).collect();
         let mut nodes = gaps.clone();
-        sort_by_key(&mut nodes, |&node| node, monitor)?;
+        sort(&mut nodes, monitor)?;
         nodes.dedup();
         for (at, gap) in gaps.iter_mut().enumerate() {
             if at % (1 << 16) == 0 {

@@ -7,6 +7,7 @@
 use super::clusters::MeanClusters;
 use crate::error::Result;
 use crate::memory;
+use crate::sorting::order_by;
 
 pub(super) const LANES: usize = 16;
 /// Queries that go through the tiles together.
@@ -31,7 +32,7 @@ impl Tiles {
         memory::check("the rounded means of clusters", 4 * len as u64)?;
         let squares = mean_squares(clusters);
         let mut order: Vec<u32> = (0..p as u32).collect();
-        order.sort_by(|&a, &b| squares[b as usize].total_cmp(&squares[a as usize]));
+        order_by(&mut order, &|a, b| squares[b as usize].total_cmp(&squares[a as usize]));
         let sorted: Vec<f64> = order.iter().map(|&at| squares[at as usize]).collect();
         let mut tiles = Self { values: vec![0.0; len], order, head: best_head(&sorted, k) };
         (0..k).for_each(|at| tiles.set(clusters, at));

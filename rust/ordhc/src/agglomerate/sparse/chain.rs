@@ -1,12 +1,11 @@
 //! The nearest-neighbour chain, and links that it moves one by one, from the cluster of fewer links to the other.
 
 use super::graph::{Graph, Near, nearest};
-use super::links::{Entry, Link, Summary};
+use super::links::{Entry, Link, Summary, sort_ascending};
 use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::sorting::sort_by_key;
 use crate::tree::RawMerge;
 
 mod hub;
@@ -131,7 +130,7 @@ impl<'m, K: Summary> Lists<'m, K> {
                 links.extend((a < b).then_some(Link { a, b, count, value }));
             }
         }
-        sort_by_key(&mut links, |link: &Link| (link.a, link.b), monitor)?;
+        sort_ascending(&mut links, monitor)?;
         Ok(links)
     }
 

@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::links::{Entry, Link, Summary};
+use super::links::{Entry, Link, Summary, sort_ascending};
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::sorting::sort_by_key;
 
 /// Clusters in the order of their names, which are their smallest leaves, and the links of each.
 pub(super) struct Graph {
@@ -106,7 +105,7 @@ impl Graph {
         };
         let all = (0..self.len()).flat_map(of);
         let mut links = memory::collected("the links that are left", self.n_entries() / 2, all)?;
-        sort_by_key(&mut links, |link: &Link| (link.a, link.b), monitor)?;
+        sort_ascending(&mut links, monitor)?;
         Ok(links)
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
+use crate::sorting::sort_by_key;
 
 /// What is known of clusters `a < b`, named by their smallest leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,6 +84,16 @@ impl Summary for LeastOfKnown {
     const ALL: bool = false;
 }
 
+/// Sorts links by both clusters.
+pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()> {
+    sort_by_key(links, |link| (link.a, link.b), monitor)
+}
+
+/// Sorts the links of one cluster stably by the other cluster.
+fn sort_by_second(links: &mut [Link]) {
+    links.sort_by_key(|link| link.b);
+}
+
 /// Links between the clusters that `n` leaves are `of`, each pair of clusters once, ascending. `most` is a bound
 /// of their number.
 pub(super) fn contracted(
@@ -126,7 +137,7 @@ pub(super) fn contracted(
             monitor.check()?;
             looked = start + BLOCK;
         }
-        sorted[start..end].sort_by_key(|link| link.b);
+        sort_by_second(&mut sorted[start..end]);
         start = end;
     }
     sorted.dedup_by(|next, kept| {

@@ -129,7 +129,7 @@ impl SparsePairs {
         }
         if !lower.is_empty() {
             upper = memory::collected(WHAT, upper.len() + lower.len(), upper.into_iter().chain(lower))?;
-            sort_by_key(&mut upper, |pair| (pair.i, pair.j), monitor)?;
+            sort_ascending(&mut upper, monitor)?;
         }
         Self::ascending(n, upper, dissimilarity)
     }
@@ -221,6 +221,11 @@ impl SparsePairs {
 
 /// Pairs between two looks at the monitor.
 const BLOCK: usize = 1 << 16;
+
+/// Sorts pairs by row and column.
+fn sort_ascending(pairs: &mut [Pair], monitor: &Monitor) -> Result<()> {
+    sort_by_key(pairs, |pair| (pair.i, pair.j), monitor)
+}
 
 #[cfg(test)]
 mod tests {

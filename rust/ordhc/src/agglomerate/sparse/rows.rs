@@ -6,6 +6,7 @@ use super::chain::Linked;
 use super::graph::{Chunk, Graph, Near, nearest};
 use super::links::{Entry, Summary};
 use super::rounds::Rules;
+use crate::sorting::order_by_key;
 use crate::union_find::UnionFind;
 
 /// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
@@ -81,7 +82,7 @@ impl<'m, K: Summary> Rows<'m, K> {
     /// The clusters that are left and their links.
     pub(super) fn into_graph(mut self) -> Graph {
         let mut alive: Vec<usize> = (0..self.clusters.len()).filter(|&k| self.clusters.is_name(k as u32)).collect();
-        alive.sort_unstable_by_key(|&cluster| self.names[cluster]);
+        order_by_key(&mut alive, |cluster| self.names[cluster]);
         let mut number = vec![0; self.clusters.len()];
         alive.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
         let mut chunks = Vec::with_capacity(alive.len());

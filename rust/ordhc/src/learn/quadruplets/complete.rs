@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::learn::asking::Strategy;
 use crate::memory;
 use crate::similarity::{Triangle, condensed_len};
+use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
 
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
@@ -173,7 +174,7 @@ impl Complete {
 
     fn by_level(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.joins.len() as u32).collect();
-        order.sort_by_key(|&join| self.joins[join as usize].level);
+        order_by_key(&mut order, |join| self.joins[join as usize].level);
         order
     }
 

@@ -8,6 +8,7 @@ use super::sorting::{Sorting, cost};
 use super::{Pair, pair};
 use crate::error::Result;
 use crate::learn::asking::Strategy;
+use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
 
 /// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1): the spanning tree of the most
@@ -176,7 +177,7 @@ impl Single {
 
     fn by_level(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.pairs.len() as u32).collect();
-        order.sort_by_key(|&at| self.levels[at as usize]);
+        order_by_key(&mut order, |at| self.levels[at as usize]);
         order
     }
 

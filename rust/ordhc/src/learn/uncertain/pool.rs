@@ -4,6 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::learn::desk::key;
+use crate::sorting::order_by_key;
 
 /// Questions that are drawn, of which the best one is asked.
 const CANDIDATES: usize = 200;
@@ -22,7 +23,7 @@ pub(super) enum Pool<const K: usize> {
 
 impl<const K: usize> Pool<K> {
     pub(super) fn of(mut rows: Vec<[u32; K]>) -> Self {
-        rows.sort_unstable_by_key(|&leaves| (key(leaves), leaves));
+        order_by_key(&mut rows, |leaves| (key(leaves), leaves));
         Self::Some(rows)
     }
 

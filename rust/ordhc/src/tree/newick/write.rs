@@ -8,6 +8,7 @@ use super::{Annotations, Newick};
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
+use crate::sorting::order_by_key;
 use crate::tree::{Dendrogram, Topology, Tree};
 
 /// So many nodes are written between two looks at the monitor.
@@ -79,7 +80,7 @@ impl<'a> Writer<'a> {
     fn children(&self, node: u32) -> Cow<'_, [u32]> {
         let mut children = Cow::Borrowed(self.tree.children(node as usize));
         if let Some(first) = &self.first {
-            children.to_mut().sort_unstable_by_key(|&part| first[part as usize]);
+            order_by_key(children.to_mut(), |part| first[part as usize]);
         }
         children
     }
