@@ -6,6 +6,9 @@
 //!
 //! Functions that are called inside must be `#[inline(always)]`: as calls they are what they are elsewhere. So are
 //! closures that have a name or are handed over: loops and functions do instead.
+//!
+//! AVX-512 pays for its copies, a quarter of a megabyte: without it, average, complete, weighted and Ward's linkage of
+//! 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one thread).
 
 /// Runs a block, compiled for the processor it runs on. What returns early returns from the block.
 ///
