@@ -58,7 +58,7 @@ rust-test: unit-test engine-test
 # Unit tests check what debugging builds check.
 unit-test:
 	$(call say,Compiling and running the engine's unit tests$(if $(MODULES), of $(MODULES)): two minutes)
-	cargo test --quiet --locked --package ordhc --lib $(if $(MODULES),-- $(MODULES:%=%::))
+	CARGO_INCREMENTAL=$${CARGO_INCREMENTAL:-0} cargo test --quiet --locked --package ordhc --lib $(if $(MODULES),-- $(MODULES:%=%::))
 
 # These use the engine as `make demo` has compiled it: with the bindings named, features of dependencies are the same.
 engine-test: $(STAMPS)/package
