@@ -39,7 +39,7 @@ mod recorded {
 
     mechanisms! {
         // agglomerate: a matrix.
-        equal small square square_packed square_rounds small_after_square chain
+        equal small square square_packed chain
         triangle_of_input triangle_round_of_input triangle_rounds triangle_packed triangle_chain triangle_to_square
         columns ties groups first_pairs in_place in_place_kept initial_clusters
         naive nearest_pair row_update doubts precise_matrix centers centers_keys

@@ -28,7 +28,6 @@ pub struct Monitor {
     stop: Arc<Stop>,
     /// Steps of this part of the work; none of its own where it is the whole.
     own: Option<Steps>,
-    doubtful: AtomicBool,
     warning: Mutex<Option<String>>,
 }
 
@@ -150,16 +149,6 @@ impl Monitor {
     pub fn advance(&self, steps: u64) -> Result<()> {
         self.steps().done.fetch_add(steps, Ordering::Relaxed);
         self.check()
-    }
-
-    /// Takes note that rounding may have decided something.
-    pub(crate) fn doubt(&self) {
-        self.doubtful.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether there were doubts since the last call.
-    pub(crate) fn take_doubt(&self) -> bool {
-        self.doubtful.swap(false, Ordering::Relaxed)
     }
 
     /// Says why the result is less certain than it looks.

@@ -1,11 +1,11 @@
 //! The builder: what is agglomerated by which rule, engine and initial clusters.
 
-use super::engine::staged;
-use super::job::{Input, Job};
+use super::engine::{Among, Engine, staged};
 use super::matrix::{Layout, Matrix, Values};
 use super::row_update::{RowMerge, RowUpdate};
 use super::sparse::{Missing, SparsePairs, agglomerate_sparse};
-use super::{Engine, naive, nearest_pair};
+use super::task::{Input, Task};
+use super::{naive, nearest_pair};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::linkage::Rule;
@@ -94,8 +94,7 @@ impl Agglomeration<'_> {
     /// [`Error::Interrupted`].
     pub fn run(&self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
-        let job = Job::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?;
-        job.dispatch(Input::Given(matrix))
+        Task::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Given(matrix))
     }
 
     /// The same within the memory of the matrix, whose values are undefined afterwards.
@@ -118,8 +117,7 @@ impl Agglomeration<'_> {
     pub fn run_in_place(&self, values: &mut [f64], layout: Layout, kind: Kind) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let matrix = Matrix::new(Values::F64(values), layout, kind)?;
-        let job = Job::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?;
-        job.dispatch(Input::Lent(values))
+        Task::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Lent(values))
     }
 
     /// The dendrogram of sparse similarities by single, complete or average linkage, and how many trees it makes
@@ -185,16 +183,15 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
         let initial = self.initial;
         initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
         let mut rows = RowUpdate::new(matrix, self.linkage.0, monitor)?;
-        let [within, after] = match self.engine {
-            Engine::Auto | Engine::NearestPair => {
-                staged(&mut rows, initial, false, nearest_pair::merges_among, monitor)?
-            }
-            Engine::Naive => staged(&mut rows, initial, false, naive::merges_among, monitor)?,
+        let among: Among = match self.engine {
+            Engine::Auto | Engine::NearestPair => nearest_pair::merges_among,
+            Engine::Naive => naive::merges_among,
             Engine::Chain => {
                 return Err(Error::Argument("the chain engine takes no row updates; use `nearest-pair`".into()));
             }
         };
-        let merges = if initial.is_some() { with_initial(within, after) } else { after };
+        let ([within, after], _) = staged(&mut rows, initial, false, among, monitor)?;
+        let merges = with_initial(within, after);
         let tree = Dendrogram::in_order(matrix.n_leaves(), merges)?;
         Ok(if matrix.is_dissimilarity() { tree.map_heights(true, |x| -x) } else { tree })
     }

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
-use super::rounds::{next, threads};
+use super::read::stride;
 use super::store::Store;
+use super::threads::{next, threads};
 use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::linkage::Between;
@@ -65,8 +66,8 @@ impl Clusters {
         Self { names, sizes, leaves, inside, shares, slots, exact, shift }
     }
 
-    /// The similarities between all of them, square, with minus infinity on the diagonal; nothing where too much would
-    /// cancel.
+    /// The similarities between all of them, in a square of rows a [`stride`] apart, with minus infinity on the diagonal;
+    /// nothing where too much would cancel.
     pub(super) fn similarities(
         &self,
         matrix: &Matrix<'_>,
@@ -75,13 +76,15 @@ impl Clusters {
         monitor: &Monitor,
     ) -> Result<Option<Store<'static>>> {
         let k = self.names.len();
-        let mut values = Store::zeros(k * k)?;
-        let queue = Mutex::new(values.chunks_exact_mut(k.max(1)).zip(&self.leaves).collect::<Vec<_>>().into_iter());
+        let side = stride(k);
+        let mut values = Store::zeros(side * side)?;
+        let queue = Mutex::new(values.chunks_exact_mut(side).zip(&self.leaves).collect::<Vec<_>>().into_iter());
         let triangle = Given { matrix, squared };
         let n = self.slots.len();
         let done = parallel::map(threads(n), |_| {
             let (mut scratch, mut part) = (vec![0.0; n], vec![0.0; k]);
             while let Some((row, leaves)) = next(&queue) {
+                let row = &mut row[..k];
                 if between == Between::Least {
                     row.fill(f64::INFINITY);
                 }
@@ -119,7 +122,7 @@ impl Clusters {
 
     /// Both halves of a square in one; whether not too much has cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
-        let k = self.names.len();
+        let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
         for rows in (0..k).step_by(BLOCK) {
             monitor.advance(0)?;
@@ -128,32 +131,32 @@ impl Clusters {
                     wide!(self.join_block(values, rows..k.min(rows + BLOCK), columns..k.min(columns + BLOCK), between));
             }
         }
-        (0..k).for_each(|a| values[a * k + a] = f64::NEG_INFINITY);
+        (0..k).for_each(|a| values[a * side + a] = f64::NEG_INFINITY);
         Ok(certain)
     }
 
     /// The same of some rows and columns above the diagonal, and of what is opposite to them.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
-        let k = self.names.len();
+        let side = stride(self.names.len());
         // What is below the diagonal, turned around.
         let mut turned = [[0.0; BLOCK]; BLOCK];
         for (b, at_b) in columns.clone().zip(0..) {
-            for (line, &y) in turned.iter_mut().zip(&values[b * k..][rows.clone()]) {
+            for (line, &y) in turned.iter_mut().zip(&values[b * side..][rows.clone()]) {
                 line[at_b] = y;
             }
         }
         let mut certain = true;
         for (a, line) in rows.clone().zip(&mut turned) {
             let first = columns.start.max(a + 1).min(columns.end);
-            let row = &mut values[a * k + first..a * k + columns.end];
+            let row = &mut values[a * side + first..a * side + columns.end];
             let line = &mut line[first - columns.start..][..row.len()];
             let others = self.sizes[first..columns.end].iter().zip(&self.inside[first..columns.end]);
             certain &= self.join_row(a, row, line, others, between);
         }
         for (b, at_b) in columns.zip(0..) {
             let before = rows.start..rows.end.min(b);
-            for (line, y) in turned.iter().zip(&mut values[b * k..][before]) {
+            for (line, y) in turned.iter().zip(&mut values[b * side..][before]) {
                 *y = line[at_b];
             }
         }

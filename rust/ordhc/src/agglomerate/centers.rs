@@ -6,49 +6,32 @@
 
 mod rows;
 
-use rows::{NONE, Rows, largest, square};
+pub(super) use rows::Means;
+use rows::{NONE, Rows, largest};
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, u32x8};
 
 use super::doubts::{Doubts, Form};
-use super::few_square::{LANES, padded};
 use super::matrix::Matrix;
-use super::small::FEW;
-use super::tolerance::{CELL, key};
-use super::{Tolerance, parallel_parts, rounding};
+use super::read::{LANES, stride};
+use super::square::{FEW, written};
+use super::threads::split;
+use super::tolerance::{CELL, Tolerance, key, rounding};
 use crate::error::{Error, Result};
-use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::precise::Precise;
-use crate::tree::RawMerge;
+use crate::tree::{Found, RawMerge};
 
-/// Whose means: those of all pairs, or of the two halves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Means {
-    Centroid,
-    Median,
-}
-
-impl Means {
-    /// Those that a rule's similarities of clusters are made of, if they are.
-    pub(super) fn of(rule: &Rule) -> Option<Self> {
-        match rule {
-            Rule::Centroid => Some(Self::Centroid),
-            Rule::Median => Some(Self::Median),
-            _ => None,
-        }
-    }
-}
-
-/// The merges, in the order in which they are made. Doubts go to the monitor.
-pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+/// The merges, in the order in which they are made.
+pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Result<Found> {
     entered!(centers);
     let n = matrix.n_leaves();
     monitor.start((n * n / 2) as u64);
     let mut search = Search::new(matrix, means, monitor)?;
-    wide!(simd => search.merge_all(simd))
+    wide!(simd => search.merge_all(simd))?;
+    Ok(search.doubts.found(search.merges))
 }
 
 /// What is known of the nearest of each row among the later ones.
@@ -83,7 +66,7 @@ impl<'a> Search<'a> {
         let half = n as f64 / 2.0;
         let whole = means == Means::Centroid && facts.whole && largest * half * half < (1u64 << 53) as f64;
         let form = if means == Means::Centroid { Form::Centroid } else { Form::Median };
-        let (values, stride) = (square(matrix, monitor)?, padded(n));
+        let (values, stride) = (written(matrix, true, monitor)?, stride(n));
         let mixed = !squared && facts.positive && facts.negative;
         Ok(Self {
             rows: Rows::new(values, n, means),
@@ -103,7 +86,7 @@ impl<'a> Search<'a> {
     }
 
     #[inline(always)]
-    fn merge_all<S: Simd>(&mut self, simd: S) -> Result<Vec<RawMerge>> {
+    fn merge_all<S: Simd>(&mut self, simd: S) -> Result<()> {
         self.look_at_all(simd)?;
         while self.rows.n_alive > 1 {
             let (i, j, similarity) = self.nearest_pair(simd)?;
@@ -112,7 +95,7 @@ impl<'a> Search<'a> {
             self.merge(simd, i, j)?;
             self.monitor.advance(self.rows.n_alive as u64)?;
         }
-        Ok(std::mem::take(&mut self.merges))
+        Ok(())
     }
 
     /// The first look at all rows; where others are about as near as the nearest another one follows.
@@ -127,7 +110,7 @@ impl<'a> Search<'a> {
             return self.monitor.advance(0);
         }
         let rows = &self.rows;
-        let parts = parallel_parts((0..n).collect(), n * n / 2);
+        let parts = split((0..n).collect(), n * n / 2);
         let found = parallel::map(parts, |part| {
             let look = |i: usize| {
                 self.monitor.advance(0)?;

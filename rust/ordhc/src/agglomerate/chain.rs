@@ -1,6 +1,7 @@
 //! The nearest-neighbour chain (Benzécri 1982; Murtagh 1983).
 
-use super::{Doubts, Linkage, NOBODY, Nearest};
+use super::doubts::Doubts;
+use super::nearest::{Linkage, NOBODY, Nearest};
 use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 

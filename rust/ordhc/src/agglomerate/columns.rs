@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::rounds::{next, parts, threads};
+use super::threads::{next, parts, threads};
 use super::triangle_rows::TriangleRows;
 use crate::error::Result;
 use crate::monitor::Monitor;

@@ -1,11 +1,15 @@
 //! The condensed matrix, every merge written at once.
 
-use super::read::mirror;
-use super::rounds::{Pairs, Round, Slots, all_nearest, settle};
-use super::rows::{SquareRows, check_row, similarity};
+use super::doubts::Doubts;
+use super::nearest::{Linkage, Nearest};
+use super::read::{mirror, stride};
+use super::rounds::{Pairs, Round, all_nearest, settle};
+use super::search::{check_row, similarity};
+use super::square::Similarities;
 use super::store::Store;
-use super::triangle_rows::{Condensed, Given, TriangleRows};
-use super::{Doubts, Linkage, Nearest, Tolerance, parallel_parts};
+use super::threads::split;
+use super::tolerance::Tolerance;
+use super::triangle_rows::{Condensed, Given, Slots, TriangleRows};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -13,7 +17,7 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// Half the memory of [`SquareRows`], for as long as a square of the clusters would not fit into it.
+/// Half the memory of a square, for as long as a square of the clusters would not fit into it.
 ///
 /// Reciprocal nearest pairs are merged in rounds, each of them one pass from one triangle to the next.
 pub(crate) struct CondensedRows<'a, U: Update> {
@@ -24,8 +28,6 @@ pub(crate) struct CondensedRows<'a, U: Update> {
     clusters: Vec<usize>,
     /// By cluster: the slot.
     slots: Vec<usize>,
-    /// By slot, where the rounds have left it behind; else empty.
-    nearest: Vec<Nearest>,
     tolerance: Tolerance,
 }
 
@@ -37,7 +39,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
-        Self { update, values, sizes: vec![1.0; n], slots, clusters, nearest: Vec::new(), tolerance }
+        Self { update, values, sizes: vec![1.0; n], slots, clusters, tolerance }
     }
 
     fn worthwhile(&self, pairs: &Pairs) -> bool {
@@ -76,7 +78,11 @@ impl<'a, U: Update> CondensedRows<'a, U> {
 
     /// How few clusters there must be for [`CondensedRows::into_square`].
     pub(crate) fn square_fits(&self) -> usize {
-        self.values.len().isqrt()
+        let mut side = self.values.len().isqrt();
+        while stride(side) > self.values.len().isqrt() {
+            side -= 1;
+        }
+        side
     }
 
     /// Merges all reciprocal nearest pairs, round by round, until one cluster is left or the rounds find
@@ -103,7 +109,6 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             settle::<U, _>(&rows, slots, &mut nearest, doubts)?;
             let pairs = Pairs::of::<U>(&rows, &nearest, slots, self.tolerance, doubts)?;
             if !self.worthwhile(&pairs) {
-                self.nearest = nearest;
                 return Ok(());
             }
             let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
@@ -184,24 +189,22 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(())
     }
 
-    /// Turns into square rows over the active clusters, in the same memory.
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U>> {
+    /// Turns into a square over the active clusters, in the same memory.
+    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
             self.pack(&kept, monitor)?;
         }
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
-        let k = kept.len();
+        let (k, side) = (kept.len(), stride(kept.len()));
         debug_assert!(k <= self.square_fits());
-        let Self { update, mut values, slots, nearest, tolerance, .. } = self;
+        let mut values = self.values;
         monitor.advance(0)?;
-        values.truncate(k * k);
-        spread(&mut values, k);
-        mirror(&mut values, k, monitor)?;
-        let mut rows = SquareRows::from_parts(update, values, sizes, active.to_vec(), slots.len(), tolerance);
-        rows.nearest = nearest;
-        Ok(rows)
+        values.truncate(side * side);
+        spread(&mut values, k, side);
+        mirror(&mut values, side, monitor)?;
+        Ok(Similarities { values, names: active.to_vec(), sizes })
     }
 }
 
@@ -228,7 +231,6 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
     }
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
-        self.nearest.clear();
         let k = self.clusters.len();
         let (i, j) = (self.slots[i], self.slots[j]);
         let merge = self.merge_after(i, j);
@@ -248,23 +250,24 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
     }
 }
 
-/// Moves the rows of a triangle of `k` slots to where they are in a square.
-fn spread(values: &mut [f64], k: usize) {
+/// Moves the rows of a triangle of `k` slots to where they are in a square of rows of `side` values.
+fn spread(values: &mut [f64], k: usize, side: usize) {
     let triangle = Triangle::new(k);
     let put = |row: usize, from: &[f64], to: &mut [f64]| {
         to[row] = f64::NEG_INFINITY;
-        to[row + 1..].copy_from_slice(from);
+        to[row + 1..k].copy_from_slice(from);
+        to[k..].fill(0.0);
     };
     let mut end = k;
     // Every value moves up: the last rows go to where no other row stands, several at the same time.
     while end > 0 {
-        let start = triangle.before(end).div_ceil(k).min(end);
+        let start = triangle.before(end).div_ceil(side).min(end);
         if parallel::ranges((end - start) * k, 1 << 18).len() == 1 {
             break;
         }
-        let (head, tail) = values.split_at_mut(start * k);
-        let rows: Vec<_> = (start..end).zip(tail.chunks_exact_mut(k)).collect();
-        parallel::map(parallel_parts(rows, (end - start) * k), |rows| {
+        let (head, tail) = values.split_at_mut(start * side);
+        let rows: Vec<_> = (start..end).zip(tail.chunks_exact_mut(side)).collect();
+        parallel::map(split(rows, (end - start) * k), |rows| {
             rows.into_iter().for_each(|(row, to)| put(row, &head[triangle.row(row)], to));
         });
         end = start;
@@ -273,7 +276,7 @@ fn spread(values: &mut [f64], k: usize) {
     for at in (0..end).rev() {
         let from = &mut row[..k - at - 1];
         from.copy_from_slice(&values[triangle.row(at)]);
-        put(at, from, &mut values[at * k..(at + 1) * k]);
+        put(at, from, &mut values[at * side..(at + 1) * side]);
     }
 }
 
@@ -286,13 +289,15 @@ mod tests {
     fn squares_come_from_triangles() {
         // The last one is large enough for several threads.
         for k in (1..30).chain([1100]) {
-            let mut values = Store::zeros(k * k).unwrap();
+            let side = stride(k);
+            let mut values = Store::zeros(side * side).unwrap();
             (0..condensed_len(k)).for_each(|at| values[at] = at as f64);
             let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
             let active: Vec<usize> = (0..k).collect();
             let square = rows.into_square(&active, &Monitor::new()).unwrap();
-            for (at, &value) in square.values.iter().enumerate() {
-                let (i, j) = (at / k, at % k);
+            assert_eq!((square.names, square.sizes), (active, vec![1.0; k]));
+            for (i, j) in (0..k).flat_map(|i| (0..k).map(move |j| (i, j))) {
+                let value = square.values[i * side + j];
                 let expected = if i == j { f64::NEG_INFINITY } else { Triangle::new(k).index(i, j) as f64 };
                 assert_eq!(value, expected, "[{i}, {j}] of {k}");
             }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::Nearest;
 use super::matrix::Matrix;
+use super::nearest::Nearest;
 use super::precise_matrix::{NOTHING, VAGUE, key_of};
 use super::tolerance::{Tolerance, key};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::linkage::Between;
 use crate::monitor::Monitor;
 use crate::precise::Precise;
 use crate::similarity::condensed_len;
-use crate::tree::RawMerge;
+use crate::tree::{Found, RawMerge};
 
 /// Computes similarities of clusters from those of their leaves.
 ///
@@ -36,6 +36,8 @@ pub(crate) struct Doubts<'a> {
     zero: Option<f64>,
     /// The number of pairs of leaves that may still be added.
     patience: usize,
+    /// Whether a doubt was left open.
+    open: bool,
 }
 
 /// What similarities are computed from.
@@ -88,8 +90,8 @@ const PATIENCE: usize = 16;
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Computes from the leaves of `matrix`, for a linkage whose similarities have a form. Without one, doubts go to the
-    /// monitor.
+    /// Computes from the leaves of `matrix`, for a linkage whose similarities have a form. Without one, doubts are left
+    /// open.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -110,12 +112,23 @@ impl<'a> Doubts<'a> {
             inside: HashMap::new(),
             zero: None,
             patience: matrix.map_or(0, |matrix| PATIENCE.saturating_mul(condensed_len(matrix.n_leaves()))),
+            open: false,
         }
     }
 
-    /// Has no leaves to compute from: doubts go to the monitor.
+    /// Has no leaves to compute from.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
+    }
+
+    /// Leaves a doubt open.
+    pub(super) fn leave_open(&mut self) {
+        self.open = true;
+    }
+
+    /// Merges, with whether a doubt was left open.
+    pub(super) fn found(&self, merges: Vec<RawMerge>) -> Found {
+        Found { merges, doubtful: self.open }
     }
 
     pub(crate) fn tolerance(&self) -> Tolerance {
@@ -137,7 +150,7 @@ impl<'a> Doubts<'a> {
         similarities: &[f64],
     ) -> Result<Nearest> {
         let Some(source) = self.source else {
-            self.monitor.doubt();
+            self.open = true;
             return Ok(nearest);
         };
         let tolerance = self.tolerance;
@@ -167,7 +180,7 @@ impl<'a> Doubts<'a> {
             commute = self.are_equal(source, i, open.map(|(k, _)| k))?;
         }
         if !commute {
-            self.monitor.doubt();
+            self.open = true;
         }
         Ok(best.map_or(nearest, |(_, nearest)| nearest))
     }
@@ -196,7 +209,7 @@ impl<'a> Doubts<'a> {
     ) -> Result<bool> {
         let are_tied = self.key(merges, i, j, found)? >= self.key(merges, i, nearest, best)?;
         if self.source.is_none() || !are_tied || self.tolerance.are_apart(found, best) {
-            self.monitor.doubt();
+            self.open = true;
         }
         Ok(are_tied)
     }
@@ -204,7 +217,7 @@ impl<'a> Doubts<'a> {
     /// The key of the similarity at which a merge took place; `merges` are that merge, those before it, and maybe more.
     pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
         let Some(source) = self.source else {
-            self.monitor.doubt();
+            self.open = true;
             return Ok(self.tolerance.key(merges[at].similarity));
         };
         self.bring_up_to_date(merges);
@@ -236,10 +249,10 @@ impl<'a> Doubts<'a> {
         Ok(self.certain_key(similarity))
     }
 
-    fn certain_key(&self, similarity: Precise) -> f64 {
+    fn certain_key(&mut self, similarity: Precise) -> f64 {
         let (key, certain) = key_of(similarity);
         if !certain && similarity.error() > VAGUE * similarity.float().abs() {
-            self.monitor.doubt();
+            self.open = true;
         }
         key
     }
@@ -297,7 +310,7 @@ impl<'a> Doubts<'a> {
         };
         if self.patience == 0 {
             self.source = None;
-            self.monitor.doubt();
+            self.open = true;
         }
         let [recent, before] = &mut self.between;
         if recent.len() >= KEPT * source.matrix.n_leaves() {
@@ -459,7 +472,7 @@ mod tests {
                     let [low, high] = Tolerance::rounded(1e-14, 1e-14).ends(x);
                     assert!(low <= key && key <= high, "{rule:?} of {n}: {key} {x}");
                 }
-                assert!(!monitor.take_doubt());
+                assert!(!std::mem::take(&mut doubts.open));
             }
         }
     }
@@ -474,13 +487,13 @@ mod tests {
         let tolerance = Tolerance::rounded(1e-6, 0.0);
         let mut doubts = Doubts::new(Some(Form::Mean), Some(&matrix), false, tolerance, &monitor);
         let key = doubts.key_of_merge(&merges, last).unwrap();
-        assert!(!monitor.take_doubt());
+        assert!(!std::mem::take(&mut doubts.open));
         doubts = Doubts::new(Some(Form::Mean), Some(&matrix), false, tolerance, &monitor);
         doubts.patience = 10;
         assert_eq!(doubts.key_of_merge(&merges, last).unwrap(), key);
-        assert!(monitor.take_doubt());
+        assert!(std::mem::take(&mut doubts.open));
         doubts.key_of_merge(&merges, 0).unwrap();
-        assert!(monitor.take_doubt());
+        assert!(std::mem::take(&mut doubts.open));
     }
 
     #[test]
@@ -499,16 +512,17 @@ mod tests {
             let nearest = doubts.nearest(found, &merges, 0, &[2, 3], &[half, half]).unwrap();
             assert_eq!(nearest, Nearest::new(3, half));
             assert!(doubts.are_tied(&merges, 0, (4, half), (3, half)).unwrap());
-            assert!(!monitor.take_doubt());
+            assert!(!std::mem::take(&mut doubts.open));
             assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
-            assert!(monitor.take_doubt());
+            assert!(std::mem::take(&mut doubts.open));
             // Of three that are near, but not equally near, two may merge before.
             doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
-            assert!(monitor.take_doubt());
+            assert!(std::mem::take(&mut doubts.open));
         }
         let monitor = Monitor::new();
         let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
-        assert_eq!(Doubts::left_open(&monitor).nearest(found, &merges, 0, &[2, 3], &[half; 2]).unwrap(), found);
-        assert!(monitor.take_doubt());
+        let mut doubts = Doubts::left_open(&monitor);
+        assert_eq!(doubts.nearest(found, &merges, 0, &[2, 3], &[half; 2]).unwrap(), found);
+        assert!(std::mem::take(&mut doubts.open));
     }
 }

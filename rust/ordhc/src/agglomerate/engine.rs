@@ -1,9 +1,9 @@
 //! How the nearest pair is found.
 
-use super::Linkage;
+use super::nearest::Linkage;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::tree::{Partition, RawMerge};
+use crate::tree::{Found, Partition, RawMerge};
 
 /// How the nearest pair is found, which tests choose. The tree does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,25 +27,26 @@ named!(Engine, "engine", {
     "naive": Self::Naive => Self::Naive,
 });
 
-/// An engine: merges some clusters (the second argument) of all active ones (the third).
-type Among = fn(&mut dyn Linkage, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>;
+/// Merges some of the active clusters until they are one.
+pub(super) type Among = fn(&mut (dyn Linkage + '_), Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Found>;
 
-/// The merges within initial clusters, and those after them, both by the same engine.
+/// The merges within initial clusters, and those after them, both by the same engine, and whether they are in doubt.
 pub(super) fn staged(
     linkage: &mut dyn Linkage,
     initial: Option<&Partition>,
     monotone: bool,
     among: Among,
     monitor: &Monitor,
-) -> Result<[Vec<RawMerge>; 2]> {
+) -> Result<([Vec<RawMerge>; 2], bool)> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
-    let mut within = Vec::new();
+    let mut within = Found::default();
     for cluster in initial.map_or(&[][..], Partition::clusters) {
-        within.extend(among(linkage, cluster.clone(), &mut active, monitor)?);
+        within.append(among(linkage, cluster.clone(), &mut active, monitor)?);
     }
     if monotone {
-        within = RawMerge::sort(linkage.n_leaves(), within, linkage.tolerance(), monitor);
+        let sorted = RawMerge::sort_ranked(linkage.n_leaves(), within.merges, &[], linkage.tolerance());
+        within = Found { doubtful: within.doubtful | sorted.doubtful, ..sorted };
     }
     let after = among(linkage, active.clone(), &mut active, monitor)?;
-    Ok([within, after])
+    Ok(([within.merges, after.merges], within.doubtful | after.doubtful))
 }

@@ -6,133 +6,132 @@
 
 use std::sync::Mutex;
 
+use super::apart;
 use super::between::Clusters;
-use super::doubts::Form;
-use super::job::Job;
+use super::doubts::{Doubts, Form};
 use super::matrix::{About, Layout, Matrix};
-use super::rounds::{Pairs, next, parts, threads};
-use super::rows::SquareRows;
-use super::small::{self, SmallRows};
+use super::nearest::{Linkage, Nearest};
+use super::rounds::Pairs;
+use super::square::{Similarities, Square};
+use super::task::Task;
+use super::threads::{next, parts, threads};
+use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, TriangleRows};
-use super::{Doubts, Nearest, Tolerance, apart};
 use crate::error::Result;
 use crate::linkage::{Between, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
-use crate::tree::RawMerge;
+use crate::tree::{Found, RawMerge};
 
-/// What is left to merge, and the merges that were made.
-type Rest<'b, U> = (SquareRows<'b, U>, Vec<RawMerge>);
+/// A group has at most so many leaves: their square fits into a core's cache.
+const MOST: usize = 2048;
+/// Pairs that leave one of so many leaves leave little.
+const LITTLE: usize = 2;
 
-impl Job<'_> {
-    /// What merges within groups leave, where there are groups that are apart.
-    pub(super) fn grouped<'b, U: Update>(
-        &self,
-        update: &'b U,
-        matrix: &Matrix<'_>,
-        tolerance: Tolerance,
-    ) -> Result<Option<Rest<'b, U>>> {
-        if U::BETWEEN.is_none() {
-            return Ok(None);
-        }
-        match apart::groups(matrix, small::MOST, self.monitor)? {
-            Some(of) => self.after_groups(update, matrix, tolerance, &of),
-            None => Ok(None),
-        }
+/// The clusters that are left to merge, and the merges that were made.
+type Rest = (Similarities<'static>, Vec<RawMerge>);
+
+/// What merges within groups leave, where there are groups that are apart.
+pub(super) fn after_groups<U: Update>(
+    task: &Task<'_>,
+    update: &U,
+    matrix: &Matrix<'_>,
+    doubts: &mut Doubts<'_>,
+) -> Result<Option<Rest>> {
+    if U::BETWEEN.is_none() {
+        return Ok(None);
     }
-
-    /// The same for given groups. Nothing, if a square of what is left takes more memory than the pairs of leaves, or
-    /// if rounding errors are not those that the tolerance is for.
-    fn after_groups<'b, U: Update>(
-        &self,
-        update: &'b U,
-        matrix: &Matrix<'_>,
-        tolerance: Tolerance,
-        of: &[u32],
-    ) -> Result<Option<Rest<'b, U>>> {
-        entered!(groups);
-        if U::BETWEEN.is_none() {
-            return Ok(None);
-        }
-        let merges = merges_within(update, matrix, of, self.rule.is_squared(), tolerance, self.monitor)?;
-        self.after_merges(update, matrix, tolerance, merges)
-    }
-
-    /// What the first pairs leave, where that is little.
-    pub(super) fn after_pairs<'b, U: Update>(
-        &self,
-        update: &'b U,
-        matrix: &Matrix<'_>,
-        tolerance: Tolerance,
-        (nearest, pairs): (&[Nearest], &Pairs),
-    ) -> Result<Option<Rest<'b, U>>> {
-        if U::BETWEEN.is_none() || LITTLE * pairs.n_left() > self.about.n {
-            return Ok(None);
-        }
-        entered!(first_pairs);
-        let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
-        self.after_merges(update, matrix, tolerance, merges.collect())
-    }
-
-    fn after_merges<'b, U: Update>(
-        &self,
-        update: &'b U,
-        matrix: &Matrix<'_>,
-        tolerance: Tolerance,
-        merges: Vec<RawMerge>,
-    ) -> Result<Option<Rest<'b, U>>> {
-        let (squared, n, monitor) = (self.rule.is_squared(), self.about.n, self.monitor);
-        let Some(between) = U::BETWEEN else { return Ok(None) };
-        let left = n - merges.len();
-        if left * left > condensed_len(n) {
-            return Ok(None);
-        }
-        let facts = self.about.facts;
-        let largest = if squared { facts.largest * facts.largest } else { facts.largest };
-        let whole = (facts.whole && self.about.unit == 1.0).then_some(largest);
-        // Ward's linkage takes the similarities within clusters from those between them, which are about as large. Less the
-        // largest, they are mirrored dissimilarities; that changes the linkage's similarities by as much.
-        let cancels = between == Between::Ward && !self.about.dissimilarity && whole.is_none() && facts.positive;
-        let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
-        let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
-        monitor.advance(((n * n - left * left) / 2) as u64)?;
-        let Clusters { names, sizes, .. } = clusters;
-        Ok(Some((SquareRows::from_parts(update, values, sizes, names, n, tolerance), merges)))
+    match apart::groups(matrix, MOST, task.monitor)? {
+        Some(of) => after_groups_of(task, update, matrix, &of, doubts),
+        None => Ok(None),
     }
 }
 
-/// Pairs that leave one of so many leaves leave little.
-const LITTLE: usize = 2;
+/// The same for given groups. Nothing, if a square of what is left takes more memory than the pairs of leaves, or
+/// if rounding errors are not those that the tolerance is for.
+pub(super) fn after_groups_of<U: Update>(
+    task: &Task<'_>,
+    update: &U,
+    matrix: &Matrix<'_>,
+    of: &[u32],
+    doubts: &mut Doubts<'_>,
+) -> Result<Option<Rest>> {
+    entered!(groups);
+    let found = merges_within(task, update, matrix, of, doubts.tolerance())?;
+    let rest = after_merges::<U>(task, matrix, found.merges)?;
+    if found.doubtful && rest.is_some() {
+        doubts.leave_open();
+    }
+    Ok(rest)
+}
+
+/// What the first pairs leave, where that is little.
+pub(super) fn after_pairs<U: Update>(
+    task: &Task<'_>,
+    matrix: &Matrix<'_>,
+    (nearest, pairs): (&[Nearest], &Pairs),
+) -> Result<Option<Rest>> {
+    if U::BETWEEN.is_none() || LITTLE * pairs.n_left() > task.about.n {
+        return Ok(None);
+    }
+    entered!(first_pairs);
+    let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
+    after_merges::<U>(task, matrix, merges.collect())
+}
+
+fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<RawMerge>) -> Result<Option<Rest>> {
+    let (about, squared, monitor) = (task.about, task.rule.is_squared(), task.monitor);
+    let (n, facts) = (about.n, about.facts);
+    let Some(between) = U::BETWEEN else { return Ok(None) };
+    let left = n - merges.len();
+    if left * left > condensed_len(n) {
+        return Ok(None);
+    }
+    let largest = if squared { facts.largest * facts.largest } else { facts.largest };
+    let whole = (facts.whole && about.unit == 1.0).then_some(largest);
+    // Ward's linkage takes the similarities within clusters from those between them, which are about as large. Less the
+    // largest, they are mirrored dissimilarities; that changes the linkage's similarities by as much.
+    let cancels = between == Between::Ward && !about.dissimilarity && whole.is_none() && facts.positive;
+    let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
+    let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
+    monitor.advance(((n * n - left * left) / 2) as u64)?;
+    let Clusters { names, sizes, .. } = clusters;
+    Ok(Some((Similarities { values, names, sizes }, merges)))
+}
 
 /// The merges within groups that come before all between them, parts before wholes. `of` says by leaf which group it
 /// is in.
 fn merges_within<U: Update>(
+    task: &Task<'_>,
     update: &U,
     matrix: &Matrix<'_>,
     of: &[u32],
-    squared: bool,
     tolerance: Tolerance,
-    monitor: &Monitor,
-) -> Result<Vec<RawMerge>> {
+) -> Result<Found> {
+    let (squared, monitor) = (task.rule.is_squared(), task.monitor);
     let outside = nearest_outside(matrix, of, squared, monitor)?;
     let mut groups = vec![Vec::new(); of.iter().max().map_or(0, |&last| last as usize + 1)];
     of.iter().zip(0..).for_each(|(&group, leaf)| groups[group as usize].push(leaf));
     groups.retain(|leaves: &Vec<u32>| leaves.len() > 1);
-    let merges = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
+    let found = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
-        let (mut room, matrix) = (small::room(leaves.len()), Matrix::again(&values, about));
+        let (mut room, matrix) = (Square::<U>::room(leaves.len()), Matrix::again(&values, about));
         let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
-        let rows = SmallRows::new(update, &matrix, squared, &mut room, tolerance, monitor)?;
+        let rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
         let mut merges = merges_above(rows, bounds, &mut doubts)?;
         for merge in &mut merges {
             (merge.i, merge.j) = (leaves[merge.i] as usize, leaves[merge.j] as usize);
         }
-        Ok(merges)
+        Ok(doubts.found(merges))
     });
-    Ok(merges.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    let mut all = Found::default();
+    for found in found {
+        all.append(found?);
+    }
+    Ok(all)
 }
 
 /// The values between some leaves, condensed.
@@ -190,7 +189,7 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
 /// The merges of a chain, but for those that are not certainly above the bounds of their clusters, which stay apart, and
 /// those that have to wait for them.
 fn merges_above<U: Update>(
-    mut rows: SmallRows<'_, U>,
+    mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,
     doubts: &mut Doubts<'_>,
 ) -> Result<Vec<RawMerge>> {
@@ -208,7 +207,7 @@ fn merges_above<U: Update>(
             stack.push(first);
             continue;
         };
-        let mut nearest = rows.nearest(top);
+        let mut nearest = rows.nearest(top, &[])?;
         let is_near = tolerance.floor(nearest.similarity) > bounds[top];
         if nearest.doubtful && is_near {
             nearest = settled(&mut rows, top, nearest, &merges, doubts)?;
@@ -223,7 +222,7 @@ fn merges_above<U: Update>(
             Some(before) if before == k => {
                 stack.truncate(stack.len() - 2);
                 let (i, j) = (top.min(k), top.max(k));
-                rows.merge(i, j);
+                rows.merge(i, j, &[])?;
                 merges.push(RawMerge { i, j, similarity: nearest.similarity });
                 bounds[i] = bounds[i].max(bounds[j]);
                 waits[j] = true;
@@ -231,7 +230,7 @@ fn merges_above<U: Update>(
             }
             // A circle is a doubt about rounding.
             _ if stack.contains(&k) => {
-                monitor.doubt();
+                doubts.leave_open();
                 stack.drain(..).for_each(|cluster| waits[cluster] = true);
             }
             _ => stack.push(k),
@@ -241,7 +240,7 @@ fn merges_above<U: Update>(
 
 #[cold]
 fn settled<U: Update>(
-    rows: &mut SmallRows<'_, U>,
+    rows: &mut Square<'_, U>,
     i: usize,
     nearest: Nearest,
     merges: &[RawMerge],
@@ -251,7 +250,7 @@ fn settled<U: Update>(
     merges.iter().for_each(|merge| gone[merge.j] = true);
     let others: Vec<usize> = (0..gone.len()).filter(|&k| k != i && !gone[k]).collect();
     let mut values = vec![0.0; others.len()];
-    rows.similarities(i, &others, &mut values);
+    rows.similarities(i, &others, &mut values)?;
     doubts.nearest(nearest, merges, i, &others, &values)
 }
 
@@ -260,6 +259,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::agglomerate::chain::Chain;
     use crate::agglomerate::{Agglomeration, Engine, Values};
     use crate::kind::Kind;
     use crate::linkage::{Average, AverageOfWhole, Complete, Rule, Ward, Weighted};
@@ -269,14 +269,15 @@ mod tests {
     /// The merges in order, where nothing is in doubt.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
-        let job = Job::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
-        let tolerance = job.tolerance::<U>(matrix).unwrap()?;
-        let (rows, merges) = job.after_groups(update, matrix, tolerance, of).unwrap()?;
-        let doubts = &mut job.doubts::<U>(Some(matrix), tolerance);
-        let merges = job.square_chain(rows, merges, doubts).unwrap();
-        let merges =
-            RawMerge::sort_settled(of.len(), merges, tolerance, |merges, at| doubts.key_of_merge(merges, at)).unwrap();
-        (!monitor.take_doubt()).then_some(merges)
+        let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
+        let mut doubts = task.doubts::<U>(Some(matrix), task.tolerance::<U>(matrix)?);
+        let (clusters, merges) = after_groups_of(&task, update, matrix, of, &mut doubts).unwrap()?;
+        let merges = task.chain_on(update, clusters, Chain::after(of.len(), merges), &mut doubts).unwrap();
+        let tolerance = doubts.tolerance();
+        let key_of = |merges: &[RawMerge], at| doubts.key_of_merge(merges, at);
+        let merges = RawMerge::sort_settled(of.len(), merges, tolerance, key_of).unwrap();
+        let found = doubts.found(merges);
+        (!found.doubtful).then_some(found.merges)
     }
 
     proptest! {
@@ -331,7 +332,8 @@ mod tests {
             assert_eq!(found[i], found[j]);
         }
         assert_eq!(apart::groups(&matrix, 20, &monitor).unwrap(), None);
-        let merges = merges_within(&Average, &matrix, &found, false, Tolerance::EXACT, &monitor).unwrap();
+        let task = Task::checked(&matrix, &Rule::Average, Engine::Auto, None, &monitor).unwrap();
+        let merges = merges_within(&task, &Average, &matrix, &found, Tolerance::EXACT).unwrap().merges;
         assert_eq!(merges.len(), 300 - 12);
         let values: Vec<f64> = (0..condensed_len(300)).map(|_| random(1000) as f64).collect();
         let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();

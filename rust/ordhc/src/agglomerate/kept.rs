@@ -85,6 +85,18 @@ fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
     f64x8::load_array_ref(simd, values).compress(kept).into()
 }
 
+/// Brings a row into the cache that has missed some merges, as a whole: its values would come one by one, from where the
+/// log says.
+pub(super) fn stream(row: &[f64], n_missed: usize) {
+    const MANY: usize = 16;
+    /// Bytes of a line of the cache.
+    const LINE: usize = 64;
+    if n_missed >= MANY {
+        let lines = row.iter().step_by(LINE / size_of::<f64>());
+        std::hint::black_box(lines.fold(0.0, |sum, x| sum + x));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -2,7 +2,9 @@
 
 mod scan;
 
-use scan::scan;
+pub(super) use scan::BLOCK;
+pub(crate) use scan::Facts;
+use scan::{scan_condensed, scan_square};
 
 use crate::error::{Error, Result, check_n_leaves};
 use crate::kind::Kind;
@@ -52,25 +54,6 @@ pub struct Matrix<'a> {
     pub(super) unit: f64,
 }
 
-/// What one pass over the values finds out.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts {
-    pub(crate) largest: f64,
-    /// The smallest value.
-    pub(crate) low: f64,
-    pub(crate) whole: bool,
-    pub(crate) positive: bool,
-    pub(crate) negative: bool,
-    pub(super) symmetric: bool,
-}
-
-impl Facts {
-    /// Whether all numbers are the same one, which isn't negative.
-    pub(super) fn all_equal(self) -> bool {
-        self.low == self.largest
-    }
-}
-
 /// All about a matrix but its values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About {
@@ -80,8 +63,6 @@ pub(crate) struct About {
     pub(crate) facts: Facts,
     pub(super) unit: f64,
 }
-
-pub(super) const BLOCK: usize = 64;
 
 macro_rules! with_values {
     ($values:expr, $slice:ident => $body:expr) => {
@@ -121,7 +102,10 @@ impl<'a> Matrix<'a> {
             return Err(Error::Argument(format!("{len} values are no square matrix")));
         }
         check_n_leaves(n)?;
-        let facts = with_values!(values, slice => scan(slice, layout, n))?;
+        let facts = with_values!(values, slice => match layout {
+            Layout::Square => scan_square(slice, n),
+            Layout::Condensed => scan_condensed(slice, n),
+        })?;
         if facts.largest > Self::most(n) {
             return Err(Error::Argument(format!(
                 "values up to {:e} overflow when {n} leaves are summed; rescale them",
@@ -161,7 +145,8 @@ impl<'a> Matrix<'a> {
         Kind::of(self.dissimilarity)
     }
 
-    /// Whether there is a value below zero (on the diagonal they don't matter).
+    /// Whether there is a value below zero (on the diagonal they don't matter), which the bindings ask.
+    #[doc(hidden)]
     pub fn any_negative(&self) -> bool {
         self.facts.negative
     }

@@ -1,9 +1,9 @@
 //! The naive engine: look at every pair before every merge. The other engines are tested against it.
 
-use super::Linkage;
+use super::nearest::Linkage;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::tree::{Dendrogram, RawMerge};
+use crate::tree::{Dendrogram, Found, RawMerge};
 
 /// Merges the most similar pair until one cluster is left. O(n^3).
 ///
@@ -12,22 +12,17 @@ use crate::tree::{Dendrogram, RawMerge};
 pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
     watched!(monitor);
     let n = linkage.n_leaves();
-    Dendrogram::in_order(n, merges(linkage, monitor)?)
-}
-
-pub(crate) fn merges(linkage: &mut dyn Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
-    let members = active.clone();
-    merges_among(linkage, members, &mut active, monitor)
+    let mut active: Vec<usize> = (0..n).collect();
+    Dendrogram::in_order(n, merges_among(linkage, active.clone(), &mut active, monitor)?.merges)
 }
 
 /// Merges the clusters `members`, some or all of the active ones, until they are one.
-pub(crate) fn merges_among(
-    linkage: &mut dyn Linkage,
+pub(super) fn merges_among(
+    linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
     active: &mut Vec<usize>,
     monitor: &Monitor,
-) -> Result<Vec<RawMerge>> {
+) -> Result<Found> {
     entered!(naive);
     let mut merges = Vec::with_capacity(members.len().saturating_sub(1));
     if members.len() == active.len() {
@@ -60,5 +55,5 @@ pub(crate) fn merges_among(
         members.retain(|&k| k != best.j);
         monitor.advance(1)?;
     }
-    Ok(merges)
+    Ok(Found::certain(merges))
 }

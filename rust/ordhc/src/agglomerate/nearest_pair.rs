@@ -1,9 +1,10 @@
 //! Nearest pairs with a cache of every cluster's nearest.
 
-use super::{Linkage, NOBODY, Nearest, Tolerance, nearest_among, nearest_of};
+use super::nearest::{Linkage, NOBODY, Nearest, nearest_among, nearest_of};
+use super::tolerance::Tolerance;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::tree::{Dendrogram, RawMerge};
+use crate::tree::{Dendrogram, Found, RawMerge};
 
 /// Merges the most similar pair until one cluster is left, in the order of the naive engine.
 ///
@@ -15,7 +16,8 @@ use crate::tree::{Dendrogram, RawMerge};
 pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
     watched!(monitor);
     let n = linkage.n_leaves();
-    Dendrogram::in_order(n, merges(linkage, monitor)?)
+    let mut active: Vec<usize> = (0..n).collect();
+    Dendrogram::in_order(n, merges_among(linkage, active.clone(), &mut active, monitor)?.merges)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -66,19 +68,13 @@ impl Cached {
     }
 }
 
-pub(crate) fn merges(linkage: &mut dyn Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
-    let members = active.clone();
-    merges_among(linkage, members, &mut active, monitor)
-}
-
 /// Merges the clusters `members`, some or all of the active ones, until they are one.
-pub(crate) fn merges_among(
-    linkage: &mut dyn Linkage,
+pub(super) fn merges_among(
+    linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
     active: &mut Vec<usize>,
     monitor: &Monitor,
-) -> Result<Vec<RawMerge>> {
+) -> Result<Found> {
     entered!(nearest_pair);
     let all = members.len() == active.len();
     let mut cache = vec![Cached { stale: true, ..Cached::new(NOBODY, Tolerance::EXACT) }; linkage.n_leaves()];
@@ -89,13 +85,15 @@ pub(crate) fn merges_among(
         cache[i] = nearest(linkage, i, &members, all)?;
         monitor.advance((members.len() / 2) as u64)?;
     }
-    let mut merges = Vec::with_capacity(members.len().saturating_sub(1));
+    let mut found = Found::certain(Vec::with_capacity(members.len().saturating_sub(1)));
     let mut values = vec![0.0; members.len()];
     let tolerance = linkage.tolerance();
     while members.len() > 1 {
-        let (i, j, similarity) = largest(linkage, &members, all, &mut cache, monitor)?;
+        let (merge, doubtful) = largest(linkage, &members, all, &mut cache, monitor)?;
+        let RawMerge { i, j, .. } = merge;
         linkage.merge(i, j, active)?;
-        merges.push(RawMerge { i, j, similarity });
+        found.merges.push(merge);
+        found.doubtful |= doubtful;
         for clusters in [&mut *active, &mut members] {
             clusters.remove(clusters.partition_point(|&k| k < j));
         }
@@ -109,7 +107,7 @@ pub(crate) fn merges_among(
         cache[i] = Cached::new(nearest_of(&others, values, tolerance), tolerance);
         monitor.advance(members.len() as u64)?;
     }
-    Ok(merges)
+    Ok(found)
 }
 
 fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) -> Result<Cached> {
@@ -117,14 +115,14 @@ fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) ->
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
-/// The most similar pair, refreshing bounds that could hide it.
+/// The most similar pair, refreshing bounds that could hide it, and whether that is in doubt.
 fn largest(
     linkage: &mut dyn Linkage,
     active: &[usize],
     all: bool,
     cache: &mut [Cached],
     monitor: &Monitor,
-) -> Result<(usize, usize, f64)> {
+) -> Result<(RawMerge, bool)> {
     loop {
         let best = active.iter().fold(f64::NEG_INFINITY, |best, &k| best.max(cache[k].similarity));
         let tolerance = linkage.tolerance();
@@ -148,10 +146,7 @@ fn largest(
         }
         match stale {
             None => {
-                if doubtful {
-                    monitor.doubt();
-                }
-                return Ok((pair.0, pair.1, similarity));
+                return Ok((RawMerge { i: pair.0, j: pair.1, similarity }, doubtful));
             }
             Some(k) => {
                 cache[k] = nearest(linkage, k, active, all)?;

@@ -1,9 +1,9 @@
 //! All similarities in twice the precision, with what they may be off by: for the naive engine, and for ties that
 //! rounding would decide.
 
-use super::Linkage;
 use super::matrix::Matrix;
-use super::rows::not_finite;
+use super::nearest::Linkage;
+use super::search::not_finite;
 use super::tolerance::{CELL, key_of_sum, overlap};
 use crate::error::Result;
 use crate::linkage::{PreciseMerging, Update};
@@ -26,7 +26,8 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     exact: bool,
     /// By cluster that is gone: the similarity of its merge.
     heights: Vec<f64>,
-    monitor: &'a Monitor,
+    /// Whether it was left open which clusters are nearer.
+    is_doubtful: bool,
 }
 
 /// What is known better than to this share of itself is never in doubt.
@@ -48,7 +49,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         matrix: &Matrix<'_>,
         squared: bool,
         unit: [f64; 2],
-        monitor: &'a Monitor,
+        monitor: &Monitor,
     ) -> Result<Self> {
         entered!(precise_matrix);
         let n = matrix.n_leaves();
@@ -74,7 +75,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             zero: least * NOTHING,
             exact: U::EXACT,
             heights: vec![0.0; n],
-            monitor,
+            is_doubtful: false,
         })
     }
 
@@ -95,6 +96,11 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             return false;
         }
         overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
+    }
+
+    /// Whether it was left open at a merge which clusters are nearer.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.is_doubtful
     }
 
     /// Gives merges the similarities that they have, instead of the keys that they were found by.
@@ -142,7 +148,7 @@ impl<U: Update> Linkage for PreciseMatrix<'_, U> {
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
         let others = || active.iter().copied().filter(|&k| k != i && k != j);
         if !self.exact && others().any(|k| self.doubtful((i, j), k) || self.doubtful((j, i), k)) {
-            self.monitor.doubt();
+            self.is_doubtful = true;
         }
         let [n_i, n_j] = [i, j].map(|k| self.sizes[k]);
         let x_ij = self.cells[self.at(i, j)].value;

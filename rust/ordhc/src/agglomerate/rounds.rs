@@ -6,18 +6,19 @@ use std::sync::Mutex;
 use fearless_simd::Simd;
 
 use super::columns::{Columns, WithColumns};
+use super::doubts::Doubts;
 use super::kept::Kept;
-use super::rows::{check_row, similarity};
-use super::search::RowSearch;
+use super::nearest::Nearest;
+use super::search::{RowSearch, check_row, similarity};
+use super::threads::{next, parts, shared, threads};
 use super::ties::Ties;
-use super::triangle_rows::{Condensed, TriangleRows};
-use super::{Doubts, Nearest, Tolerance};
+use super::tolerance::Tolerance;
+use super::triangle_rows::{Condensed, Slots, TriangleRows};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{Triangle, condensed_len};
-use crate::tree::RawMerge;
+use crate::similarity::Triangle;
 
 /// Ties are looked at where less than one of so many slots is in a reciprocal pair.
 const FEW: usize = 8;
@@ -29,15 +30,6 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
     keys.dedup();
     // Without ties only the two of a pair share a similarity.
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
-}
-
-/// The clusters of a triangle, by slot.
-#[derive(Clone, Copy)]
-pub(super) struct Slots<'s> {
-    pub(super) sizes: &'s [f64],
-    pub(super) clusters: &'s [usize],
-    /// What has made them.
-    pub(super) merges: &'s [RawMerge],
 }
 
 /// The nearest slot of every slot, in one pass. Doubts are left.
@@ -368,32 +360,3 @@ impl Scratch {
 /// Rows in place take turns of at least this share of all pairs, and this many.
 const CHUNKS: usize = 16;
 const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };
-
-/// Rows in parts for the threads that `k` slots have.
-fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
-    let parts = PARTS * threads(k).len();
-    let end = |part: usize| rows.start + rows.len() * part / parts;
-    (0..parts).map(|part| end(part)..end(part + 1)).collect()
-}
-
-/// Threads only pay for many pairs.
-pub(super) fn threads(k: usize) -> Vec<usize> {
-    (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
-}
-
-/// So many parts for every thread, where there are several.
-const PARTS: usize = 8;
-
-/// Rows of a triangle in parts of about the same area, a few for every thread.
-pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
-    let parts = match threads(k).len() {
-        1 => 1,
-        threads => PARTS * threads,
-    };
-    let end = |p: usize| (k as f64 * (1.0 - (1.0 - p as f64 / parts as f64).sqrt())) as usize;
-    (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()
-}
-
-pub(super) fn next<T>(items: &Mutex<std::vec::IntoIter<T>>) -> Option<T> {
-    items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next()
-}

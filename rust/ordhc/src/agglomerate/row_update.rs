@@ -1,7 +1,8 @@
 //! Linkages given as a row update: the merged cluster's row from the rows of its two parts.
 
 use super::matrix::Matrix;
-use super::{Linkage, Nearest, Tolerance, nearest_of};
+use super::nearest::{Linkage, Nearest, nearest_of};
+use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::monitor::Monitor;

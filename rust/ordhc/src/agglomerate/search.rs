@@ -1,7 +1,8 @@
 //! The nearest of every row of a triangle, found while its rows pass by.
 
-use super::rows::{nearest_in_row, similarity};
-use super::{NOBODY, Nearest, Tolerance};
+use super::nearest::{NOBODY, Nearest};
+use super::tolerance::Tolerance;
+use crate::error::{Error, Result};
 use crate::linkage::Update;
 
 /// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
@@ -92,5 +93,137 @@ impl RowSearch {
             all
         });
         joined.map_or_else(Vec::new, |all| all.nearest)
+    }
+}
+
+/// A value kept for a pair, as a similarity.
+#[inline(always)]
+pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
+    if U::SUMS { value / (n_i * n_k) } else { value }
+}
+
+/// The largest similarity of a row, in independent lanes.
+#[inline(always)]
+fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
+    const LANES: usize = 16;
+    let mut best = [f64::NEG_INFINITY; LANES];
+    let (rows, rest) = row.as_chunks::<LANES>();
+    let (counts, rest_counts) = sizes.as_chunks::<LANES>();
+    for (values, counts) in rows.iter().zip(counts) {
+        for lane in 0..LANES {
+            let x = similarity::<U>(values[lane], n_i, counts[lane]);
+            best[lane] = if x > best[lane] { x } else { best[lane] };
+        }
+    }
+    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value, n_i, n_k));
+    best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
+}
+
+/// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
+#[inline(always)]
+fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
+    // A few blocks, of which only one is looked at again.
+    const BLOCKS: usize = 8;
+    let block = row.len().div_ceil(BLOCKS).max(1);
+    let blocks = row.chunks(block).zip(sizes.chunks(block));
+    let mut tops = [f64::NEG_INFINITY; BLOCKS];
+    for (top, (values, counts)) in tops.iter_mut().zip(blocks.clone()) {
+        *top = largest::<U>(values, counts, n_i);
+    }
+    let top = tops.into_iter().fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
+    if top <= bar {
+        return None;
+    }
+    let floor = tolerance.floor(top);
+    let value = |(&x, &n_k): (&f64, &f64)| similarity::<U>(x, n_i, n_k);
+    let mut blocks = blocks.enumerate().filter(|&(at, _)| tops[at] >= floor);
+    let (at, (values, counts)) = blocks.next()?;
+    let place = values.iter().zip(counts).position(|pair| value(pair) >= floor)?;
+    let mut n_best = counts[place];
+    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place], n_i, n_best));
+    if tolerance == Tolerance::EXACT {
+        return Some(best);
+    }
+    // Others that may be as near, and aren't just equal.
+    offer_all::<U>(
+        (&mut best, &mut n_best, floor),
+        (&values[place + 1..], &counts[place + 1..]),
+        n_i,
+        block * at + place + 1,
+        tolerance,
+    );
+    for (at, (values, counts)) in blocks {
+        offer_all::<U>((&mut best, &mut n_best, floor), (values, counts), n_i, block * at, tolerance);
+    }
+    Some(best)
+}
+
+/// Offers what is at least `floor`, of the slots from `first` on. The best so far is a cluster of `n_best` leaves.
+#[inline(always)]
+fn offer_all<U: Update>(
+    (best, n_best, floor): (&mut Nearest, &mut f64, f64),
+    (values, sizes): (&[f64], &[f64]),
+    n_i: f64,
+    first: usize,
+    tolerance: Tolerance,
+) {
+    const LANES: usize = 16;
+    let mut equal = tolerance.certain(best.similarity);
+    for (at, (values, counts)) in values.chunks(LANES).zip(sizes.chunks(LANES)).enumerate() {
+        let mut any = false;
+        for (&x, &n_k) in values.iter().zip(counts) {
+            let s = similarity::<U>(x, n_i, n_k);
+            any |= (s >= floor) & (s != equal);
+        }
+        if any {
+            for (k, (&x, &n_k)) in (first + at * LANES..).zip(values.iter().zip(counts)) {
+                let s = similarity::<U>(x, n_i, n_k);
+                let leaves = n_i * n_k * *n_best == 1.0;
+                if s >= floor && s != equal && best.offer(Nearest::new(k, s), tolerance.among(leaves)) {
+                    (*n_best, equal) = (n_k, tolerance.certain(s));
+                }
+            }
+        }
+    }
+}
+
+/// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
+pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
+    match row.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(not_finite(row[at], i, cluster(at))),
+    }
+}
+
+pub(super) fn not_finite(x: f64, i: usize, j: usize) -> Error {
+    Error::Leaves {
+        before: format!("the linkage gives {x} for the similarity of clusters "),
+        leaves: vec![vec![i], vec![j]],
+        after: " (named by their smallest leaves)".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agglomerate::nearest::nearest_of;
+    use crate::linkage::Average;
+
+    proptest! {
+        #[test]
+        fn the_nearest_is_the_first_that_equals_the_largest(
+            row in proptest::collection::vec(prop::sample::select(vec![0.2, 0.3, 0.1 + 0.2, f64::NEG_INFINITY]), 0..100),
+            exact: bool,
+            bar in prop::sample::select(vec![f64::NEG_INFINITY, 0.25, 0.5]),
+        ) {
+            let tolerance = if exact { Tolerance::EXACT } else { Tolerance::rounded(1e-15, 0.0) };
+            let expected = nearest_of(&(0..row.len()).collect::<Vec<_>>(), &row, tolerance);
+            let expected = Some(expected).filter(|nearest| nearest.similarity > bar);
+            let sizes = vec![1.0; row.len()];
+            let found = wide!(nearest_in_row::<Average>(&row, &sizes, 1.0, tolerance, bar));
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Single linkage: what joins clusters in the input as it is, and the order in which it merges them.
 
-use super::Tolerance;
 use super::matrix::Matrix;
 use super::spanning_tree::{SQUARE, all_largest, grown, most_similar};
 use super::tied_clusters::{Clusters, Space};
+use super::tolerance::Tolerance;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
@@ -28,7 +28,7 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
         if n > SQUARE
             && let Some(merges) = in_passes(matrix, monitor)?
         {
-            return Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor));
+            return Ok(RawMerge::sort(n, merges, Tolerance::EXACT));
         }
     }
     merges_along(n, grown(matrix, monitor)?, &|a, b| matrix.similarity(a, b), None, monitor)
@@ -51,7 +51,7 @@ pub(crate) fn merges_along<'a>(
         return Ok(merges);
     }
     Clusters::along_tree(n, similarity, space).join_all(edges, &mut merges, monitor)?;
-    Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
+    Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
 /// The merges, parts before wholes, or nothing if too many pairs are tied or `PASSES` passes leave clusters apart.
@@ -107,7 +107,7 @@ mod tests {
                 prop_assert_eq!(&tree(merges_along(n, edges, &similarity, None, &monitor).unwrap()), &naive);
             }
             if let Some(merges) = in_passes(&matrix, &monitor).unwrap() {
-                prop_assert_eq!(&tree(RawMerge::sort(n, merges, Tolerance::EXACT, &monitor)), &naive);
+                prop_assert_eq!(&tree(RawMerge::sort(n, merges, Tolerance::EXACT)), &naive);
             }
         }
     }

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
-use super::few_square::{self, LANES, padded, write_padded};
 use super::matrix::Matrix;
-use super::rounds::{next, parts, threads};
+use super::read::{LANES, padded, stride, write_padded};
+use super::threads::{next, parts, threads};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -193,7 +193,7 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
 fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_square);
     let n = matrix.n_leaves();
-    let (stride, n_padded) = (few_square::stride(n), padded(n));
+    let (stride, n_padded) = (stride(n), padded(n));
     let mut square = vec![0.0; stride * n_padded];
     write_padded(matrix, false, &mut square, stride, monitor)?;
     let mut edges = Vec::with_capacity(n.saturating_sub(1));

@@ -6,10 +6,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::rounds::{Slots, next, parts, threads};
-use super::rows::similarity;
-use super::triangle_rows::TriangleRows;
-use super::{Doubts, Nearest, Tolerance};
+use super::doubts::Doubts;
+use super::nearest::Nearest;
+use super::search::similarity;
+use super::threads::{next, parts, threads};
+use super::tolerance::Tolerance;
+use super::triangle_rows::{Slots, TriangleRows};
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::parallel;

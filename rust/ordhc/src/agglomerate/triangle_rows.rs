@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::matrix::Matrix;
 use crate::similarity::Triangle;
+use crate::tree::RawMerge;
 
 /// A triangle that is only read.
 pub(super) trait TriangleRows: Sync {
@@ -68,4 +69,13 @@ impl TriangleRows for Condensed<'_> {
             *value = self.values[Triangle::new(self.k).index(i, j) - self.n_gone];
         }
     }
+}
+
+/// The clusters of a triangle, by slot.
+#[derive(Clone, Copy)]
+pub(super) struct Slots<'s> {
+    pub(super) sizes: &'s [f64],
+    pub(super) clusters: &'s [usize],
+    /// What has made them.
+    pub(super) merges: &'s [RawMerge],
 }

@@ -118,7 +118,7 @@ fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
         let [i, j] = parts.map(|part| (part as usize).checked_sub(n).map_or(part, |at| smallest[at]) as usize);
         merges.push(RawMerge { i: i.min(j), j: i.max(j), similarity });
     }
-    Dendrogram::in_order(n, RawMerge::sort(n, merges, Tolerance::EXACT, &Monitor::new()))
+    Dendrogram::in_order(n, RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
 /// Correlations of rows: leaves are alike that are close to the same leaves. Each leaf is as close to itself as to its

@@ -239,7 +239,7 @@ impl Found {
             merges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: height(&self.shape, node) });
         }
         // A whole is no closer than its parts.
-        let merges = RawMerge::sort(n, merges, Tolerance::EXACT, &Monitor::new());
+        let merges = RawMerge::sort(n, merges, Tolerance::EXACT);
         let tree = Dendrogram::in_order(n, merges)?.relabel(leaves)?;
         let tree = tree.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });
         Ok(Refined { tree, gain: self.gain, moves: self.moves, is_local_optimum: self.is_local_optimum })

@@ -35,6 +35,6 @@ pub(crate) use nodes::{Child, dendrogram_of_nodes};
 pub use partition::Partition;
 pub(crate) use partition::with_initial;
 pub(crate) use range_max::RangeMax;
-pub(crate) use raw::RawMerge;
+pub(crate) use raw::{Found, RawMerge};
 pub(crate) use restriction::Restriction;
 pub use topology::Topology;

@@ -2,10 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::convert::Infallible;
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
-use crate::monitor::Monitor;
 use crate::numbers::in_order;
 
 /// The merge of the clusters whose smallest leaves are `i < j`.
@@ -14,6 +14,25 @@ pub(crate) struct RawMerge {
     pub(crate) i: usize,
     pub(crate) j: usize,
     pub(crate) similarity: f64,
+}
+
+/// Merges, and whether rounding may have decided some of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) merges: Vec<RawMerge>,
+    pub(crate) doubtful: bool,
+}
+
+impl Found {
+    pub(crate) fn certain(merges: Vec<RawMerge>) -> Self {
+        Self { merges, doubtful: false }
+    }
+
+    /// Adds what was found after that.
+    pub(crate) fn append(&mut self, mut after: Self) {
+        self.merges.append(&mut after.merges);
+        self.doubtful |= after.doubtful;
+    }
 }
 
 /// In a table of the merge that made each cluster: no merge did.
@@ -33,25 +52,21 @@ impl RawMerge {
     /// Puts merges, parts before wholes, into the order in which the naive engine makes them:
     /// always the most similar of those whose parts are there, ties by `(i, j)`.
     ///
-    /// A whole that rounding has put above one of its parts is lowered to that part. Doubts about what equals what
-    /// go to the monitor.
-    pub(crate) fn sort(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
-        Self::sort_ranked(n, merges, &[], tolerance, monitor)
+    /// A whole that rounding has put above one of its parts is lowered to that part.
+    pub(crate) fn sort(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance) -> Vec<RawMerge> {
+        Self::sort_ranked(n, merges, &[], tolerance).merges
     }
 
-    /// As [`sort`](Self::sort), but of equally similar merges that of the lower rank comes first, then ties by `(i, j)`.
-    pub(crate) fn sort_ranked(
-        n: usize,
-        merges: Vec<RawMerge>,
-        ranks: &[u64],
-        tolerance: Tolerance,
-        monitor: &Monitor,
-    ) -> Vec<RawMerge> {
-        let mut doubted = |merges: &[RawMerge], at: usize| {
-            monitor.doubt();
-            Ok(tolerance.key(merges[at].similarity))
+    /// As [`sort`](Self::sort), but of equally similar merges that of the lower rank comes first, then ties by `(i, j)`;
+    /// and whether it is in doubt what equals what.
+    pub(crate) fn sort_ranked(n: usize, merges: Vec<RawMerge>, ranks: &[u64], tolerance: Tolerance) -> Found {
+        let mut doubtful = false;
+        let doubted = |merges: &[RawMerge], at: usize| {
+            doubtful = true;
+            Ok::<f64, Infallible>(tolerance.key(merges[at].similarity))
         };
-        Self::sort_by(n, merges, ranks, tolerance, &mut doubted).expect("every merge has a key")
+        let Ok(merges) = Self::sort_by(n, merges, ranks, tolerance, doubted);
+        Found { merges, doubtful }
     }
 
     /// As [`sort`](Self::sort), but `key_of` settles doubts: it tells the key of a merge's similarity, given all merges
@@ -60,18 +75,18 @@ impl RawMerge {
         n: usize,
         merges: Vec<RawMerge>,
         tolerance: Tolerance,
-        mut key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
+        key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
     ) -> Result<Vec<RawMerge>> {
-        Self::sort_by(n, merges, &[], tolerance, &mut key_of)
+        Self::sort_by(n, merges, &[], tolerance, key_of)
     }
 
-    fn sort_by(
+    fn sort_by<E>(
         n: usize,
         mut merges: Vec<RawMerge>,
         ranks: &[u64],
         mut tolerance: Tolerance,
-        key_of: &mut dyn FnMut(&[RawMerge], usize) -> Result<f64>,
-    ) -> Result<Vec<RawMerge>> {
+        mut key_of: impl FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
+    ) -> std::result::Result<Vec<RawMerge>, E> {
         let mut made_by = vec![LEAF; n];
         let mut of_leaves = vec![false; merges.len()];
         for at in 0..merges.len() {
@@ -188,10 +203,9 @@ mod tests {
             });
             assert_eq!((order(sorted.unwrap()), asked.len()), (expected.to_vec(), 2));
         }
-        let monitor = Monitor::new();
-        assert_eq!(order(RawMerge::sort(6, merges.clone(), tolerance, &monitor)), [0, 2, 4, 0]);
-        assert!(monitor.take_doubt());
-        assert_eq!(order(RawMerge::sort(6, merges, Tolerance::EXACT, &monitor)), [2, 0, 4, 0]);
-        assert!(!monitor.take_doubt());
+        let found = RawMerge::sort_ranked(6, merges.clone(), &[], tolerance);
+        assert_eq!((order(found.merges), found.doubtful), (vec![0, 2, 4, 0], true));
+        let found = RawMerge::sort_ranked(6, merges, &[], Tolerance::EXACT);
+        assert_eq!((order(found.merges), found.doubtful), (vec![2, 0, 4, 0], false));
     }
 }

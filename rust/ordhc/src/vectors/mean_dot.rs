@@ -81,7 +81,7 @@ fn mean_dot_from(
         Ok(clusters)
     };
     let tolerance = if sums { Tolerance::EXACT } else { Tolerance::GRID };
-    let sort = |merges| RawMerge::sort(n, merges, tolerance, monitor);
+    let sort = |merges| RawMerge::sort(n, merges, tolerance);
     let mut merges = match initial.filter(|initial| initial.n_clusters() < n) {
         None => {
             monitor.start(work(n));

@@ -34,7 +34,7 @@ pub(super) fn linkage<C: OfSquares>(
     } else {
         CentroidTiles::new(n, p, row, criterion)?.merge_all(monitor)?
     };
-    let mut tree = Dendrogram::in_order(n, RawMerge::sort(n, merges, tolerance, monitor))?;
+    let mut tree = Dendrogram::in_order(n, RawMerge::sort(n, merges, tolerance))?;
     tree.make_monotone();
     let height = |x: f64| height(unit, x);
     if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {

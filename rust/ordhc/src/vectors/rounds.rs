@@ -249,7 +249,7 @@ mod tests {
                 // The last round may go beyond; all are looked up first.
                 let most = patience.saturating_add(k / SHARE + SMALL).saturating_add(4 * k);
                 assert!(rounds.n_queries <= most, "{} queries for {k} clusters", rounds.n_queries);
-                found.push(RawMerge::sort(k, rounds.merges, Tolerance::GRID, &monitor));
+                found.push(RawMerge::sort(k, rounds.merges, Tolerance::GRID));
             }
             assert!(found.iter().all(|merges| *merges == found[0]));
         }

@@ -3,17 +3,29 @@
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
-use super::super::few_square::{LANES, padded, write_padded};
-use super::super::kept::Kept;
-use super::super::log::stream;
-use super::super::matrix::Matrix;
-use super::super::parallel_parts;
-use super::super::small::FEW;
-use super::super::store::Store;
-use super::Means;
-use crate::error::Result;
-use crate::monitor::Monitor;
-use crate::parallel;
+use crate::agglomerate::kept::stream;
+use crate::agglomerate::read::{LANES, stride};
+use crate::agglomerate::square::packed;
+use crate::agglomerate::store::Store;
+use crate::linkage::Rule;
+
+/// Whose means: those of all pairs, or of the two halves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::agglomerate) enum Means {
+    Centroid,
+    Median,
+}
+
+impl Means {
+    /// Those that a rule's similarities of clusters are made of, if they are.
+    pub(in crate::agglomerate) fn of(rule: &Rule) -> Option<Self> {
+        match rule {
+            Rule::Centroid => Some(Self::Centroid),
+            Rule::Median => Some(Self::Median),
+            _ => None,
+        }
+    }
+}
 
 /// No position.
 pub(super) const NONE: u32 = u32::MAX;
@@ -56,22 +68,10 @@ const AFTER: [[f64; LANES]; LANES] = {
     all
 };
 
-/// The similarities of leaves, negative squares of distances, in a square that is padded to whole vectors.
-pub(super) fn square<'a>(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Store<'a>> {
-    let stride = padded(matrix.n_leaves());
-    let mut values = Store::zeros(stride * stride)?;
-    if matrix.n_leaves() <= FEW {
-        write_padded(matrix, true, &mut values, stride, monitor)?;
-    } else {
-        matrix.write_square(true, &mut values, monitor)?;
-    }
-    Ok(values)
-}
-
 impl<'a> Rows<'a> {
-    /// `values` are the similarities of `n` leaves, the rows and columns of a square padded to whole vectors.
+    /// `values` are the similarities of `n` leaves, in rows a [`stride`] apart.
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
-        let stride = padded(n);
+        let stride = stride(n);
         let mut inner = vec![0.0; stride];
         inner[n..].fill(f64::INFINITY);
         Self {
@@ -159,20 +159,9 @@ impl<'a> Rows<'a> {
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let (factor, old) = (self.factor(), self.stride);
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
-        let bits = Kept::of(kept.iter().copied(), old);
-        let (log, inner) = (&self.log, &self.inner);
-        let rows = self.values.chunks_exact_mut(old).zip(&self.seen).zip(inner);
-        let rows: Vec<_> = rows.filter(|&(_, &inner)| inner < f64::INFINITY).map(|(row, _)| row).collect();
-        parallel::map(parallel_parts(rows, kept.len() * old), |rows| {
-            wide!(simd => for (row, &seen) in rows {
-                replay(row, &log[seen as usize..], factor);
-                bits.pack(simd, row);
-            });
-        });
-        let stride = padded(kept.len());
-        for (new, &old_at) in kept.iter().enumerate() {
-            self.values.copy_within(old_at * old..old_at * old + stride, new * stride);
-        }
+        let (log, seen) = (&self.log, &self.seen);
+        let replayed = |at: usize, row: &mut [f64]| replay(row, &log[seen[at] as usize..], factor);
+        let stride = packed(&mut self.values, old, (&kept, self.names.len()), true, replayed);
         self.values.truncate(stride * kept.len());
         for (to, &from) in kept.iter().enumerate() {
             self.names[to] = self.names[from];

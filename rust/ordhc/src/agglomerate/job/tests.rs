@@ -1,11 +1,14 @@
 //! All engines beside the naive one.
 
 use proptest::prelude::*;
+use proptest::strategy::Strategy;
 
 use super::*;
 use crate::agglomerate::{Agglomeration, Layout, Values};
+use crate::error::Error;
 use crate::kind::Kind;
 use crate::linkage::LanceWilliams;
+use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 use crate::testkit::{below, fractions};
 
@@ -25,15 +28,15 @@ struct Case<'a> {
     initial: Option<&'a Partition>,
 }
 
-fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, condensed_from: usize) -> Dendrogram {
+/// Up to so many leaves start on a square, and squares of so many clusters copy values.
+type Sizes = [usize; 2];
+
+fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, [at_once, few]: Sizes) -> Dendrogram {
     let Case { values, dissimilarity, initial } = *input;
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
     let monitor = Monitor::new();
-    let chain_below = if condensed_from.is_multiple_of(2) { 0 } else { usize::MAX };
-    let small = if engine == Engine::Auto { FEW } else { 0 };
-    let job = Job::checked(&matrix, rule, engine, initial, &monitor).unwrap();
-    let job = Job { small, condensed_from, chain_below, ..job };
-    job.dispatch(Input::Given(&matrix)).unwrap()
+    let task = Task::checked(&matrix, rule, engine, initial, &monitor).unwrap();
+    Task { at_once, few, ..task }.dispatch(Input::Given(&matrix)).unwrap()
 }
 
 fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) -> Dendrogram {
@@ -59,20 +62,20 @@ fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
 fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
     let largest = input.values.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
     for rule in rules() {
-        let expected = tree(input, &rule, Engine::Naive, 0);
+        let expected = tree(input, &rule, Engine::Naive, [0; 2]);
         if let Some(initial) = input.initial {
             let cut = expected.cut_clusters(initial.n_clusters()).unwrap();
             assert_eq!(cut, initial.cluster_of(), "{rule:?}");
         }
-        let mut all = vec![(Engine::NearestPair, 0), (Engine::Auto, 0)];
+        const ALL: usize = usize::MAX;
+        let mut all = vec![(Engine::NearestPair, [0; 2]), (Engine::NearestPair, [0, ALL]), (Engine::Auto, [ALL; 2])];
         if rule.is_reducible() {
-            // Odd numbers take the chain, even ones rounds on square rows.
-            all.extend([0, 1, usize::MAX - 1, usize::MAX].map(|from| (Engine::Chain, from)));
+            all.extend([[0, 0], [0, 9], [ALL, 0], [ALL, 9]].map(|sizes| (Engine::Chain, sizes)));
         }
         let mut trees: Vec<(Engine, String, Dendrogram)> = Vec::new();
-        for (engine, condensed_from) in all {
-            let found = tree(input, &rule, engine, condensed_from);
-            trees.push((engine, format!("from {condensed_from}"), found));
+        for (engine, sizes) in all {
+            let found = tree(input, &rule, engine, sizes);
+            trees.push((engine, format!("{sizes:?}"), found));
         }
         for engine in [Engine::Auto, Engine::NearestPair] {
             for layout in [Layout::Condensed, Layout::Square] {
@@ -192,25 +195,24 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-/// The merges that a chain finds from condensed rows, and whether rounding left any of them in doubt.
-fn doubts<U: Update>(update: &U, rule: &Rule, values: &[f64], condensed_from: usize) -> (Vec<RawMerge>, bool) {
+/// What a chain finds.
+fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
-    let job = Job::checked(&matrix, rule, Engine::Auto, None, &monitor).unwrap();
-    let job = Job { small: 0, condensed_from, ..job };
-    let tolerance = job.tolerance::<U>(&matrix).unwrap().unwrap();
-    let merges = job.quickly(update, Input::Given(&matrix), tolerance).unwrap();
-    (merges, monitor.take_doubt())
+    let task = Task::checked(&matrix, rule, Engine::Auto, None, &monitor).unwrap();
+    let task = Task { few: 0, at_once, ..task };
+    let (input, tolerance) = (Input::Given(&matrix), task.tolerance::<U>(&matrix).unwrap());
+    let strategy = choose(&task, update, &input, Some(tolerance));
+    task.quickly(update, input, tolerance, strategy).unwrap()
 }
 
-fn all_doubts(values: &[f64], condensed_from: usize) -> Vec<bool> {
-    let from = condensed_from;
+fn all_doubts(values: &[f64], at_once: usize) -> Vec<bool> {
     let all = [
-        doubts(&crate::linkage::Average, &Rule::Average, values, from),
-        doubts(&crate::linkage::Weighted, &Rule::Weighted, values, from),
-        doubts(&crate::linkage::Ward, &Rule::Ward, values, from),
+        found(&crate::linkage::Average, &Rule::Average, values, at_once),
+        found(&crate::linkage::Weighted, &Rule::Weighted, values, at_once),
+        found(&crate::linkage::Ward, &Rule::Ward, values, at_once),
     ];
-    all.into_iter().map(|(_, doubt)| doubt).collect()
+    all.into_iter().map(|found| found.doubtful).collect()
 }
 
 #[test]
@@ -218,7 +220,7 @@ fn merges_that_are_nearly_as_high_are_in_order() {
     // Pairs of leaves 0, 1 and 2, 3 that have nothing to do with each other.
     let values = [0.9, 0.1, 0.1, 0.1, 0.1, 0.9 + 3e-11];
     assert_eq!(all_doubts(&values, 0), [false; 3]);
-    let (merges, _) = doubts(&crate::linkage::Average, &Rule::Average, &values, 0);
+    let Found { merges, .. } = found(&crate::linkage::Average, &Rule::Average, &values, 0);
     assert_eq!([merges[0].i, merges[1].i], [2, 0]);
 }
 
@@ -296,7 +298,7 @@ fn ordinary_similarities_are_in_no_doubt() {
     // Clusters of these are equally near at numbers halfway between two keys: their leaves tell.
     let sets: Vec<Vec<u64>> = (0..1600).map(|_| (0..7).map(|_| random(1 << 30)).collect()).collect();
     for values in [uniform, counts, jaccard(&sets, false), jaccard(&sets, true)] {
-        assert_eq!(all_doubts(&values, CONDENSED_FROM), [false; 3]);
+        assert_eq!(all_doubts(&values, AT_ONCE), [false; 3]);
     }
 }
 
@@ -331,18 +333,16 @@ fn nonsense_formulas_are_errors() {
 proptest! {
     #[test]
     fn what_is_left_of_a_square_ends_in_a_smaller_one(
-        n in 2..90usize, kinds in 2..2000u64, step in prop::sample::select(vec![1.0, 0.1]), small in 0..90usize,
-        rounds: bool, seed: u64, dissimilarity: bool,
+        n in 2..90usize, kinds in 2..2000u64, step in prop::sample::select(vec![1.0, 0.1]), few in 0..90usize,
+        seed: u64, dissimilarity: bool,
     ) {
         let mut random = below(seed);
         let values: Vec<f64> = (0..condensed_len(n)).map(|_| step * (1 + random(kinds)) as f64).collect();
         let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
         let monitor = Monitor::new();
         for rule in rules().into_iter().filter(Rule::is_reducible) {
-            let job = Job::checked(&matrix, &rule, Engine::Chain, None, &monitor).unwrap();
-            let chain_below = if rounds { 0 } else { usize::MAX };
-            let small = small.min(n - 1);
-            let found = Job { small, chain_below, ..job }.dispatch(Input::Given(&matrix)).unwrap();
+            let task = Task::checked(&matrix, &rule, Engine::Chain, None, &monitor).unwrap();
+            let found = Task { few, ..task }.dispatch(Input::Given(&matrix)).unwrap();
             let naive = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(&matrix).unwrap();
             prop_assert_eq!(found.merges(), naive.merges(), "{:?}", rule);
             for (a, b) in found.heights().iter().zip(naive.heights()) {

@@ -5,71 +5,91 @@ use std::ops::Range;
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
-use super::{BLOCK, Facts, Layout};
 use crate::error::{Error, Position, Result};
 use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
+/// Rows and columns that are looked at together.
+pub(in crate::agglomerate) const BLOCK: usize = 64;
 /// Relative difference up to which two halves count as symmetric; their mean is used.
 const ASYMMETRY: f64 = 1e-8;
 
 /// What one pass over the values finds out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    pub(crate) largest: f64,
+    /// The smallest value.
+    pub(crate) low: f64,
+    pub(crate) whole: bool,
+    pub(crate) positive: bool,
+    pub(crate) negative: bool,
+    pub(in crate::agglomerate) symmetric: bool,
+}
+
+impl Facts {
+    /// Whether all numbers are the same one, which isn't negative.
+    pub(in crate::agglomerate) fn all_equal(self) -> bool {
+        self.low == self.largest
+    }
+}
+
+/// Looks at the values of a condensed matrix of `n` leaves.
+///
+/// # Errors
+/// A value that isn't finite.
+pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts> {
+    let parts = parallel::ranges(values.len(), 1 << 19);
+    let facts = parallel::map(parts, |part| {
+        let mut seen = Seen::default();
+        // Few numbers mostly tell that not all are whole.
+        let (first, rest) = values[part.clone()].split_at(part.len().min(64));
+        wide!(simd => {
+            seen.add(simd, first);
+            for chunk in rest.chunks(4096) {
+                seen.add(simd, chunk);
+            }
+        });
+        seen
+    });
+    let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
+    if !seen.finite() {
+        let Some(at) = values.iter().position(|x| !x.float().is_finite()) else {
+            return Err(Error::changed_meanwhile());
+        };
+        let (i, j) = Triangle::new(n).pair(at);
+        return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
+    }
+    Ok(seen.facts(true))
+}
+
+/// Looks at the values of a square one.
 ///
 /// # Errors
 /// A value that isn't finite, or halves that differ.
-pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
-    match layout {
-        Layout::Condensed => {
-            let parts = parallel::ranges(values.len(), 1 << 19);
-            let facts = parallel::map(parts, |part| {
-                let mut seen = Seen::default();
-                // Few numbers mostly tell that not all are whole.
-                let (first, rest) = values[part.clone()].split_at(part.len().min(64));
-                wide!(simd => {
-                    seen.add(simd, first);
-                    for chunk in rest.chunks(4096) {
-                        seen.add(simd, chunk);
-                    }
-                });
-                seen
-            });
-            let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
-            if !seen.finite() {
-                let Some(at) = values.iter().position(|x| !x.float().is_finite()) else {
-                    return Err(Error::changed_meanwhile());
-                };
-                let (i, j) = Triangle::new(n).pair(at);
-                return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
-            }
-            Ok(seen.facts(true))
-        }
-        Layout::Square => {
-            // Blocks of rows are longer and longer.
-            let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
-            let found = parallel::map((0..n_threads).collect(), |thread| {
-                scan_square(values, n, (thread..n_blocks).step_by(n_threads))
-            });
-            let mut all = Seen::default();
-            let mut symmetric = true;
-            let mut bad: Option<(usize, usize)> = None;
-            for (seen, same, first_bad) in found {
-                all = all.join(seen);
-                symmetric &= same;
-                bad = bad.into_iter().chain(first_bad).min_by_key(|&(_, i)| i / ROWS);
-            }
-            if !all.finite() {
-                let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
-                let Some(at) = (0..n * n).find(bad) else { return Err(Error::changed_meanwhile()) };
-                return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
-            }
-            if let Some((i, j)) = bad {
-                let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
-                return Err(Error::Asymmetric { i, j, value: a, other: b, tolerance: ASYMMETRY });
-            }
-            Ok(all.facts(symmetric))
-        }
+pub(super) fn scan_square<T: Number>(values: &[T], n: usize) -> Result<Facts> {
+    // Blocks of rows are longer and longer.
+    let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
+    let found =
+        parallel::map((0..n_threads).collect(), |thread| scan_blocks(values, n, (thread..n_blocks).step_by(n_threads)));
+    let mut all = Seen::default();
+    let mut symmetric = true;
+    let mut bad: Option<(usize, usize)> = None;
+    for (seen, same, first_bad) in found {
+        all = all.join(seen);
+        symmetric &= same;
+        bad = bad.into_iter().chain(first_bad).min_by_key(|&(_, i)| i / ROWS);
     }
+    if !all.finite() {
+        let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
+        let Some(at) = (0..n * n).find(bad) else { return Err(Error::changed_meanwhile()) };
+        return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
+    }
+    if let Some((i, j)) = bad {
+        let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
+        return Err(Error::Asymmetric { i, j, value: a, other: b, tolerance: ASYMMETRY });
+    }
+    Ok(all.facts(symmetric))
 }
 
 fn not_finite(place: Position, value: f64) -> Error {
@@ -82,7 +102,7 @@ const ROWS: usize = 4 * BLOCK;
 /// Some blocks of rows against the blocks of columns up to the diagonal.
 ///
 /// What is above the diagonal is only compared with what is below, unless they differ.
-fn scan_square<T: Number>(
+fn scan_blocks<T: Number>(
     values: &[T],
     n: usize,
     blocks: impl Iterator<Item = usize>,

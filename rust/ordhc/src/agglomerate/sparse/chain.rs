@@ -1,8 +1,7 @@
 //! The nearest-neighbour chain, and links that it moves one by one, from the cluster of fewer links to the other.
 
-use super::graph::{Graph, Near, nearest};
+use super::graph::{Graph, Near, Rules, SHARE, nearest};
 use super::links::{Entry, Link, Summary, sort_ascending};
-use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -112,7 +111,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
         // Tests set the share to make all kinds of work small.
-        let hub_from = if rules.share == super::rounds::SHARE { HUB } else { 3 };
+        let hub_from = if rules.share == SHARE { HUB } else { 3 };
         let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
         let rows = (0..graph.len()).map(row).collect();
         let stamps = vec![0; clusters.len()];
@@ -160,10 +159,10 @@ impl<K: Summary> Linked for Lists<'_, K> {
         let Self { clusters, rows, rules, .. } = self;
         let Row { entries, hub } = &mut rows[i];
         let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
-        let (n_i, limits) = (clusters[i].size, rules.limits());
+        let (n_i, rules) = (clusters[i].size, *rules);
         match hub {
-            None => nearest::<K>(entries, n_i, about, limits),
-            Some(hub) => hub.nearest(entries, n_i, about, limits),
+            None => nearest::<K>(entries, n_i, about, rules),
+            Some(hub) => hub.nearest(entries, n_i, about, rules),
         }
     }
 

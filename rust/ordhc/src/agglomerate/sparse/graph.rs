@@ -1,9 +1,11 @@
 //! Clusters and their links, cluster by cluster.
 
 use std::cmp::Ordering;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::links::{Entry, Link, Summary, sort_ascending};
-use crate::agglomerate::Tolerance;
+use crate::agglomerate::tolerance::Tolerance;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -116,9 +118,9 @@ pub(super) fn nearest<K: Summary>(
     entries: &[Entry],
     n_i: f64,
     about: impl Fn(u32) -> (f64, u32),
-    limits: Limits<'_>,
+    rules: Rules<'_>,
 ) -> Option<Near> {
-    let Limits { bar, tolerance, .. } = limits;
+    let Rules { bar, tolerance, .. } = rules;
     // Only the mean of all needs the other's size to be known.
     let similarity =
         |entry: &Entry| K::similarity(entry, n_i, if K::MEAN && K::ALL { about(entry.cluster).0 } else { 1.0 });
@@ -132,18 +134,47 @@ pub(super) fn nearest<K: Summary>(
         let similarity = similarity(entry);
         if similarity >= floor && similarity > bar {
             let (n_k, name) = about(entry.cluster);
-            best.offer(Near { cluster: entry.cluster, similarity }, K::share(entry, n_i, n_k), name, limits);
+            best.offer(Near { cluster: entry.cluster, similarity }, K::share(entry, n_i, n_k), name, rules);
         }
     }
     best.near
 }
 
-/// When pairs merge, who hears of doubts, and what is equal.
+/// As [`Rules::share`] should be.
+pub(super) const SHARE: usize = 128;
+/// As [`Rules::patience`] should be.
+pub(super) const PATIENCE: usize = 32;
+/// As [`Rules::filled`] should be: a table then takes about as much memory as the links.
+pub(super) const FILLED: usize = 2;
+
+/// When pairs merge, and who watches.
 #[derive(Clone, Copy)]
-pub(super) struct Limits<'m> {
+pub(super) struct Rules<'m> {
+    /// Only pairs that are more similar than this merge.
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
+    /// Whether rounding may have decided something.
+    pub(super) doubtful: &'m AtomicBool,
+    /// A round costs about as much as moving one of this many of all entries one by one. (In tests also 0 and a
+    /// lot, here and below.)
+    pub(super) share: usize,
+    /// A chain goes through this many times the number of entries before it has them sorted.
+    pub(super) patience: usize,
+    /// Clusters go into a table where at least one of this many pairs is linked.
+    pub(super) filled: usize,
+}
+
+impl Rules<'_> {
+    /// Takes note that rounding may have decided something.
+    pub(super) fn doubt(&self) {
+        self.doubtful.store(true, Relaxed);
+    }
+
+    /// Whether clusters of so many entries go into a table.
+    pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
+        n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
+    }
 }
 
 /// The best of some entries: the most similar one, of equal ones that of the largest share, then of the smallest
@@ -159,13 +190,13 @@ impl Best {
         Self { near: None, share: f64::NEG_INFINITY, name: u32::MAX }
     }
 
-    pub(super) fn offer(&mut self, near: Near, share: f64, name: u32, limits: Limits<'_>) {
+    pub(super) fn offer(&mut self, near: Near, share: f64, name: u32, rules: Rules<'_>) {
         let (order, doubtful) = match self.near {
             None => (Ordering::Greater, false),
-            Some(best) => limits.tolerance.compare(near.similarity, best.similarity),
+            Some(best) => rules.tolerance.compare(near.similarity, best.similarity),
         };
         if doubtful {
-            limits.monitor.doubt();
+            rules.doubt();
         }
         if order.is_gt() || order.is_eq() && (share > self.share || share == self.share && name < self.name) {
             *self = Self { near: Some(near), share, name };

@@ -1,12 +1,18 @@
 //! One agglomeration of sparse similarities.
 
-use super::graph::Graph;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::graph::{FILLED, Graph, PATIENCE, Rules, SHARE};
 use super::links::{LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, Summary, contracted};
 use super::pairs::SparsePairs;
-use super::rounds::{FILLED, PATIENCE, Rules, SHARE, reduce};
+use super::rounds::reduce;
 use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
-use crate::agglomerate::{Agglomeration, Layout, Matrix, Tolerance, Values, rounding};
+use crate::agglomerate::engine::Engine;
+use crate::agglomerate::matrix::{Layout, Matrix, Values};
+use crate::agglomerate::task::{Input, Task};
+use crate::agglomerate::tolerance::{Tolerance, rounding};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::linkage::Rule;
@@ -38,7 +44,8 @@ pub(crate) fn agglomerate_sparse(
     initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<(Dendrogram, usize)> {
-    SparseJob::checked(pairs, rule, missing, initial, monitor)?.run(initial)
+    let doubtful = AtomicBool::new(false);
+    SparseJob::checked(pairs, rule, missing, initial, (monitor, &doubtful))?.run(initial)
 }
 
 /// Up to this many leaves, ties that rounding might decide are left to the full matrix.
@@ -59,7 +66,7 @@ impl<'a> SparseJob<'a> {
         rule: &'a Rule,
         missing: Missing,
         initial: Option<&Partition>,
-        monitor: &'a Monitor,
+        (monitor, doubtful): (&'a Monitor, &'a AtomicBool),
     ) -> Result<Self> {
         initial.map_or(Ok(()), |initial| initial.check(pairs.n_leaves()))?;
         if !matches!(rule, Rule::Single | Rule::Complete | Rule::Average) {
@@ -85,7 +92,15 @@ impl<'a> SparseJob<'a> {
             pairs,
             rule,
             missing,
-            rules: Rules { bar: NO_BAR, tolerance, monitor, share: SHARE, patience: PATIENCE, filled: FILLED },
+            rules: Rules {
+                bar: NO_BAR,
+                tolerance,
+                monitor,
+                doubtful,
+                share: SHARE,
+                patience: PATIENCE,
+                filled: FILLED,
+            },
         })
     }
 
@@ -98,9 +113,8 @@ impl<'a> SparseJob<'a> {
 
     pub(super) fn run(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
         let monitor = self.rules.monitor;
-        monitor.take_doubt();
         let found = self.quickly(initial)?;
-        if !monitor.take_doubt() {
+        if !self.rules.doubtful.load(Relaxed) {
             return Ok(found);
         }
         if self.missing == Missing::Zero && self.pairs.n_leaves() <= FULL {
@@ -125,7 +139,7 @@ impl<'a> SparseJob<'a> {
             full[Triangle::new(n).index(a as usize, b as usize)] = value;
         }
         let matrix = Matrix::new(Values::F64(&full), Layout::Condensed, Kind::Similarity)?;
-        Agglomeration::new(self.rule.clone()).initial(initial).monitor(self.rules.monitor).run(&matrix)
+        Task::checked(&matrix, self.rule, Engine::Auto, initial, self.rules.monitor)?.dispatch(Input::Given(&matrix))
     }
 
     fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
@@ -159,7 +173,13 @@ impl<'a> SparseJob<'a> {
         let join = |j: u32, similarity| RawMerge { i: trees[0] as usize, j: j as usize, similarity };
         let ranks = self.ranks(within.iter().chain(&after).copied().chain(trees[1..].iter().map(|&j| join(j, 0.0))))?;
         let (ranks_within, ranks_after) = ranks.split_at(within.len().min(ranks.len()));
-        let sort = |merges, ranks| RawMerge::sort_ranked(n, merges, ranks, self.rules.tolerance, self.rules.monitor);
+        let sort = |merges, ranks| {
+            let sorted = RawMerge::sort_ranked(n, merges, ranks, self.rules.tolerance);
+            if sorted.doubtful {
+                self.rules.doubt();
+            }
+            sorted.merges
+        };
         let mut after = sort(after, ranks_after);
         let lowest = after.last().map_or(0.0, |merge| merge.similarity);
         after.extend(trees[1..].iter().map(|&j| join(j, lowest)));
@@ -237,7 +257,7 @@ impl<'a> SparseJob<'a> {
                 below.retain(|link| {
                     let mean = link.value / (size(link.a) * size(link.b));
                     if mean.abs() <= bar && mean != 0.0 {
-                        monitor.doubt();
+                        self.rules.doubt();
                     }
                     mean < -bar
                 });

@@ -4,51 +4,15 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::chain::{self, Lists};
-use super::graph::{Chunk, Graph, Limits, Near, nearest};
+use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Link, Summary};
 use super::rows::Rows;
 use super::table::Table;
-use crate::agglomerate::Tolerance;
-use crate::agglomerate::rounds::next;
+use crate::agglomerate::threads::next;
 use crate::error::Result;
 use crate::memory;
-use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
-
-/// When pairs merge, and who watches.
-#[derive(Clone, Copy)]
-pub(super) struct Rules<'m> {
-    /// Only pairs that are more similar than this merge.
-    pub(super) bar: f64,
-    pub(super) tolerance: Tolerance,
-    pub(super) monitor: &'m Monitor,
-    /// A round costs about as much as moving one of this many of all entries one by one. (In tests also 0 and a
-    /// lot, here and below.)
-    pub(super) share: usize,
-    /// A chain goes through this many times the number of entries before it has them sorted.
-    pub(super) patience: usize,
-    /// Clusters go into a table where at least one of this many pairs is linked.
-    pub(super) filled: usize,
-}
-
-impl<'m> Rules<'m> {
-    pub(super) fn limits(&self) -> Limits<'m> {
-        Limits { bar: self.bar, tolerance: self.tolerance, monitor: self.monitor }
-    }
-
-    /// Whether clusters of so many entries go into a table.
-    pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
-        n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
-    }
-}
-
-/// As [`Rules::share`] should be.
-pub(super) const SHARE: usize = 128;
-/// As [`Rules::patience`] should be.
-pub(super) const PATIENCE: usize = 32;
-/// As [`Rules::filled`] should be: a table then takes about as much memory as the links.
-pub(super) const FILLED: usize = 2;
 
 /// Merges as long as a link is above the bar. Returns the links that are left.
 pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
@@ -105,7 +69,7 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
     let parts = parallel::map(parallel::ranges(graph.len(), 1 << 12), |part| {
         let find = |cluster: usize| {
             let about = |other: u32| (graph.sizes[other as usize], other);
-            nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, rules.limits())
+            nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, rules)
         };
         let mut found = memory::room("the nearest of clusters", part.len())?;
         for cluster in part {
@@ -185,7 +149,7 @@ impl Pairs {
                     writer.write::<K>(self, graph, &to, new, &mut chunk.entries);
                     chunk.ends.push(chunk.entries.len());
                     let about = |other: u32| (sizes[other as usize], other);
-                    nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, rules.limits()));
+                    nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, rules));
                 }
                 chunk.entries.shrink_to_fit();
                 done.push((at, chunk, nearest_of));

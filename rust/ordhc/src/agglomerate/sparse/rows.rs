@@ -3,10 +3,8 @@
 use std::marker::PhantomData;
 
 use super::chain::Linked;
-use super::graph::{Chunk, Graph, Near, nearest};
+use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Summary};
-use super::rounds::Rules;
-use crate::sorting::order_by_key;
 use crate::union_find::UnionFind;
 
 /// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
@@ -82,7 +80,7 @@ impl<'m, K: Summary> Rows<'m, K> {
     /// The clusters that are left and their links.
     pub(super) fn into_graph(mut self) -> Graph {
         let mut alive: Vec<usize> = (0..self.clusters.len()).filter(|&k| self.clusters.is_name(k as u32)).collect();
-        order_by_key(&mut alive, |cluster| self.names[cluster]);
+        alive.sort_unstable_by_key(|&cluster| self.names[cluster]);
         let mut number = vec![0; self.clusters.len()];
         alive.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
         let mut chunks = Vec::with_capacity(alive.len());
@@ -114,8 +112,7 @@ impl<K: Summary> Linked for Rows<'_, K> {
         self.patience = self.patience.saturating_sub(self.entries[cluster].len());
         self.entries[cluster] = self.row(cluster);
         let about = |k: u32| (self.sizes[k as usize], self.names[k as usize]);
-        let limits = self.rules.limits();
-        nearest::<K>(&self.entries[cluster], self.sizes[cluster], about, limits)
+        nearest::<K>(&self.entries[cluster], self.sizes[cluster], about, self.rules)
     }
 
     fn merge(&mut self, a: usize, b: usize) -> usize {

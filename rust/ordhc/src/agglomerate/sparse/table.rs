@@ -3,9 +3,8 @@
 use std::marker::PhantomData;
 
 use super::chain::Linked;
-use super::graph::{Best, Graph, Near};
+use super::graph::{Best, Graph, Near, Rules};
 use super::links::{Entry, Link, Summary};
-use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
@@ -163,7 +162,7 @@ impl<K: Summary> Linked for Table<'_, K> {
             let similarity = self.similarity(row, place, n_i);
             if similarity >= floor && similarity > self.rules.bar {
                 let share = K::share(&self.entry(row, place), n_i, self.sizes[place]);
-                best.offer(Near { cluster: number, similarity }, share, self.names[place], self.rules.limits());
+                best.offer(Near { cluster: number, similarity }, share, self.names[place], self.rules);
             }
         }
         best.near

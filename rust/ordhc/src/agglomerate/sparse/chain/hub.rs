@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::marker::PhantomData;
 use std::ops::Bound;
 
-use super::super::graph::{Best, Limits, Near};
+use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
 /// Links in falling order of similarity.
@@ -66,9 +66,9 @@ impl<K: Summary> Hub<K> {
         entries: &[Entry],
         n_i: f64,
         about: impl Fn(u32) -> (f64, u32),
-        limits: Limits<'_>,
+        rules: Rules<'_>,
     ) -> Option<Near> {
-        let Limits { bar, tolerance, .. } = limits;
+        let Rules { bar, tolerance, .. } = rules;
         let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
@@ -88,7 +88,7 @@ impl<K: Summary> Hub<K> {
             if best.near.is_none() {
                 floor = tolerance.floor(similarity);
             }
-            best.offer(Near { cluster: k, similarity }, share, name, limits);
+            best.offer(Near { cluster: k, similarity }, share, name, rules);
             from = Bound::Excluded(((rank.0, Reverse(0), u32::MAX), u32::MAX));
         }
         best.near

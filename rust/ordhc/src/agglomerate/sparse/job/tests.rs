@@ -122,7 +122,7 @@ fn known(pairs: &SparsePairs, rule: &Rule, tolerance: Tolerance, initial: Option
     let join = |other: &Vec<u32>| RawMerge { i: 0, j: other[0] as usize, similarity: lowest };
     after.extend(state.clusters[1..].iter().map(join));
     let merges = match initial {
-        Some(_) => with_initial(RawMerge::sort_ranked(n, within, &ranks, tolerance, &Monitor::new()), after),
+        Some(_) => with_initial(RawMerge::sort_ranked(n, within, &ranks, tolerance).merges, after),
         None => after,
     };
     let mut tree = Dendrogram::in_order(n, merges).unwrap();
@@ -139,7 +139,8 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
             for (missing, dissimilarity) in [(Missing::Zero, false), (Missing::Ignore, false), (Missing::Ignore, true)]
             {
                 let pairs = sparse(n, values, dissimilarity);
-                let job = || SparseJob::checked(&pairs, rule, missing, initial, &monitor).unwrap();
+                let doubtful = AtomicBool::new(false);
+                let job = || SparseJob::checked(&pairs, rule, missing, initial, (&monitor, &doubtful)).unwrap();
                 let (expected, n_trees) = match missing {
                     Missing::Zero => (full(&pairs, rule, initial), 1),
                     Missing::Ignore => known(&pairs, rule, job().rules.tolerance, initial),

@@ -1,0 +1,135 @@
+//! The questions of engines: how similar clusters are, and which is the nearest.
+
+use super::tolerance::Tolerance;
+use crate::error::Result;
+
+/// The nearest cluster of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nearest {
+    /// The nearest cluster; among equally near ones the one with the smallest leaf.
+    pub cluster: usize,
+    /// Its similarity.
+    pub similarity: f64,
+    /// Whether another cluster might be the nearest, had similarities been rounded otherwise.
+    pub doubtful: bool,
+}
+
+pub(crate) const NOBODY: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, doubtful: false };
+
+impl Nearest {
+    pub(super) fn new(cluster: usize, similarity: f64) -> Self {
+        Self { cluster, similarity, doubtful: false }
+    }
+
+    /// Takes over another one that is nearer, or as near and before. Returns whether it was.
+    pub(crate) fn offer(&mut self, other: Self, tolerance: Tolerance) -> bool {
+        let (order, doubtful) = tolerance.compare(other.similarity, self.similarity);
+        let doubtful = self.doubtful | other.doubtful | doubtful;
+        let better = order.is_gt() || (order.is_eq() && other.cluster < self.cluster);
+        if better {
+            *self = other;
+        }
+        self.doubtful = doubtful;
+        better
+    }
+}
+
+/// What the similarity of two clusters means, for the engines that merge the most similar pair.
+///
+/// A cluster is named by its smallest leaf, so that merging `i < j` gives cluster `i`. Nothing is
+/// assumed about how similarities come about: there need not be a matrix. `active` lists the
+/// clusters there are, ascending.
+///
+/// ```
+/// use ordhc::agglomerate::{Linkage, nearest_pair};
+///
+/// /// Points on a line; clusters are as similar as their leftmost points are close.
+/// struct Leftmost(Vec<f64>);
+///
+/// impl Linkage for Leftmost {
+///     fn n_leaves(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> ordhc::Result<()> {
+///         for (value, &k) in out.iter_mut().zip(others) {
+///             *value = -(self.0[i] - self.0[k]).abs();
+///         }
+///         Ok(())
+///     }
+///     fn merge(&mut self, i: usize, j: usize, _active: &[usize]) -> ordhc::Result<()> {
+///         self.0[i] = self.0[i].min(self.0[j]);
+///         Ok(())
+///     }
+/// }
+///
+/// let tree = nearest_pair(&mut Leftmost(vec![0.0, 1.0, 5.0]), None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub trait Linkage {
+    /// The number of leaves.
+    fn n_leaves(&self) -> usize;
+
+    /// Writes the similarity of cluster `i` with each of `others` (never `i` itself).
+    ///
+    /// # Errors
+    /// Whatever keeps the linkage from answering.
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()>;
+
+    /// Merges cluster `j` into cluster `i < j`; `active` are the clusters before the merge.
+    ///
+    /// # Errors
+    /// Whatever keeps the linkage from merging.
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()>;
+
+    /// When similarities count as equal. By default, when they are.
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::EXACT
+    }
+
+    /// The nearest of the active clusters to `i`; of equal ones, the one with the smallest leaf.
+    ///
+    /// # Errors
+    /// As [`Linkage::similarities`].
+    fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
+        nearest_among(self, i, active)
+    }
+}
+
+/// The nearest of some clusters to `i`.
+pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[usize]) -> Result<Nearest> {
+    let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
+    let mut values = vec![0.0; others.len()];
+    linkage.similarities(i, &others, &mut values)?;
+    Ok(nearest_of(&others, &values, linkage.tolerance()))
+}
+
+/// The first of `others` whose value equals the largest one.
+pub(super) fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
+    const LANES: usize = 16;
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = larger(lanes[lane], chunk[lane]);
+        }
+    }
+    let largest = lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, larger);
+    if largest == f64::NEG_INFINITY {
+        return NOBODY;
+    }
+    let floor = tolerance.floor(largest);
+    let Some(first) = values.iter().position(|&value| value >= floor) else { return NOBODY };
+    let mut best = Nearest::new(others[first], values[first]);
+    if tolerance == Tolerance::EXACT {
+        return best;
+    }
+    let (others, values) = (&others[first + 1..], &values[first + 1..]);
+    if values.iter().fold(false, |any, &value| any | (value >= floor)) {
+        for (&cluster, &similarity) in others.iter().zip(values).filter(|&(_, &value)| value >= floor) {
+            best.offer(Nearest::new(cluster, similarity), tolerance);
+        }
+    }
+    best
+}

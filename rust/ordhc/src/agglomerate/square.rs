@@ -1,0 +1,508 @@
+//! The similarities of the clusters there are, as a square of which a merge writes one row.
+//!
+//! Other rows learn of a merge when they are looked at next. How they do depends on the length of a row:
+//!
+//! * short rows learn of each merge at once;
+//! * rows of up to [`FEW`] clusters copy the values of merged clusters from the rows of these, as the square is in a
+//!   core's cache;
+//! * longer rows compute these values again from their own, which are read in one go.
+
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
+use super::chain::Chain;
+use super::doubts::Doubts;
+use super::kept::{Kept, stream};
+use super::matrix::Matrix;
+use super::nearest::{Linkage, NOBODY, Nearest};
+use super::read::{LANES, padded, stride, write_padded};
+use super::search::{not_finite, similarity};
+use super::store::Store;
+use super::threads::split;
+use super::tolerance::Tolerance;
+use crate::error::Result;
+use crate::linkage::{Merging, Update};
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// The square of so many clusters fits into a core's cache.
+pub(super) const FEW: usize = 1500;
+
+/// Vectors of which the largest similarities are kept, so that only those near the largest of all are looked at again.
+const BLOCK: usize = 8;
+/// Squares of fewer positions are not packed.
+const PACK_FROM: usize = 64;
+/// Rows of so many values learn of a merge at once: a value that has just been written can't be read with its whole
+/// vector for a while.
+const AT_ONCE: usize = 128;
+
+/// Clusters and the memory that begins with their similarities: rows a [`stride`] apart, minus infinity of a
+/// cluster with itself.
+pub(super) struct Similarities<'a> {
+    pub(super) values: Store<'a>,
+    /// By position, ascending: the smallest leaf, and the number of leaves.
+    pub(super) names: Vec<usize>,
+    pub(super) sizes: Vec<f64>,
+}
+
+impl Similarities<'_> {
+    /// The similarities of the leaves of a matrix.
+    pub(super) fn of(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
+        let n = matrix.n_leaves();
+        Ok(Self { values: written(matrix, squared, monitor)?, names: (0..n).collect(), sizes: vec![1.0; n] })
+    }
+}
+
+/// The similarities of leaves, in memory for as many rows as a row has values.
+pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
+    let stride = stride(matrix.n_leaves());
+    let mut values = Store::zeros(stride * stride)?;
+    if matrix.n_leaves() <= FEW {
+        write_padded(matrix, squared, &mut values, stride, monitor)?;
+    } else {
+        matrix.write_square(squared, &mut values, monitor)?;
+    }
+    Ok(values)
+}
+
+/// A merge of the clusters at two positions.
+struct Logged<M> {
+    i: usize,
+    j: usize,
+    merge: M,
+}
+
+/// Clusters by position, in the order of their smallest leaves.
+pub(super) struct Square<'a, U: Update> {
+    update: &'a U,
+    /// By position; minus infinity of a cluster with itself.
+    values: &'a mut [f64],
+    /// Rows of so many clusters copy values.
+    few: usize,
+    stride: usize,
+    /// How many positions are in use, with the clusters that are gone, and how many clusters there are.
+    n_used: usize,
+    n_alive: usize,
+    /// By position: the size, its inverse, where values are sums, and what is added to similarities: minus infinity
+    /// where no cluster is.
+    sizes: Vec<f64>,
+    shares: Vec<f64>,
+    gone: Vec<f64>,
+    /// By position: the smallest leaf.
+    names: Vec<u32>,
+    /// By smallest leaf: the position.
+    positions: Vec<u32>,
+    /// The positions of merged clusters, in the order of the merges, where rows copy values, and the merges, where
+    /// they compute them. How many of them a row has seen.
+    copied: Vec<u32>,
+    log: Vec<Logged<U::Merge>>,
+    seen: Vec<u32>,
+    /// The largest similarities of the blocks of a row.
+    tops: Vec<[f64; LANES]>,
+    tolerance: Tolerance,
+}
+
+impl<'a, U: Update> Square<'a, U> {
+    /// Memory for the similarities of few leaves.
+    pub(super) fn room(n: usize) -> Vec<f64> {
+        vec![0.0; stride(n) * padded(n)]
+    }
+
+    /// Leaves, whose similarities are written to the [`room`](Self::room) for them. Squares of up to `few` clusters copy
+    /// values.
+    pub(super) fn of_leaves(
+        (update, few): (&'a U, usize),
+        matrix: &Matrix<'_>,
+        squared: bool,
+        values: &'a mut [f64],
+        doubts: &Doubts<'_>,
+    ) -> Result<Self> {
+        let n = matrix.n_leaves();
+        write_padded(matrix, squared, values, stride(n), doubts.monitor())?;
+        let names: Vec<u32> = (0..n as u32).collect();
+        Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
+    }
+
+    /// Clusters of `n` leaves. Squares of up to `few` clusters copy values.
+    pub(super) fn of(
+        update: &'a U,
+        clusters: &'a mut Similarities<'_>,
+        (n, few): (usize, usize),
+        tolerance: Tolerance,
+    ) -> Self {
+        entered!(square);
+        let Similarities { values, names, sizes } = clusters;
+        let mut positions = vec![u32::MAX; n];
+        names.iter().zip(0..).for_each(|(&name, at)| positions[name] = at);
+        let names = names.iter().map(|&name| name as u32).collect();
+        Self::over((update, few), values, names, positions, |at| sizes[at], tolerance)
+    }
+
+    fn over(
+        (update, few): (&'a U, usize),
+        values: &'a mut [f64],
+        names: Vec<u32>,
+        positions: Vec<u32>,
+        size: impl Fn(usize) -> f64,
+        tolerance: Tolerance,
+    ) -> Self {
+        let n = names.len();
+        let n_padded = padded(n);
+        let padded_with = |rest: f64, number: &dyn Fn(usize) -> f64| {
+            let mut numbers = Vec::with_capacity(n_padded);
+            numbers.extend((0..n).map(number));
+            numbers.resize(n_padded, rest);
+            numbers
+        };
+        let stride = stride(n);
+        let seen = if stride <= AT_ONCE && n <= few { Vec::new() } else { vec![0; n] };
+        Self {
+            update,
+            values,
+            few,
+            stride,
+            n_used: n,
+            n_alive: n,
+            sizes: padded_with(1.0, &size),
+            shares: if U::SUMS { padded_with(1.0, &|at| 1.0 / size(at)) } else { Vec::new() },
+            gone: padded_with(f64::NEG_INFINITY, &|_| 0.0),
+            names,
+            positions,
+            copied: Vec::with_capacity(if n <= few { seen.len() } else { 0 }),
+            log: Vec::new(),
+            seen,
+            tops: vec![[f64::NEG_INFINITY; LANES]; n_padded.div_ceil(BLOCK * LANES)],
+            tolerance,
+        }
+    }
+
+    /// Goes on with a chain until one cluster is left.
+    pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
+        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
+    }
+
+    /// Whether rows are too long to copy values from other rows.
+    #[inline(always)]
+    fn is_large(&self) -> bool {
+        self.n_used > self.few
+    }
+
+    /// The row of a position takes over what others have learned.
+    #[inline(always)]
+    fn bring_up_to_date(&mut self, at: usize) {
+        if self.is_large() {
+            return self.replay(at);
+        }
+        if self.copied.is_empty() {
+            return;
+        }
+        let Self { values, stride, .. } = self;
+        let (values, stride, own) = (&mut **values, *stride, at * *stride);
+        for &merged in &self.copied[self.seen[at] as usize..] {
+            // With itself and with what is gone it has no similarity.
+            values[own + merged as usize] = values[merged as usize * stride + at];
+        }
+        self.seen[at] = self.copied.len() as u32;
+    }
+
+    #[inline(never)]
+    fn replay(&mut self, at: usize) {
+        let row = &mut self.values[at * self.stride..][..self.n_used];
+        replay(self.update, row, &self.log[self.seen[at] as usize..], at, self.sizes[at]);
+        self.seen[at] = self.log.len() as u32;
+    }
+
+    /// All rows take over what that of a merged cluster has.
+    #[inline(always)]
+    fn tell(&mut self, merged: usize) {
+        let (before, rest) = self.values.split_at_mut(merged * self.stride);
+        let (row, after) = rest.split_at_mut(self.stride);
+        for (other, &x) in before.chunks_exact_mut(self.stride).zip(&row[..merged]) {
+            other[merged] = x;
+        }
+        for (other, &x) in after.chunks_exact_mut(self.stride).zip(&row[merged + 1..self.n_used]) {
+            other[merged] = x;
+        }
+    }
+
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, simd: S, i: usize) -> Nearest {
+        let at = self.positions[i] as usize;
+        self.bring_up_to_date(at);
+        let (tolerance, n) = (self.tolerance, padded(self.n_used));
+        let row = self.values[at * self.stride..][..n].as_chunks::<LANES>().0;
+        let shares = if U::SUMS { &self.shares } else { &self.sizes };
+        let shares = shares[..n].as_chunks::<LANES>().0;
+        let gone = self.gone[..n].as_chunks::<LANES>().0;
+        let tops = &mut self.tops[..row.len().div_ceil(BLOCK)];
+        let block = |block: usize| block * BLOCK..(block * BLOCK + BLOCK).min(row.len());
+        let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
+        let mut top = nothing;
+        for (at, block_top) in tops.iter_mut().enumerate() {
+            let mut largest = nothing;
+            for chunk in block(at) {
+                largest = about::<S, U>(simd, &row[chunk], &shares[chunk], &gone[chunk]).max(largest);
+            }
+            largest.store_array(block_top);
+            top = largest.max(top);
+        }
+        let top = top.reduce_max();
+        if top == f64::NEG_INFINITY {
+            return NOBODY;
+        }
+        let floor = if U::SUMS {
+            debug_assert!(tolerance == Tolerance::EXACT, "sums are exact");
+            top - 4.0 * f64::EPSILON * top.abs()
+        } else {
+            tolerance.floor(top)
+        };
+        let floor = f64x8::splat(simd, floor);
+        // Each by itself, so that they stay in registers.
+        let Nearest { mut cluster, similarity: mut best, mut doubtful } = NOBODY;
+        let (mut certain, mut n_best) = (f64::NAN, 1.0);
+        let is_one = tops.len() == 1;
+        for (at_block, block_top) in tops.iter().enumerate() {
+            if !is_one && !f64x8::load_array_ref(simd, block_top).simd_ge(floor).any_true() {
+                continue;
+            }
+            let (mut lanes, first) = (0, at_block * BLOCK);
+            for chunk in block(at_block) {
+                let similarities = about::<S, U>(simd, &row[chunk], &shares[chunk], &gone[chunk]);
+                lanes |= similarities.simd_ge(floor).to_bitmask() << (LANES * (chunk - first));
+            }
+            while lanes != 0 {
+                let other = LANES * first + lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let x = row[other / LANES][other % LANES];
+                let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
+                let another = self.names[other] as usize;
+                if cluster == NOBODY.cluster {
+                    (cluster, best, n_best) = (another, similarity, self.sizes[other]);
+                } else if similarity != certain {
+                    let near = Nearest { cluster, similarity: best, doubtful };
+                    let are_leaves = self.sizes[at] * self.sizes[other] * n_best == 1.0;
+                    let another = (Nearest::new(another, similarity), are_leaves);
+                    let near = consider(near, &mut certain, another, tolerance);
+                    if near.cluster != cluster {
+                        n_best = self.sizes[other];
+                    }
+                    Nearest { cluster, similarity: best, doubtful } = near;
+                }
+            }
+        }
+        Nearest { cluster, similarity: best, doubtful }
+    }
+
+    #[inline(always)]
+    fn fold(&mut self, i: usize, j: usize) -> Result<()> {
+        let (at_i, at_j) = (self.positions[i] as usize, self.positions[j] as usize);
+        self.bring_up_to_date(at_i);
+        self.bring_up_to_date(at_j);
+        let (n_i, n_j) = (self.sizes[at_i], self.sizes[at_j]);
+        let n = padded(self.n_used);
+        let (head, tail) = self.values.split_at_mut(at_j * self.stride);
+        let (row_i, row_j) = (&mut head[at_i * self.stride..][..n], &tail[..n]);
+        let merge = self.update.merge(Merging { n_i, n_j, x_ij: row_i[at_j] });
+        // What is gone gets no numbers that grow.
+        for (((x_i, &x_j), &n_k), &gone) in row_i.iter_mut().zip(row_j).zip(&self.sizes[..n]).zip(&self.gone[..n]) {
+            let x = self.update.fold(&merge, *x_i, x_j, n_k);
+            *x_i = if gone == 0.0 { x } else { gone };
+        }
+        (row_i[at_i], row_i[at_j]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        self.gone[at_j] = f64::NEG_INFINITY;
+        if U::MAY_FAIL {
+            let is_other = |at: usize| at != at_i && self.gone[at] == 0.0;
+            if let Some(at) = (0..self.n_used).find(|&at| is_other(at) && !row_i[at].is_finite()) {
+                return Err(not_finite(row_i[at], i, self.names[at] as usize));
+            }
+        }
+        self.sizes[at_i] = n_i + n_j;
+        if U::SUMS {
+            self.shares[at_i] = 1.0 / (n_i + n_j);
+        }
+        self.n_alive -= 1;
+        if self.is_large() {
+            self.log.push(Logged { i: at_i, j: at_j, merge });
+            self.seen[at_i] = self.log.len() as u32;
+            if 3 * self.n_alive < 2 * self.n_used || self.n_alive <= self.few {
+                self.pack();
+            }
+            return Ok(());
+        }
+        if self.stride <= AT_ONCE {
+            self.tell(at_i);
+        } else {
+            self.copied.push(at_i as u32);
+            self.seen[at_i] = self.copied.len() as u32;
+        }
+        if self.n_used > PACK_FROM && 2 * self.n_alive <= self.n_used {
+            self.pack();
+        }
+        Ok(())
+    }
+
+    /// Drops the positions of clusters that are gone.
+    #[inline(never)]
+    fn pack(&mut self) {
+        entered!(square_packed);
+        let (old, n_used) = (self.stride, self.n_used);
+        let kept: Vec<usize> = (0..n_used).filter(|&at| self.gone[at] == 0.0).collect();
+        if !self.is_large() {
+            kept.iter().for_each(|&at| self.bring_up_to_date(at));
+        }
+        let Self { update, log, seen, sizes, .. } = self;
+        let (update, log, seen, sizes) = (*update, &*log, &*seen, &*sizes);
+        let replayed = |at: usize, row: &mut [f64]| {
+            if !log.is_empty() {
+                replay(update, row, &log[seen[at] as usize..], at, sizes[at]);
+            }
+        };
+        let new = packed(self.values, old, (&kept, n_used), !log.is_empty(), replayed);
+        for (to, &from) in kept.iter().enumerate() {
+            self.sizes[to] = self.sizes[from];
+            if U::SUMS {
+                self.shares[to] = self.shares[from];
+            }
+            self.names[to] = self.names[from];
+            self.positions[self.names[to] as usize] = to as u32;
+            self.gone[to] = 0.0;
+        }
+        (self.stride, self.n_used) = (new, kept.len());
+        let rest = self.n_used..padded(self.n_used);
+        self.gone[rest].fill(f64::NEG_INFINITY);
+        self.copied.clear();
+        self.log.clear();
+        self.seen.fill(0);
+    }
+}
+
+/// Brings the rows of the positions that are `kept` up to date, and puts what is left of them together, in several
+/// threads if there is much to do. Returns how far apart the rows are from now on.
+pub(super) fn packed(
+    values: &mut [f64],
+    old: usize,
+    (kept, n_used): (&[usize], usize),
+    is_much: bool,
+    bring_up_to_date: impl Fn(usize, &mut [f64]) + Sync,
+) -> usize {
+    let (new, bits) = (stride(kept.len()), Kept::of(kept.iter().copied(), n_used));
+    if !is_much {
+        for (to, &from) in kept.iter().enumerate() {
+            let row = &mut values[from * old..][..n_used];
+            bring_up_to_date(from, row);
+            wide!(simd => bits.pack(simd, row));
+            values.copy_within(from * old..from * old + kept.len(), to * new);
+        }
+        return new;
+    }
+    let mut places = kept.iter().peekable();
+    let rows = values.chunks_exact_mut(old).enumerate();
+    let rows: Vec<_> = rows.filter(|(at, _)| places.next_if_eq(&at).is_some()).collect();
+    parallel::map(split(rows, kept.len() * n_used), |rows| {
+        for (at, row) in rows {
+            let row = &mut row[..n_used];
+            bring_up_to_date(at, row);
+            wide!(simd => bits.pack(simd, row));
+        }
+    });
+    for (to, &from) in kept.iter().enumerate() {
+        values.copy_within(from * old..from * old + kept.len(), to * new);
+    }
+    new
+}
+
+/// Replays missed merges on the row at `own`; its own merges it has seen.
+fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
+    stream(row, missed.len());
+    wide!(for Logged { i, j, merge } in missed {
+        if *i != own {
+            row[*i] = update.fold(merge, row[*i], row[*j], n_k);
+            row[*j] = f64::NEG_INFINITY;
+        }
+    })
+}
+
+/// Similarities, or where values are sums numbers that are about as many times as large for all of a row.
+#[inline(always)]
+fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
+    let x = f64x8::load_array_ref(simd, x);
+    let x = if U::SUMS { x * f64x8::load_array_ref(simd, share) } else { x };
+    x + f64x8::load_array_ref(simd, gone)
+}
+
+/// Takes another one over that is nearer, or as near and before, given whether all three are leaves. What equals
+/// `certain` is as near, and comes later.
+#[inline(never)]
+fn consider(
+    mut near: Nearest,
+    certain: &mut f64,
+    (another, are_leaves): (Nearest, bool),
+    tolerance: Tolerance,
+) -> Nearest {
+    if certain.is_nan() {
+        *certain = tolerance.certain(near.similarity);
+    }
+    if another.similarity != *certain && near.offer(another, tolerance.among(are_leaves)) {
+        *certain = f64::NAN;
+    }
+    near
+}
+
+impl<U: Update> Linkage for Square<'_, U> {
+    fn n_leaves(&self) -> usize {
+        self.positions.len()
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.tolerance
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        let i = self.positions[i] as usize;
+        self.bring_up_to_date(i);
+        let row = &self.values[i * self.stride..][..self.n_used];
+        for (value, &k) in out.iter_mut().zip(others) {
+            let k = self.positions[k] as usize;
+            *value = similarity::<U>(row[k], self.sizes[i], self.sizes[k]);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
+        wide!(self.fold(i, j))
+    }
+
+    fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
+        Ok(wide!(simd => self.look(simd, i)))
+    }
+}
+
+/// A square in the vectors of a processor.
+struct InLanes<'r, 'a, U: Update, S> {
+    rows: &'r mut Square<'a, U>,
+    simd: S,
+}
+
+impl<U: Update, S: Simd> Linkage for InLanes<'_, '_, U, S> {
+    fn n_leaves(&self) -> usize {
+        self.rows.positions.len()
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.rows.tolerance
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        self.rows.similarities(i, others, out)
+    }
+
+    #[inline(always)]
+    fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
+        self.rows.fold(i, j)
+    }
+
+    #[inline(always)]
+    fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
+        Ok(self.rows.look(self.simd, i))
+    }
+}

@@ -1,0 +1,108 @@
+//! The input of an agglomeration, and when its similarities count as equal.
+
+use super::doubts::{Doubts, Form};
+use super::engine::Engine;
+use super::matrix::{About, Matrix};
+use super::square::FEW;
+use super::tolerance::{Tolerance, rounding};
+use crate::error::{Error, Result};
+use crate::linkage::{Rule, Update};
+use crate::monitor::Monitor;
+use crate::tree::Partition;
+
+/// Below these, sums and sums of squares could lose digits.
+pub(super) const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << 60) as f64;
+const SMALL_SQUARED: f64 = 1e-135;
+
+/// The values.
+pub(super) enum Input<'a> {
+    Given(&'a Matrix<'a>),
+    /// Memory to work in, with the values.
+    Lent(&'a mut [f64]),
+}
+
+/// Everything but the values.
+pub(super) struct Task<'a> {
+    pub(super) about: About,
+    pub(super) rule: &'a Rule,
+    pub(super) engine: Engine,
+    pub(super) initial: Option<&'a Partition>,
+    pub(super) monitor: &'a Monitor,
+    /// Up to so many leaves are written to a square at once.
+    pub(super) at_once: usize,
+    /// The square of so many clusters fits into a core's cache.
+    pub(super) few: usize,
+}
+
+/// More leaves are merged in rounds on a triangle first.
+pub(super) const AT_ONCE: usize = 1500;
+
+impl<'a> Task<'a> {
+    pub(super) fn checked(
+        matrix: &Matrix<'_>,
+        rule: &'a Rule,
+        engine: Engine,
+        initial: Option<&'a Partition>,
+        monitor: &'a Monitor,
+    ) -> Result<Self> {
+        initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
+        let about = matrix.for_rule(rule)?;
+        if engine == Engine::Chain && !rule.is_reducible() {
+            return Err(Error::Argument(
+                "the chain engine needs a reducible linkage; use `nearest-pair` for this one".into(),
+            ));
+        }
+        let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
+        Ok(Self { about, rule, engine, initial, monitor, at_once: AT_ONCE, few: FEW })
+    }
+
+    /// Whether floats hold every sum over two clusters' pairs exactly.
+    pub(super) fn sums_are_exact(&self) -> bool {
+        let facts = self.about.facts;
+        let half = self.about.n as f64 / 2.0;
+        facts.whole && facts.largest * half * half < (1u64 << 53) as f64
+    }
+
+    /// The values as a matrix.
+    pub(super) fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
+        match input {
+            Input::Given(matrix) => Matrix { unit: self.about.unit, ..**matrix },
+            Input::Lent(values) => Matrix::again(values, self.about),
+        }
+    }
+
+    /// When similarities of clusters count as equal; nothing, if they are too small to be squared as they are.
+    pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Option<Tolerance> {
+        if U::EXACT {
+            return Some(Tolerance::EXACT);
+        }
+        let facts = self.about.facts;
+        let squared = self.rule.is_squared() && self.about.dissimilarity;
+        let largest = if squared { (facts.largest * self.about.unit).powi(2) } else { facts.largest };
+        // Where values of both signs are added the sum is less exact than its size tells.
+        let (factor, cancels) = match self.rule {
+            Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
+            // Of pairs that aren't nearest, as initial clusters merge, squares cancel, too.
+            Rule::Ward => (4.0, !squared || self.initial.is_some()),
+            _ => (1.0, facts.positive && facts.negative),
+        };
+        let relative = factor * rounding(self.about.n);
+        let tiny =
+            cancels && !squared || matrix.any_below(if squared { SMALL_SQUARED / self.about.unit } else { SMALL });
+        if tiny && squared {
+            return None;
+        }
+        let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
+        let tolerance = Tolerance::rounded(relative, absolute);
+        // Initial clusters stand where leaves would.
+        Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
+    }
+
+    /// Settles doubts from the input, where the input is left alone.
+    pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
+    where
+        'a: 'b,
+    {
+        Doubts::new(Form::of(U::BETWEEN), matrix, self.rule.is_squared(), tolerance, self.monitor)
+    }
+}
