@@ -19,7 +19,7 @@ from ordhc_collect.web.server import opened
 from studies import make_study
 
 import ordhc
-from support.processes import command_here
+from support.processes import command_line
 
 RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
 
@@ -93,7 +93,7 @@ def exported(study, how):
 
 
 def command(*arguments):
-    found = command_here(*arguments)
+    found = command_line(*arguments)
     assert found.returncode == 0, found.stderr
     return found
 
