@@ -20,7 +20,7 @@ from studies import make_study
 
 import ordhc
 from ordhc.errors import SkippedRowsWarning
-from support.processes import command_here
+from support.processes import command_line
 
 RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
 
@@ -94,7 +94,7 @@ def exported(study, how):
 
 
 def command(*arguments):
-    found = command_here(*arguments)
+    found = command_line(*arguments)
     assert found.returncode == 0, found.stderr
     return found
 
