@@ -55,7 +55,8 @@ check: lint $(if $(TESTED),,test) slow-test digests docs reproduce ## Everything
 
 rust-test: unit-test engine-test
 
-# Unit tests check what debugging builds check.
+# Unit tests check what debugging builds check. The first build is a fifth faster without data for the next one.
+unit-test: export CARGO_INCREMENTAL ?= $(if $(wildcard target/debug),1,0)
 unit-test:
 	$(call say,Compiling and running the engine's unit tests$(if $(MODULES), of $(MODULES)): two minutes)
 	cargo test --quiet --locked --package ordhc --lib $(if $(MODULES),-- $(MODULES:%=%::))

@@ -22,6 +22,7 @@ from ordhc_collect.study.reading import read_study
 
 import ordhc
 from measure import table
+from ordhc.errors import InputError
 
 ITEMS = 60
 STUDY = """
@@ -166,7 +167,7 @@ def studies():
                 session, truth = answered(sampler, seed)
                 curves.append(curve(session, truth, 7))
                 session.close()
-        except ordhc.InputError as error:
+        except InputError as error:
             print(f"{name}: {error}")
             continue
         lines[name] = curves

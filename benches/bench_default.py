@@ -38,7 +38,7 @@ def simulated(seeds):
     for seed in range(seeds):
         for times in (1 / 16, 1 / 4, 1, 4):
             m = int(times * 240**2)
-            yield f"planted 240, {times:g} n^2", ordhc.simulate_planted(m, seed=seed)[0]
+            yield f"planted 240, {times:g} n^2", ordhc.datasets.planted(m, seed=seed)[0]
         for kind in SHAPES:
             for n, a_leaf in ((12, 10), (30, 10), (30, 60), (100, 20), (100, 200), (300, 30)):
                 for noise in (0.5, 2.0):
@@ -60,12 +60,12 @@ def recorded():
     )
     others = np.array([[leaf for leaf in row[1:] if leaf != row[0]] for row in central])
     yield "Car", ordhc.Triplets.from_most_central(np.column_stack([central[:, 0], others]), 60)
-    food = ordhc.read_triplets(folder / "food_triplets_counts.csv.gz")
+    food = ordhc.io.read_triplets(folder / "food_triplets_counts.csv.gz")
     yield "Food", food
     for m in (300, 1000, 3000, 10000):
         yield f"Food, {m} of its triplets", food.sample(m, seed=1)
-    yield "Material", ordhc.read_triplets(folder / "material_train_triplets.csv.gz")
-    rows = ordhc.read_triplets(folder / "things_test10_triplets.csv.gz").rows
+    yield "Material", ordhc.io.read_triplets(folder / "material_train_triplets.csv.gz")
+    rows = ordhc.io.read_triplets(folder / "things_test10_triplets.csv.gz").rows
     yield "THINGS", ordhc.Triplets(rows, 1854, answers=np.arange(len(rows)) // 2)
     for name, skip in (("zoo100", 2), ("glass", 1)):
         vectors = _numbers(folder / f"{name}.csv", skip)

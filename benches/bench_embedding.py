@@ -73,7 +73,7 @@ def speed(cblearn, multiples, models, repeats):
     from ordhc._ordhc import EmbeddingLoss
 
     for multiple in multiples:
-        triplets, _ = ordhc.simulate_planted(int(multiple * N * N), delta=0.15, seed=SEED)
+        triplets, _ = ordhc.datasets.planted(int(multiple * N * N), delta=0.15, seed=SEED)
         rows = []
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "triplets.npy")
@@ -116,7 +116,7 @@ def quality(multiples, n_seeds):
     for multiple in multiples:
         scores = {name: [] for name in methods}
         for seed in range(n_seeds):
-            triplets, labels = ordhc.simulate_planted(int(multiple * N * N), delta=0.15, seed=seed)
+            triplets, labels = ordhc.datasets.planted(int(multiple * N * N), delta=0.15, seed=seed)
             for name, settings in methods.items():
                 tree = ordhc.cluster(triplets, **settings)
                 aari = float(ordhc.score(tree, labels, metric="aari"))

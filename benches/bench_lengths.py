@@ -70,7 +70,7 @@ def main():
             trees = [
                 ordhc.cluster(data, method="adds3-al+spr", lengths=which) for which in (False, True, None)
             ]
-            correlation = np.corrcoef(ordhc.leaf_lengths(data), lengths)[0, 1] if sd else np.nan
+            correlation = np.corrcoef(ordhc.similarities.leaf_lengths(data), lengths)[0, 1] if sd else np.nan
             asked = trees[2].settings["similarity_parameters"]["lengths"]
             found.append([*(score(tree, truth) for tree in trees), asked, correlation])
         rows.append([name, sd, *(f"{value:.3f}" for value in np.mean(found, axis=0))])

@@ -27,7 +27,7 @@ N = 240  # the planted model by default: 8 clusters of 30 leaves
 
 
 def planted(m, **settings):
-    return ordhc.simulate_planted(m, seed=0, **settings)[0]
+    return ordhc.datasets.planted(m, seed=0, **settings)[0]
 
 
 def against(medians, base, *more):
@@ -214,7 +214,7 @@ def separate_resamples(t, n_resamples):
 
 
 def bootstrap():
-    t = ordhc.read_triplets(FOOD)
+    t = ordhc.io.read_triplets(FOOD)
     works = {
         "bootstrap": lambda: ordhc.bootstrap(t, method="adds3-al", n_resamples=200),
         "200 calls of cluster": lambda: separate_resamples(t, 200),

@@ -59,7 +59,7 @@ def main():
             theirs = pyarrow.parquet.read_table if path.suffix == ".parquet" else pyarrow.csv.read_csv
             works = {
                 "pyarrow": lambda path=path, theirs=theirs: theirs(path),
-                "read_triplets": lambda path=path: ordhc.read_triplets(path),
+                "read_triplets": lambda path=path: ordhc.io.read_triplets(path),
                 "scan": lambda path=path: ordhc.scan(path).read(),
             }
             for work in works.values():

@@ -2,7 +2,7 @@
 
 Parts are dense, scan, sparse, dask, kills and neighbors; every line is a process of its own. `--share`
 is that of the full size: 1 for the sizes of the bars below. Data are planted hierarchies, made by
-`simulate_planted`, and random triplets; as Parquet they stay in FOLDER (by default a new one, which goes).
+`datasets.planted`, and random triplets; as Parquet they stay in FOLDER (by default a new one, which goes).
 
 Bars, on two cores: dense, 1,000,000,000 triplets of 20,000 leaves at 20 million a second or more, in at most
 1.5 times the condensed matrix and 300 MB; scan, 100,000,000 answers add under 100 MB; sparse, 200,000,000
@@ -36,7 +36,7 @@ def made(folder, n_triplets, levels, leaves_per_cluster):
     """A folder of Parquet files of planted triplets, and the number of leaves."""
 
     def rows(first, count):
-        found, _ = ordhc.simulate_planted(
+        found, _ = ordhc.datasets.planted(
             count, levels=levels, leaves_per_cluster=leaves_per_cluster, delta=0.15, seed=first
         )
         return found.rows
@@ -135,7 +135,7 @@ def cluster_of(n_workers):
 
 
 def dask(_, share):
-    data, _ = ordhc.simulate_planted(int(1e6), levels=3, leaves_per_cluster=125, seed=1)
+    data, _ = ordhc.datasets.planted(int(1e6), levels=3, leaves_per_cluster=125, seed=1)
     count = max(8, int(200 * share))
     seconds = []
     for n_workers in (1, 2):
@@ -151,7 +151,7 @@ def dask(_, share):
 
 
 def kills(_, share):
-    data, _ = ordhc.simulate_planted(40_000, levels=3, leaves_per_cluster=25, seed=1)
+    data, _ = ordhc.datasets.planted(40_000, levels=3, leaves_per_cluster=25, seed=1)
     expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=40)
     times, same = max(2, int(20 * share)), 0
     cluster, client = cluster_of(2)

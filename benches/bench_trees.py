@@ -26,7 +26,7 @@ METHODS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
 
 
 def planted(times, seed):
-    return ordhc.simulate_planted(int(times * 240**2), delta=0.15, sigma=0.1, seed=seed)
+    return ordhc.datasets.planted(int(times * 240**2), delta=0.15, sigma=0.1, seed=seed)
 
 
 def methods():
@@ -70,7 +70,7 @@ def bench_select(seeds):
 def bench_time(_):
     rows = []
     for n_leaves, m, bar in ((30, 240**2, 0.1), (250, 4_000_000, 30)):
-        t, _ = ordhc.simulate_planted(m, leaves_per_cluster=n_leaves, delta=0.15, sigma=0.1)
+        t, _ = ordhc.datasets.planted(m, leaves_per_cluster=n_leaves, delta=0.15, sigma=0.1)
         seconds = []
         for _ in range(5 if m < 1e6 else 1):
             start = time.perf_counter()
@@ -85,7 +85,7 @@ def bench_data(_):
     folder = Path(os.environ["ORDHC_DATA"])
     rows = []
     for name, file, bar in (("Food", "food_triplets.csv.gz", 6.137e6), ("Car", "car_triplets.csv", 1.562e5)):
-        t = ordhc.read_triplets(folder / file)
+        t = ordhc.io.read_triplets(folder / file)
         start = time.perf_counter()
         tree = ordhc.cluster(t, method="adds3-al+spr")
         seconds = time.perf_counter() - start

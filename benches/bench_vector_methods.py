@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 import ordhc
 from measure import table
+from ordhc.errors import OrdhcWarning
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 #: Data sets that are drawn are drawn so many times; the table has means.
@@ -84,7 +85,7 @@ def aris(draws, prepare, keywords):
     found = []
     for X, labels in draws:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+            warnings.simplefilter("ignore", OrdhcWarning)
             vectors = prepare(np.asarray(X, dtype=float))
             if "pca-dot" in keywords.values():
                 keywords = keywords | {"n_components": min(10, vectors.shape[1])}

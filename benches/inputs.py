@@ -49,7 +49,7 @@ def zeros_and_ones(n):
 
 def adds(n, n_triplets):
     """AddS3 of answers of the planted model, as dissimilarities: whole numbers. n is a multiple of 8."""
-    triplets = planted(n_triplets, levels=3, leaves_per_cluster=n // 8, seed=0).triplets
+    triplets, _ = planted(n_triplets, levels=3, leaves_per_cluster=n // 8, seed=0)
     S = ordhc.similarity(triplets, "adds3", layout="condensed")
     return S.max() - S
 

@@ -74,8 +74,8 @@ def all_answers() -> dict[str, Any]:
         "weighted quadruplets": ordhc.Quadruplets(
             quadruplets(14, 500).rows, n_leaves=15, weights=rng.integers(1, 9, 500) / 4
         ),
-        "planted": ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=8, seed=1)[0],
-        "planted quadruplets": ordhc.simulate_planted(
+        "planted": ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=8, seed=1)[0],
+        "planted quadruplets": ordhc.datasets.planted(
             3000, levels=2, leaves_per_cluster=8, quadruplets=True, flip=0.1, seed=1
         )[0],
         "satisfiable": satisfiable(12),
@@ -140,7 +140,7 @@ def of_similarities(listing: Listing, data: dict[str, Any]) -> None:
             call = lambda k=kind, x=name, y=layout: ordhc.similarity(data[k], x, layout=y)
             listing.same(f"similarity {name} {layout}", call, on_one_thread(call))
     for kind in ("odd", "quadruplets", "planted"):
-        listing.add(f"lengths {kind}", roughly(lambda c=data[kind]: ordhc.leaf_lengths(c)))
+        listing.add(f"lengths {kind}", roughly(lambda c=data[kind]: ordhc.similarities.leaf_lengths(c)))
         name = "adds4" if kind == "quadruplets" else "adds3"
         listing.add(
             f"similarity {name} {kind} less lengths",

@@ -44,7 +44,7 @@ def of_round_trips(listing: Listing, folder: Path) -> None:
     """What is written comes back, in every format; text is digested as it is."""
     for width in (3, 4):
         data = with_people(width)
-        read = ordhc.read_triplets if width == 3 else ordhc.read_quadruplets
+        read = ordhc.io.read_triplets if width == 3 else ordhc.io.read_quadruplets
         found = {}
         for suffix in [*FORMATS, "parquet"] if find_spec("pyarrow") else FORMATS:
             file = folder / f"answers-{width}.{suffix}"
@@ -92,8 +92,10 @@ def of_readers(listing: Listing, folder: Path) -> None:
         lines += [delimiter.join(map(str, row)) for row in numbers.tolist()]
         path = folder / f"{name}.txt"
         path.write_text("\n".join(lines) + "\n")
-        listing.add(f"ids {name}", lambda p=path: ordhc.read_triplets(p, ids_from=1))
-        listing.add(f"ids as they are {name}", lambda p=path: ordhc.read_triplets(p, ids_from=0, n_leaves=11))
+        listing.add(f"ids {name}", lambda p=path: ordhc.io.read_triplets(p, ids_from=1))
+        listing.add(
+            f"ids as they are {name}", lambda p=path: ordhc.io.read_triplets(p, ids_from=0, n_leaves=11)
+        )
 
 
 def of_tools(listing: Listing) -> None:

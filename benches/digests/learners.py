@@ -42,7 +42,7 @@ def run(listing: Listing) -> None:
             )
             listing.add(f"learner {n} {described(settings)}", loop)
     repeated = [np.random.default_rng(1).integers(0, 2, 40) * (np.arange(40) % 9 == 0) for _ in range(5)]
-    listing.add("estimate of p", Rough(ordhc.estimate_p(repeated)))
+    listing.add("estimate of p", Rough(ordhc.oracles.estimate_p(repeated)))
     listing.add("learn", ordhc.learn(oracle(24, 1.0), 24, seed=3))
     of_priors(listing)
     of_sessions(listing)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import ordhc
 from ordhc import _ordhc
+from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 #: Numbers are rounded to this many significant bits, about nine decimal digits. The engines give the same
 #: bits on every processor, but a redesign may add numbers in another order.
@@ -89,10 +90,10 @@ def outcome(result: Any) -> Any:
         return result
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", ordhc.OrdhcWarning)
+        warnings.simplefilter("always", OrdhcWarning)
         try:
             value = result()
-        except (ordhc.InputError, ordhc.PluginError) as error:
+        except (InputError, PluginError) as error:
             return type(error).__name__
     return (value, len(told)) if told else value
 

@@ -46,7 +46,7 @@ def of_bootstraps(listing: Listing, people: ordhc.Triplets) -> None:
         listing.expect_equal(f"bootstrap {name} on one thread", found, outcome(on_one_thread(call)))
 
 
-def boots(found: ordhc.Bootstrap) -> list[Any]:
+def boots(found: ordhc.results.Bootstrap) -> list[Any]:
     """What a bootstrap says."""
     scores = {key: found.scores[key] for key in sorted(found.scores)}
     return [
@@ -76,7 +76,7 @@ def of_selections(listing: Listing, people: ordhc.Triplets) -> None:
         listing.expect_equal(f"select {settings} by an executor", found, other)
 
 
-def selected(found: ordhc.Selection) -> list[Any]:
+def selected(found: ordhc.results.Selection) -> list[Any]:
     """What a selection says, but for seconds."""
     fields = [
         {key: value for key, value in vars_of(each).items() if key != "seconds"} for each in found.candidates
@@ -94,7 +94,7 @@ def of_structures(listing: Listing, people: ordhc.Triplets) -> None:
     for name, data in (("answers", people), ("quadruplets", quadruplets(12, 300))):
         listing.add(f"structure {name}", roughly(lambda c=data: said(ordhc.structure(c, folds=2))))
     listing.add("groups of people", roughly(lambda: said(ordhc.people_groups(people, max_trees=2, folds=2))))
-    listing.add("lengths of leaves", roughly(lambda: ordhc.leaf_lengths(people)))
+    listing.add("lengths of leaves", roughly(lambda: ordhc.similarities.leaf_lengths(people)))
 
 
 def said(found: Any) -> str:
@@ -123,5 +123,5 @@ def of_datasets(listing: Listing) -> None:
         call = lambda c=dataset.triplets: ordhc.cluster(c, method="adds3-al+spr")
         listing.same(f"dataset {name} tree", call, on_one_thread(call))
     for settings in ({"quadruplets": True}, {"flip": 0.2}, {"permute": False, "sigma": 0.3}):
-        made = lambda s=settings: ordhc.simulate_planted(500, leaves_per_cluster=5, seed=2, **s)
+        made = lambda s=settings: ordhc.datasets.planted(500, leaves_per_cluster=5, seed=2, **s)
         listing.add(f"planted {settings}", roughly(made))

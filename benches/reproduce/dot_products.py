@@ -152,7 +152,7 @@ def scores(name: str, seed: int, quick: bool) -> np.ndarray:
     """Principal component scores: r as in the paper, else chosen by Wasserstein distance."""
     Y, _ = vectors(name, seed, quick)
     r: int | str = COMPONENTS.get(name, "wasserstein")
-    return ordhc.pca(Y, r if isinstance(r, str) else min(r, *Y.shape))
+    return ordhc.similarities.pca(Y, r if isinstance(r, str) else min(r, *Y.shape))
 
 
 def tau(name: str, kind: str, method: str, seed: int, quick: bool) -> Result:

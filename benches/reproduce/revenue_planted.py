@@ -83,7 +83,7 @@ def _simulated(
     amount: str, snr: float, quadruplets: bool, flip: float, n_pure: int, seed: int
 ) -> tuple[ordhc.Triplets | ordhc.Quadruplets, np.ndarray]:
     m = number_of(amount, 8 * n_pure)
-    return ordhc.simulate_planted(
+    return ordhc.datasets.planted(
         m, leaves_per_cluster=n_pure, delta=0.1 * snr, quadruplets=quadruplets, flip=flip, seed=seed
     )
 

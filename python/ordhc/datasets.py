@@ -1,6 +1,7 @@
-"""Data sets: answers of people that come with ordhc, and planted models.
+"""Data sets: answers of people that come with ordhc, and answers from a planted hierarchy.
 
-Each is a `Dataset`, which is a dict whose items are attributes as well, in the manner of scikit-learn's.
+`load_car` and `load_food` return a `Dataset`, which is a dict whose items are also attributes, as
+scikit-learn's data sets are. `planted` returns comparisons and labels.
 
 >>> from ordhc import datasets
 >>> car = datasets.load_car()
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc.asking.planted import simulate_planted
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.asking.planted import planted
+from ordhc.comparison.comparisons import Triplets
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
 from ordhc.io.comparisons import read_triplets
@@ -35,7 +36,7 @@ class Dataset(dict[str, Any]):
     name
         What it is called.
     triplets
-        The comparisons; `quadruplets` of planted models that compare pairs.
+        The comparisons.
     names
         The names of the leaves, or None.
     description, DESCR
@@ -185,46 +186,6 @@ def load_car() -> Dataset:
         "18(58), 2017.",
         licence="MIT",
         url="https://github.com/mperrot/ComparisonHC",
-    )
-
-
-def planted(n_comparisons: int | None = None, **settings: Any) -> Dataset:
-    """Comparisons from the planted hierarchical model, with the hierarchy that is to be found.
-
-    Parameters
-    ----------
-    n_comparisons, **settings
-        As in `ordhc.simulate_planted`: levels, leaves_per_cluster, mu, delta, sigma, flip, quadruplets,
-        permute, seed, progress.
-
-    Returns
-    -------
-    Dataset
-        With `triplets` (or `quadruplets`) and `labels`, (n, levels): each leaf's cluster at levels 1, 2, ...
-
-    Examples
-    --------
-    >>> import ordhc
-    >>> data = ordhc.datasets.planted(500, levels=2, leaves_per_cluster=5, seed=1)
-    >>> data, data.labels.shape
-    (<Dataset planted: 500 triplets of 20 leaves>, (20, 2))
-    """
-    comparisons, labels = simulate_planted(n_comparisons, **settings)
-    kind = "quadruplets" if isinstance(comparisons, Quadruplets) else "triplets"
-    return Dataset(
-        {
-            "name": "planted",
-            kind: comparisons,
-            "names": None,
-            "labels": labels,
-            "description": "Comparisons of similarities that are drawn from the planted hierarchical model: "
-            "a complete binary tree over clusters of equal size; the nearer two clusters, the larger is the "
-            "mean similarity of their leaves.",
-            "citation": "Debarghya Ghoshdastidar, Michaël Perrot and Ulrike von Luxburg. Foundations of "
-            "comparison-based hierarchical clustering. NeurIPS 2019.",
-            "licence": "made by ordhc, free to use",
-            "url": "https://arxiv.org/abs/1811.00928",
-        }
     )
 
 

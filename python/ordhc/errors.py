@@ -47,6 +47,8 @@ def _with_place(
 
 # The fields that an InputError is raised with, from Rust and Python; the place goes in front of the reason.
 InputError.__init__ = _with_place  # type: ignore[method-assign]
+for _type in (InputError, InternalError, OrdhcWarning):
+    _type.__module__ = __name__
 
 
 def _with_report(self: InternalError) -> str:
@@ -94,9 +96,9 @@ class SkippedRowsWarning(OrdhcWarning):
         self.counts = {} if counts is None else counts
 
 
-# Tracebacks show the names that users import.
-for _kind in (InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError):
-    _kind.__module__ = "ordhc"
+# Tracebacks show the names that users import, and pickles find them.
+for _kind in (InputError, InternalError, OrdhcWarning):
+    _kind.__module__ = __name__
 
 
 def warn(message: str | OrdhcWarning) -> None:

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.spatial.distance import pdist, squareform
 
 import ordhc
+from ordhc.errors import InputError
 from support.engines import merged
 from support.processes import printed
 from support.trees import clusters_of
@@ -177,7 +178,7 @@ def test_what_cannot_be_handed_over_is_explained():
     read_only = S.copy()
     read_only.flags.writeable = False
     for wrong in (S.tolist(), S.astype(np.float32), np.asfortranarray(S)[:, ::2], read_only):
-        with pytest.raises(ordhc.InputError, match="overwrite=True needs a writable"):
+        with pytest.raises(InputError, match="overwrite=True needs a writable"):
             ordhc.linkage(wrong, dissimilarity=False, overwrite=True)
 
 
@@ -252,7 +253,7 @@ def test_tie_seed_gives_another_order_of_ties_reproducibly():
     ],
 )
 def test_bad_matrices_are_explained(S, part):
-    with pytest.raises(ordhc.InputError) as error:
+    with pytest.raises(InputError) as error:
         ordhc.linkage(S, dissimilarity=False)
     assert part in str(error.value)
 
@@ -275,10 +276,10 @@ def test_bad_arguments_are_explained():
         ({"beta": 1}, "no parameter 'beta'"),
         ({"names": ["a"]}, "1 names for 3 leaves"),
     ]:
-        with pytest.raises(ordhc.InputError) as error:
+        with pytest.raises(InputError) as error:
             ordhc.linkage(y, dissimilarity=False, **arguments)
         assert part in str(error.value)
-    with pytest.raises(ordhc.InputError, match="negative"):
+    with pytest.raises(InputError, match="negative"):
         ordhc.linkage([-1.0, 2.0, 3.0], "ward", dissimilarity=True)
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.cluster.hierarchy as sch
 
 import ordhc
-from ordhc.errors import InputError
+from ordhc.errors import InputError, OrdhcWarning
 from support.engines import merged
 
 LINKAGES = ("complete", "average", "weighted", "ward")
@@ -56,13 +56,13 @@ def test_ties_of_few_leaves_as_one_pair_after_the_other(name, kind):
 def test_negative_dissimilarities_are_told_whatever_the_layout():
     square = np.array([[0.0, -2.0, 1.0], [-2.0, 0.0, 3.0], [1.0, 3.0, 0.0]])
     for S in (square, square[np.triu_indices(3, 1)], square.astype(np.float32), square.astype(int)):
-        with pytest.warns(ordhc.OrdhcWarning, match="leaves 0 and 1 is negative, -2") as told:
+        with pytest.warns(OrdhcWarning, match="leaves 0 and 1 is negative, -2") as told:
             ordhc.linkage(S, dissimilarity=True)
         assert told[0].filename == __file__
         with pytest.raises(InputError, match="leaves 0 and 1 is negative, -2, and squares lose"):
             ordhc.linkage(S, "ward", dissimilarity=True)
     np.fill_diagonal(square, 9.0)
-    with pytest.warns(ordhc.OrdhcWarning, match="the diagonal is the largest of each row"):
+    with pytest.warns(OrdhcWarning, match="the diagonal is the largest of each row"):
         ordhc.linkage(np.abs(square), dissimilarity=True)
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.distance import squareform
 
 import ordhc
-from ordhc import InputError, OrdhcWarning, _ordhc
+from ordhc import _ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from support.engines import merged
 
 LINKAGES = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]

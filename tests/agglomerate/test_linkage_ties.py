@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import OrdhcWarning, _ordhc
+from ordhc import _ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.parts import from_engine
 from support import engines as engines_of
 from support import linkage_twin as twin
@@ -94,7 +95,7 @@ def assert_all_engines_are_the_twin(S, name, dissimilarity, labels=None):
     largest = twin.Fraction(float(np.abs(S).max())) if cancels else 0
     try:
         found = dict(trees(S, name, dissimilarity, labels))
-    except ordhc.OrdhcWarning:
+    except OrdhcWarning:
         # Sums of 1 and 1e-300 are more than two floats can tell, and the engines say so.
         there = np.abs(S[S != 0])
         assert there.max() > 1e30 * there.min()
@@ -110,7 +111,7 @@ def assert_all_engines_are_the_twin(S, name, dissimilarity, labels=None):
 
 
 # Numbers of any sign are given as dissimilarities.
-pytestmark = pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.OrdhcWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.errors.OrdhcWarning")
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -172,7 +173,7 @@ def cancelling():
 def test_what_cancels_too_far_is_a_warning():
     values = cancelling()
     for engine in engines("average"):
-        with pytest.warns(ordhc.OrdhcWarning, match="not to be trusted"):
+        with pytest.warns(OrdhcWarning, match="not to be trusted"):
             merged(values, "average", False, engine)
 
 
@@ -196,7 +197,7 @@ def test_engines_agree_on_more_leaves_than_fractions_can():
                     continue
                 with warnings.catch_warnings():
                     # Coefficients can cancel what differs by 300 orders of magnitude.
-                    warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+                    warnings.simplefilter("ignore", OrdhcWarning)
                     found = [merged(S.copy(), name, dissimilarity, engine) for engine in engines(name)]
                 for tree in found[1:]:
                     assert np.array_equal(tree.merges, found[0].merges), (name, dissimilarity)
@@ -209,7 +210,7 @@ def test_squares_neither_vanish_nor_overflow(name, unit):
     expected = merged(values, name, True, "auto").heights
     found = merged(values * unit, name, True, "auto").heights
     assert np.allclose(found / unit, expected, rtol=1e-14)
-    with pytest.raises(ordhc.InputError, match=r"some are below .*, too small beside the largest, 1e0"):
+    with pytest.raises(InputError, match=r"some are below .*, too small beside the largest, 1e0"):
         merged(np.array([1e-260, 1.0, 1.0]), name, True, "auto")
 
 
@@ -222,7 +223,7 @@ def test_coefficients_that_reach_infinity_are_errors(n, alpha, gamma):
     for reducible in (False, True):
         rule = _ordhc.Linkage.coefficients(alpha, "0", gamma, {}, reducible=reducible, squared=False)
         for dissimilarity in (False, True):
-            with pytest.raises(ordhc.InputError, match="the linkage gives"):
+            with pytest.raises(InputError, match="the linkage gives"):
                 _ordhc.agglomerate(values, rule, dissimilarity, "auto", None, None)
 
 
@@ -239,7 +240,7 @@ def test_reading_what_is_being_overwritten_is_an_error():
 
     def told(_):
         for overwrite in (False, True):
-            with pytest.raises(ordhc.InputError) as error:
+            with pytest.raises(InputError) as error:
                 ordhc.linkage(S, "single", dissimilarity=False, overwrite=overwrite)
             errors.append(str(error.value))
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 from support.engines import merged
 from support.random_data import random_comparisons
 
@@ -75,7 +76,7 @@ def test_unknown_pairs_count_for_nothing():
     # Two chains: 0-1-2 and 3-4; 5 is alone.
     S = matrix(6, {(0, 1): 4.0, (1, 2): 3.0, (0, 2): 1.0, (3, 4): 2.5})
     for name, height in [("single", 3.0), ("average", 2.0), ("complete", 1.0)]:
-        with pytest.warns(ordhc.OrdhcWarning, match="3 separate trees") as told:
+        with pytest.warns(OrdhcWarning, match="3 separate trees") as told:
             tree = ordhc.linkage(S, name, dissimilarity=False, missing="ignore", names=list("abcdef"))
         assert told[0].filename == __file__
         lowest = min(height, 2.5)
@@ -83,7 +84,7 @@ def test_unknown_pairs_count_for_nothing():
         assert sorted(tree.heights.tolist()) == sorted([4.0, height, 2.5, lowest, lowest])
         assert tree.cut(n_clusters=3).tolist() == [0, 0, 0, 1, 1, 2]
         assert tree.merges[-1].tolist() == [5, 9]
-    with pytest.warns(ordhc.OrdhcWarning, match="3 separate trees"):
+    with pytest.warns(OrdhcWarning, match="3 separate trees"):
         tree = ordhc.linkage(sp.csr_array((3, 3)), dissimilarity=False, missing="ignore")
     assert tree.merges.tolist() == [[0, 1], [2, 3]]
     assert tree.heights.tolist() == [0.0, 0.0]
@@ -107,7 +108,7 @@ def test_of_equally_similar_pairs_the_better_known_goes_first():
 
 def test_initial_clusters_without_known_pairs():
     S = matrix(4, {(0, 1): 3.0})
-    with pytest.warns(ordhc.OrdhcWarning, match="2 separate"):
+    with pytest.warns(OrdhcWarning, match="2 separate"):
         tree = ordhc.linkage(S, dissimilarity=False, missing="ignore", initial_clusters=[0, 1, 2, 2])
     assert tree.merges.tolist() == [[2, 3], [0, 1], [4, 5]]
     assert tree.heights.tolist() == [3.0, 3.0, 3.0]
@@ -118,7 +119,7 @@ def test_input_stays_as_it_is():
         (np.array([1, 2, 5, 7], dtype=np.int16), np.array([2, 2, 1, 0]), np.array([0, 3, 3, 4])), shape=(3, 3)
     )
     before = (S.data.copy(), S.indices.copy(), S.indptr.copy())
-    with pytest.raises(ordhc.InputError, match=r"\[2, 0\] is 7 but \[0, 2\] is 3"):
+    with pytest.raises(InputError, match=r"\[2, 0\] is 7 but \[0, 2\] is 3"):
         ordhc.linkage(S, dissimilarity=False)
     for now, then in zip((S.data, S.indices, S.indptr), before, strict=True):
         assert np.array_equal(now, then)
@@ -146,7 +147,7 @@ def test_input_stays_as_it_is():
     ],
 )
 def test_what_does_not_work_is_said(arguments, options, text):
-    with pytest.raises(ordhc.InputError, match=text):
+    with pytest.raises(InputError, match=text):
         ordhc.linkage(*arguments, **{"dissimilarity": False, **options})
 
 
@@ -180,18 +181,18 @@ def test_sparse_layout(quadruplets, weighted):
     if not weighted:
         assert ordhc.similarity(data, name, layout="sparse", dtype="int64").dtype == np.int64
     else:
-        with pytest.raises(ordhc.InputError, match="weighted answers need"):
+        with pytest.raises(InputError, match="weighted answers need"):
             ordhc.similarity(data, name, layout="sparse", dtype="int64")
 
 
 def test_sparse_layout_is_of_adds_and_needs_scipy(monkeypatch):
     data = random_comparisons(10, 20)
-    with pytest.raises(ordhc.InputError, match="'mulk3' has no sparse layout"):
+    with pytest.raises(InputError, match="'mulk3' has no sparse layout"):
         ordhc.similarity(data, "mulk3", layout="sparse")
-    with pytest.raises(ordhc.InputError, match="not one of square, condensed, sparse"):
+    with pytest.raises(InputError, match="not one of square, condensed, sparse"):
         ordhc.similarity(data, layout="csr")
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(ordhc.MissingExtraError, match="ordhc\\[vectors\\]"):
+    with pytest.raises(MissingExtraError, match="ordhc\\[vectors\\]"):
         ordhc.similarity(data, layout="sparse")
 
 
@@ -201,7 +202,7 @@ def test_few_answers_take_no_matrix(name, weighted, monkeypatch):
     data = random_comparisons(60, 150, weighted=weighted)
     labels = np.arange(60) // 2
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         full = [ordhc.cluster(data, linkage=name, initial_clusters=given) for given in (None, labels)]
         monkeypatch.setattr("ordhc.clustering.routes._MANY", 0)
         monkeypatch.setattr("ordhc.clustering.routes._FEW", 0)
@@ -215,7 +216,7 @@ def test_few_answers_take_no_matrix(name, weighted, monkeypatch):
 def test_a_million_pairs_of_leaves_need_no_matrix():
     data = random_comparisons(30_000, 60_000)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         tree = ordhc.cluster(data, method="adds3-al")
     assert tree.n_leaves == 30_000
 
@@ -227,7 +228,7 @@ def test_a_million_pairs_of_leaves_need_no_matrix():
 @given(
     st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.sampled_from([None, 1, 2])
 )
-@pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.errors.OrdhcWarning")
 def test_single_linkage_of_a_function(n, seed, tied, dissimilarity, tie_seed):
     rng = np.random.default_rng(seed)
     S = rng.integers(-2, 3, (n, n)).astype(float) if tied else rng.normal(size=(n, n))
@@ -256,13 +257,13 @@ def test_what_a_function_may_not_give():
         (lambda i, others: "none", "gave for leaf 0 must be numbers, not text such as 'none'"),
         (lambda i, others: np.where(others == 2, np.nan, 1.0), "gave nan for leaves 0 and 2"),
     ]:
-        with pytest.raises(ordhc.InputError, match=message):
+        with pytest.raises(InputError, match=message):
             ordhc.linkage(function, "single", dissimilarity=False, n_leaves=4)
-    with pytest.raises(ordhc.InputError, match="only 'single' does"):
+    with pytest.raises(InputError, match="only 'single' does"):
         ordhc.linkage(lambda i, others: others, dissimilarity=False, n_leaves=4)
-    with pytest.raises(ordhc.InputError, match="give n_leaves"):
+    with pytest.raises(InputError, match="give n_leaves"):
         ordhc.linkage(lambda i, others: others, "single", dissimilarity=False)
-    with pytest.raises(ordhc.InputError, match="n_leaves is for functions"):
+    with pytest.raises(InputError, match="n_leaves is for functions"):
         ordhc.linkage(np.zeros((3, 3)), "single", dissimilarity=False, n_leaves=3)
-    with pytest.raises(ordhc.InputError, match="takes no overwrite"):
+    with pytest.raises(InputError, match="takes no overwrite"):
         ordhc.linkage(lambda i, others: others, "single", dissimilarity=False, n_leaves=4, overwrite=True)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import oracles
+from ordhc.errors import InputError
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, state
 from support.trees import same
@@ -91,9 +92,9 @@ def test_shares_of_what_fills(tmp_path):
             ({"random": 0}, "one must be above 0"),
             (3, "fill = 3 is no mapping"),
         ]:
-            with pytest.raises(ordhc.InputError, match=text):
+            with pytest.raises(InputError, match=text):
                 session.ask(fill=fill)
-    with pytest.raises(ordhc.InputError, match="fill is .*, not"):
+    with pytest.raises(InputError, match="fill is .*, not"):
         ordhc.Session(tmp_path / "a", fill="random")
     ordhc.Session(tmp_path / "a", fill={"random": 6, "heldout": 2}).close()
     # Nothing can be repeated before somebody has answered.
@@ -161,11 +162,11 @@ def test_what_becomes_of_answers(tmp_path):
         # What was taken back may be answered by those who have it, and by others.
         assert session.undo("bob") is not None
         assert session.tell(mine.ids[1:], told[1:], who="zoe") == ["late"]
-        with pytest.raises(ordhc.InputError, match="the answer to question 2 is 3, outside -1..2"):
+        with pytest.raises(InputError, match="the answer to question 2 is 3, outside -1..2"):
             session.tell([1, 2], [0, 3], who="ann")
-        with pytest.raises(ordhc.InputError, match=r"seconds\[0\] = -1 is no time"):
+        with pytest.raises(InputError, match=r"seconds\[0\] = -1 is no time"):
             session.tell([1], [0], seconds=[-1])
-        with pytest.raises(ordhc.InputError, match="seconds have shape"):
+        with pytest.raises(InputError, match="seconds have shape"):
             session.tell([1], [0], seconds=[1, 2])
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import oracles
+from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
 from support.random_data import random_tree
 from support.trees import same
@@ -134,10 +135,10 @@ def test_errors_keep_all_answers():
     tree = learner.tree()
     assert same(tree, truth)
     assert learner.status.n_answered == ordhc_questions(truth)
-    with pytest.raises(ordhc.InputError, match="answers to 1 questions") as told:
+    with pytest.raises(InputError, match="answers to 1 questions") as told:
         ordhc.learn(lambda rows: [0, 1, 2], 5)
     assert told.value.learner.status.n_answered == 0
-    with pytest.raises(ordhc.InputError, match=r"answer 0 is 5, outside -1..2"):
+    with pytest.raises(InputError, match=r"answer 0 is 5, outside -1..2"):
         ordhc.learn(lambda rows: np.full(len(rows), 5), 5)
 
 
@@ -152,10 +153,10 @@ def test_bad_tells(repeat):
         ([0.5], [0], r"ids\[0\] = 0.5 is no whole number"),
         ([0], [0.5], r"answers\[0\] = 0.5 is no whole number"),
     ]:
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             learner.tell(ids, answers)
     learner.tell(questions.ids[:1], [0])
-    with pytest.raises(ordhc.InputError, match="answer 1"):
+    with pytest.raises(InputError, match="answer 1"):
         learner.tell([questions.ids[1], questions.ids[0]], [1, 1])
     assert learner.status.n_answered == 2
     learner.tell([], [])
@@ -176,11 +177,11 @@ def test_bad_tells(repeat):
     ],
 )
 def test_bad_settings(options, text):
-    with pytest.raises(ordhc.InputError, match=text):
+    with pytest.raises(InputError, match=text):
         ordhc.Learner(**{"n_leaves": 5, **options})
-    with pytest.raises(ordhc.InputError, match="give n_leaves"):
+    with pytest.raises(InputError, match="give n_leaves"):
         ordhc.learn(lambda rows: rows)
-    with pytest.raises(ordhc.InputError, match="an oracle is a callable"):
+    with pytest.raises(InputError, match="an oracle is a callable"):
         ordhc.learn(5, 3)
 
 
@@ -238,7 +239,7 @@ def test_whole_numbers_of_any_type(kind):
     ],
 )
 def test_settings_out_of_range(options, text):
-    with pytest.raises(ordhc.InputError, match=text.replace(".", "[.]")):
+    with pytest.raises(InputError, match=text.replace(".", "[.]")):
         ordhc.Learner(**{"n_leaves": 5, **options})
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, Learner, oracles
+from ordhc import Learner, oracles
 from ordhc.asking.oracle import Answering
+from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.specs import OracleSpec
 from support.sessions import answers_of

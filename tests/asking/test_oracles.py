@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import oracles
+from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
 from support.random_data import random_tree
 from support.trees import same
@@ -42,17 +43,17 @@ def test_quadruplets():
     assert oracle([[0, 1, 2, 3], [2, 3, 0, 1], [1, 3, 2, 3]]).tolist() == [1, -1, 0]
     kept = oracles.recorded(ordhc.Quadruplets([(0, 1, 2, 3)], n_leaves=4))
     assert kept([[1, 0, 3, 2], [2, 3, 0, 1]]).tolist() == [1, -1]
-    with pytest.raises(ordhc.InputError, match="don't tell about 0, 2, 1, 3"):
+    with pytest.raises(InputError, match="don't tell about 0, 2, 1, 3"):
         kept([[0, 2, 1, 3]])
 
 
 def test_recorded_answers():
     t = ordhc.Triplets([("a", "b", "c"), ("a", "c", "b"), ("a", "c", "b")])
     assert oracles.recorded(t)([[0, 1, 2]]).tolist() == [1]
-    with pytest.raises(ordhc.InputError, match="don't tell about a, b, c"):
+    with pytest.raises(InputError, match="don't tell about a, b, c"):
         oracles.recorded(ordhc.Triplets([], names=["a", "b", "c"]))([[0, 1, 2]])
     assert oracles.recorded(ordhc.Triplets([], n_leaves=3), missing="none")([[0, 1, 2]]).tolist() == [-1]
-    with pytest.raises(ordhc.InputError, match="missing is 'x'"):
+    with pytest.raises(InputError, match="missing is 'x'"):
         oracles.recorded(t, missing="x")
 
 
@@ -94,7 +95,7 @@ def test_wrappers():
     assert same(ordhc.learn(slow, 16), truth)
     assert same(ordhc.learn([slow, slow], 16), truth)
     for bad, text in (([], "there are no oracles"), ([3], "not int; ordhc.oracles has some")):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             ordhc.learn(bad, 16)
 
 
@@ -110,7 +111,7 @@ def test_a_person(monkeypatch, capsys):
     [([[0, 1, 9]], "row 0: a leaf of"), ([[0, 1]], r"questions are \(m, 3\)"), ([[0, 1, 1]], "row 0")],
 )
 def test_bad_questions(rows, text):
-    with pytest.raises(ordhc.InputError, match=text):
+    with pytest.raises(InputError, match=text):
         oracles.from_tree("((0,1),2);")(rows)
 
 
@@ -123,12 +124,12 @@ def test_answers_that_are_none_are_named(wrap, answer):
         return np.array([0] * (len(rows) - 1) + [answer])
 
     with pytest.raises(
-        ordhc.InputError, match=r"question 1, \[4, 2, 3\]: the oracle's answer .* is not 0, 1, 2 or -1"
+        InputError, match=r"question 1, \[4, 2, 3\]: the oracle's answer .* is not 0, 1, 2 or -1"
     ):
         wrap(oracle)([[0, 1, 2], [4, 2, 3]])
-    with pytest.raises(ordhc.InputError, match=r"shape \(1,\) to 2 questions"):
+    with pytest.raises(InputError, match=r"shape \(1,\) to 2 questions"):
         wrap(lambda rows: [0])([[0, 1, 2], [4, 2, 3]])
-    with pytest.raises(ordhc.InputError, match="is not 1, -1 or 0"):
+    with pytest.raises(InputError, match="is not 1, -1 or 0"):
         wrap(lambda rows: np.full(len(rows), 2))([[0, 1, 2, 3]])
 
 

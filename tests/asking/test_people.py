@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc import oracles
+from ordhc.errors import InputError
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, finish, state
 from support.trees import same
@@ -56,7 +57,7 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         assert session.people()[WHO].n_answers == 1
         session.forget(WHO)
         now = state(session)
-        with pytest.raises(ordhc.InputError, match="who = None is no person"):
+        with pytest.raises(InputError, match="who = None is no person"):
             session.forget(None)
     assert traces(path, WHO) == []
     file = sqlite3.connect(path)
@@ -126,7 +127,7 @@ def test_people_differ(tmp_path):
             name: weighed.weights[weighed.groups == k].mean() for k, name in enumerate(weighed.group_names)
         }
         assert means["chance"] < 0.2 < 1 < means["good"]
-        with pytest.raises(ordhc.InputError, match="weights is 'x', not one of"):
+        with pytest.raises(InputError, match="weights is 'x', not one of"):
             session.comparisons(weights="x")
 
 
@@ -153,7 +154,7 @@ def test_gold_tells_of_a_single_person(tmp_path):
         assert after.gold >= (ann.gold or 0)
         assert after.reliability > bob.reliability
         for bad, text in [(([[0, 1, 1]], [0]), "row 0: .* are not three"), (([[0, 1, 2]], [7]), "row 0")]:
-            with pytest.raises(ordhc.InputError, match=text):
+            with pytest.raises(InputError, match=text):
                 session.add_answers(*bad, gold=True)
 
 

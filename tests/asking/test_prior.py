@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Learner, _ordhc, oracles
+from ordhc import Learner, _ordhc, oracles
 from ordhc.cli import group
+from ordhc.errors import InputError
 from ordhc.metrics import robinson_foulds, triplet_distance
 from ordhc.tree.parts import from_engine
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import oracles
 from ordhc.cli import group
+from ordhc.errors import InputError
 from support.processes import TESTS
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of
@@ -109,7 +110,7 @@ def test_import_is_a_warm_start(tmp_path):
             (([[0, 1, 2]], [7]), "row 0: the answer is 7"),
             (([[0, 1]], [0]), r"not \(m, 3\)"),
         ]:
-            with pytest.raises(ordhc.InputError, match=text):
+            with pytest.raises(InputError, match=text):
                 warm.add_answers(*bad)
         assert warm.status.n_answered == len(answers)
 
@@ -149,9 +150,9 @@ def test_what_cannot_be_told_is_explained(tmp_path):
         mine = one.ask(2, who="ann", lease=60)
         one.tell(mine.ids[:1], ORACLE(mine.rows[:1]), who="ann")
         assert two.tell([1000], [0]) == ["foreign"]
-        with pytest.raises(ordhc.InputError, match="outside -1..2"):
+        with pytest.raises(InputError, match="outside -1..2"):
             two.tell(mine.ids[1:], [5])
-        with pytest.raises(ordhc.InputError, match="lease = -1"):
+        with pytest.raises(InputError, match="lease = -1"):
             two.ask(1, lease=-1)
         assert two.status.n_answered == one.status.n_answered == 1
 
@@ -211,18 +212,18 @@ def test_several_processes_at_once(tmp_path):
 
 def test_bad_files_and_settings(tmp_path):
     (tmp_path / "text").write_text("this is no database, but a text of some length\n" * 100)
-    with pytest.raises(ordhc.InputError, match="is no session"):
+    with pytest.raises(InputError, match="is no session"):
         ordhc.Session(tmp_path / "text")
     file = sqlite3.connect(tmp_path / "other")
     file.execute("CREATE TABLE x (y)")
     file.close()
-    with pytest.raises(ordhc.InputError, match="but no session"):
+    with pytest.raises(InputError, match="but no session"):
         ordhc.Session(tmp_path / "other")
-    with pytest.raises(ordhc.InputError, match="a new session needs names or n_leaves"):
+    with pytest.raises(InputError, match="a new session needs names or n_leaves"):
         ordhc.Session(tmp_path / "new")
-    with pytest.raises(ordhc.InputError, match="unable to open"):
+    with pytest.raises(InputError, match="unable to open"):
         ordhc.Session(tmp_path / "no" / "such" / "folder", n_leaves=3)
-    with pytest.raises(ordhc.InputError, match="method is 'x', not one of"):
+    with pytest.raises(InputError, match="method is 'x', not one of"):
         ordhc.Session(tmp_path / "b", n_leaves=3, method="x")
     with ordhc.Session(tmp_path / "c", NAMES, seed=1):
         pass
@@ -232,7 +233,7 @@ def test_bad_files_and_settings(tmp_path):
         ({"seed": 2}, "seed is 1, not 2"),
         ({"method": "quick"}, "method is 'insertion', not 'quick'"),
     ]:
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             ordhc.Session(tmp_path / "c", **bad)
     ordhc.Session(tmp_path / "c", NAMES, method="insertion", seed=1).close()
 
@@ -256,7 +257,7 @@ def test_an_interview(tmp_path, monkeypatch):
     done = interview("a.ordhc", "--who", "ann", "-o", "t.nwk", "--export", "t.csv", input=f"{odd}\n")
     assert "All is known" in done.output
     assert ordhc.read_tree("t.nwk").to_newick(branch_lengths=False) == "(car,(cat,dog));"
-    assert len(ordhc.read_triplets("t.csv")) == 2
+    assert len(ordhc.io.read_triplets("t.csv")) == 2
     with ordhc.Session("a.ordhc") as session:
         assert answers_of(session)[2] == ["ann"]
     done = interview("b.ordhc", "--items", "items.txt", input="u\n")
@@ -320,7 +321,7 @@ def test_pairs(tmp_path, monkeypatch):
         warm.add_answers(rows[:, [3, 2, 1, 0]], -answers)
         assert warm.done
         assert same(warm.tree(), want)
-        with pytest.raises(ordhc.InputError, match="two different pairs"):
+        with pytest.raises(InputError, match="two different pairs"):
             warm.add_answers([[0, 1, 1, 0]], [1])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "items.txt").write_text("cat\ndog\ncar\n")

@@ -12,6 +12,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from ordhc.asking.salvage import salvage
+from ordhc.errors import InputError
 from support.processes import printed
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answers_of, finish, state
@@ -245,7 +246,7 @@ def test_flipped_bits(memory_path):
         found, said = None, ""
         try:
             found = seen(path)
-        except ordhc.InputError as error:
+        except InputError as error:
             said = str(error)
         if found is None:
             assert "ordhc session salvage" in said, (at, said)

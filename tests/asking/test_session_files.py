@@ -13,6 +13,7 @@ import ordhc
 from ordhc import oracles
 from ordhc.asking import store
 from ordhc.cli import group
+from ordhc.errors import InputError
 from support.sessions import answers_of
 
 DATA = Path(__file__).parents[1] / "data"
@@ -110,16 +111,16 @@ def test_what_is_no_answer_is_refused(tmp_path):
             ([["0", "1", "2"]], [0], "rows of type <U1 are no whole numbers"),
             ([[0, 1, 2**40]], [0], "row 0: .* are not three"),
         ]:
-            with pytest.raises(ordhc.InputError, match=text):
+            with pytest.raises(InputError, match=text):
                 session.add_answers(rows, answers)
         session.add_answers(np.array([[0.0, 1.0, 2.0]]), [2])
         session.add_answers([], [])
         assert session.status.n_answered == 1
         for call in (session.ask, session.undo, lambda who: session.tell([1], [0], who=who)):
             for who, text in [(5, "who = 5 is no name"), ("\ud800", "cannot be written")]:
-                with pytest.raises(ordhc.InputError, match=text):
+                with pytest.raises(InputError, match=text):
                     call(who=who)
-    with pytest.raises(ordhc.InputError, match="the session is closed"):
+    with pytest.raises(InputError, match="the session is closed"):
         session.ask()
 
 
@@ -131,7 +132,7 @@ def test_settings_of_numpy(tmp_path):
 
 
 def test_nothing_is_left_of_a_session_that_cannot_be_made(tmp_path):
-    with pytest.raises((MemoryError, ordhc.InputError), match="2,147,483,647|2147483647"):
+    with pytest.raises((MemoryError, InputError), match="2,147,483,647|2147483647"):
         ordhc.Session(tmp_path / "huge", n_leaves=2**31 - 1)
     for settings, text in [
         ({"n_leaves": 2**40}, "n_leaves = 1099511627776 is above"),
@@ -139,7 +140,7 @@ def test_nothing_is_left_of_a_session_that_cannot_be_made(tmp_path):
         ({"n_leaves": 5, "seed": "x"}, "seed = 'x' is not a whole number"),
         ({}, "needs names or n_leaves"),
     ]:
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             ordhc.Session(tmp_path / "b", **settings)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "empty").touch()
@@ -206,7 +207,7 @@ def test_files_that_are_refused(tmp_path):
             for statement in statements:
                 file.execute(statement)
         file.close()
-        with pytest.raises(ordhc.InputError) as caught:
+        with pytest.raises(InputError) as caught:
             ordhc.Session(tmp_path / "b")
         return str(caught.value)
 

@@ -113,11 +113,11 @@ for path in sys.argv[1:]:
     print(path, flush=True)
     try:
         ordhc.Session(path)
-    except ordhc.InputError as error:
+    except ordhc.errors.InputError as error:
         print(error)
     try:
         print(salvage(path, path + ".new").n_answers)
-    except ordhc.InputError as error:
+    except ordhc.errors.InputError as error:
         print(error)
 """
 

@@ -15,6 +15,7 @@ from ordhc.asking.rules import FEWEST, medians, same_sides
 from ordhc.asking.salvage import salvage
 from ordhc.cli import group
 from ordhc.comparison.rows import changed
+from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
 from support.processes import run
 
 NAMES = [f"thing {k}" for k in range(9)]
@@ -63,7 +64,7 @@ def test_rules_leave_people_out_everywhere(session):
         "a median response time below 0.5 s",
         "the same place in 90% of the answers or more",
     ]
-    with pytest.raises(ordhc.InputError, match="nobody called .* has answered"):
+    with pytest.raises(InputError, match="nobody called .* has answered"):
         session.analysed(exclude=["bob"])
 
 
@@ -93,14 +94,14 @@ def test_session_info_says_whom_the_rules_leave_out(session, tmp_path, capsys):
     [({"seconds": -1}, "seconds"), ({"same_side": 1.5}, "same_side"), ({"failed_gold": "x"}, "failed_gold")],
 )
 def test_rules_that_cannot_be(session, wrong, told):
-    with pytest.raises(ordhc.InputError, match=told):
+    with pytest.raises(InputError, match=told):
         session.set_rules(**wrong)
 
 
 def test_places_that_cannot_be(session):
     asked = session.ask(sampler="random", who="new")
     for places in ([-1], [1, 2], [0.5]):
-        with pytest.raises(ordhc.InputError, match="places"):
+        with pytest.raises(InputError, match="places"):
             session.tell(asked.ids, [0], who="new", places=places)
 
 
@@ -144,7 +145,7 @@ def chosen(seed=0, n=24, budget=500):
 def test_files_say_that_a_learner_chose(tmp_path, ending, adaptive):
     made = ordhc.Triplets([(0, 1, 2), (1, 0, 2)], answers=[0, 0], groups=["ann", "ann"], adaptive=adaptive)
     ordhc.write_comparisons(made, tmp_path / f"a.{ending}")
-    assert ordhc.read_triplets(tmp_path / f"a.{ending}") == made
+    assert ordhc.io.read_triplets(tmp_path / f"a.{ending}") == made
     assert made[:1].adaptive is made.to_quadruplets().adaptive is adaptive
 
 
@@ -152,8 +153,8 @@ def test_files_say_that_a_learner_chose(tmp_path, ending, adaptive):
 def test_the_column_of_samplers_is_read_by_every_way(tmp_path, word, adaptive):
     path = tmp_path / "a.csv"
     path.write_text(f"anchor,near,far,sampler\na,b,c,{word}\nb,a,c,heldout\n")
-    assert ordhc.read_triplets(path).adaptive is adaptive
-    with pytest.warns(ordhc.errors.SkippedRowsWarning, match="sampler = heldout"):
+    assert ordhc.io.read_triplets(path).adaptive is adaptive
+    with pytest.warns(SkippedRowsWarning, match="sampler = heldout"):
         assert ordhc.read_answers(path, exclude={"sampler": "heldout"}).adaptive is adaptive
     columns = {"anchor": ["a"], "near": ["b"], "far": ["c"], "sampler": [word]}
     assert ordhc.Triplets(columns).adaptive is adaptive
@@ -167,7 +168,7 @@ def test_the_default_is_right_where_a_learner_chose_and_others_warn():
     assert ordhc.cluster(data).settings["method"] == "posterior-al"
     labels = np.repeat(np.arange(4), 6)
     assert ordhc.metrics.ari(ordhc.cluster(data).cut(4), labels) == 1
-    with pytest.warns(ordhc.OrdhcWarning, match="posterior-al"):
+    with pytest.warns(OrdhcWarning, match="posterior-al"):
         ordhc.cluster(data, method="adds3-al")
     # AddS is as biased if nobody says that a learner chose the questions, but is not the default.
     assert ordhc.cluster(changed(data, adaptive=False)).settings["method"] == "posterior-al"
@@ -175,7 +176,7 @@ def test_the_default_is_right_where_a_learner_chose_and_others_warn():
 
 def test_select_scores_on_what_is_held_out_and_prefers_the_posterior():
     data = chosen()
-    apart, _ = ordhc.simulate_planted(200, levels=2, leaves_per_cluster=6, seed=1)
+    apart, _ = ordhc.datasets.planted(200, levels=2, leaves_per_cluster=6, seed=1)
     methods = ["adds3-al", "posterior-al"]
     plain = ordhc.select(data, methods, folds=2)
     assert plain.best == "posterior-al"
@@ -188,7 +189,7 @@ def test_select_scores_on_what_is_held_out_and_prefers_the_posterior():
     agreed = ordhc.metrics.satisfied(tree, apart).agreed
     by_name = {each.method: each for each in found.candidates}
     assert by_name["posterior-al"].satisfied == pytest.approx(agreed, abs=0.15)
-    with pytest.raises(ordhc.InputError, match="other leaves"):
+    with pytest.raises(InputError, match="other leaves"):
         ordhc.select(data, methods, heldout=ordhc.Triplets([(0, 1, 2)], n_leaves=30))
 
 
@@ -209,7 +210,7 @@ def test_answers_that_name_none_are_told(tmp_path, method, width, none, reason):
         assert (about["n_answers"], about["n_none"]) == (40, 8)
         only = ["adds3-al" if width == 3 else "4-sl"]
         report = ordhc.report(session, methods=only, n_resamples=0, structure=False)
-        with pytest.raises(ordhc.InputError, match=r"session\.analysed\(\)\.comparisons"):
+        with pytest.raises(InputError, match=r"session\.analysed\(\)\.comparisons"):
             ordhc.cluster(session)
     assert report.numbers["data"]["left_out"] == {reason: 8}
     found = CliRunner().invoke(group, ["cluster", str(path), "-o", str(tmp_path / "tree.nwk")])

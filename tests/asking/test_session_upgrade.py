@@ -12,6 +12,7 @@ import pytest
 import ordhc
 from ordhc.asking import schema
 from ordhc.asking.salvage import salvage
+from ordhc.errors import InputError
 from support.sessions import NAMES, ORACLE, answer, answers_of, finish, state
 
 DATA = Path(__file__).parents[1] / "data"
@@ -89,7 +90,7 @@ def test_nothing_changes_where_an_upgrade_fails(old, monkeypatch):
     monkeypatch.setitem(schema.EARLIER, 0, schema.EARLIER[0]._replace(upgrade=step))
     with sqlite3.connect(path) as db:
         db.execute("UPDATE settings SET value = '8' WHERE key = 'n_leaves'")
-    with pytest.raises(ordhc.InputError, match="the settings are not what was written"):
+    with pytest.raises(InputError, match="the settings are not what was written"):
         ordhc.Session(path)
     assert format_of(path) == 0
 
@@ -136,7 +137,7 @@ def test_what_the_first_format_holds(tmp_path):
     damaged = bytearray((DATA / "session-1.ordhc").read_bytes())
     damaged[re.search(rb"(?<!g)old", damaged).start()] ^= 1
     (tmp_path / "b.ordhc").write_bytes(damaged)
-    with pytest.raises(ordhc.InputError, match="ordhc session salvage"):
+    with pytest.raises(InputError, match="ordhc session salvage"):
         ordhc.Session(tmp_path / "b.ordhc")
     (tmp_path / "b.ordhc").write_bytes(damaged)
     assert salvage(tmp_path / "b.ordhc", tmp_path / "c.ordhc").n_answers == 7

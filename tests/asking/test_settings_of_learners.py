@@ -6,6 +6,7 @@ import pytest
 import ordhc
 from ordhc.asking.learner import METHODS
 from ordhc.asking.oracle import advice_of
+from ordhc.errors import InputError, OrdhcWarning
 from support.processes import run
 
 TREE = "((((0,1),2),3),(4,5));"
@@ -48,11 +49,11 @@ def test_no_parameter_is_ignored(tmp_path, method, name):
     if name in TAKEN[method]:
         ordhc.Learner(6, method, **given)
         return
-    with pytest.raises(ordhc.InputError, match=name):
+    with pytest.raises(InputError, match=name):
         ordhc.Learner(6, method, **given)
-    with pytest.raises(ordhc.InputError, match=name):
+    with pytest.raises(InputError, match=name):
         ordhc.Session(tmp_path / "a.ordhc", n_leaves=6, method=method, **given)
-    with pytest.raises(ordhc.InputError, match=name):
+    with pytest.raises(InputError, match=name):
         ordhc.learn(ordhc.oracles.from_tree(TREE), 6, method, **given)
     assert not (tmp_path / "a.ordhc").exists()
 
@@ -62,7 +63,7 @@ def test_no_parameter_is_ignored(tmp_path, method, name):
 @pytest.mark.parametrize("p", [None, 1])
 def test_settings_of_errors_need_errors(name, method, p):
     given = {**({"prior": TREE} if method == "revise" else {}), "p": p, name: VALUES[name]}
-    with pytest.raises(ordhc.InputError, match="p below 1|needs p|revise takes no assume"):
+    with pytest.raises(InputError, match="p below 1|needs p|revise takes no assume"):
         ordhc.Learner(6, method, **given)
 
 
@@ -71,19 +72,19 @@ def test_values_that_change_nothing_are_taken(tmp_path):
         ordhc.Learner(
             6, method, **{"p": 1, **NEEDED.get(method, {})}, schedule="questions", parallel=1, exact=False
         )
-    with pytest.raises(ordhc.InputError, match="parallel = 3 is for the schedule 'questions'"):
+    with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
         ordhc.Learner(6, schedule="rounds", parallel=3)
     with ordhc.Session(tmp_path / "a", n_leaves=6, p=None, noise=None, budget=None) as session:
         assert session.n_leaves == 6
-    with pytest.raises(ordhc.InputError, match="robust needs p"):
+    with pytest.raises(InputError, match="robust needs p"):
         ordhc.Learner(6, "robust")
 
 
 def test_combinations_of_which_one_is_unused_are_refused():
-    with pytest.raises(ordhc.InputError, match="assume = 'uniform' needs noise='independent'"):
+    with pytest.raises(InputError, match="assume = 'uniform' needs noise='independent'"):
         ordhc.Learner(6, p=0.8, assume="uniform", noise="persistent")
     for given in ({"method": "robust", "p": 1}, {"prior": TREE}, {"prior": TREE, "p": 0.8}):
-        with pytest.raises(ordhc.InputError, match="parallel = 3 is for the schedule 'questions'"):
+        with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
             ordhc.Learner(6, schedule="balanced", parallel=3, **given)
 
 
@@ -175,7 +176,7 @@ def tree_of_points(n, seed):
 
 
 @pytest.mark.parametrize(("n", "p"), [(120, None), (200, 0.9)])
-@pytest.mark.filterwarnings("ignore:the oracle says that it errs:ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore:the oracle says that it errs:ordhc.errors.OrdhcWarning")
 def test_learners_know_of_persistent_errors(n, p):
     truth = tree_of_points(n, 0)
     tree = ordhc.learn(Repeating(truth, 0.1, p), seed=1)
@@ -194,12 +195,10 @@ def test_learners_know_of_noise():
 
 def test_assumptions_are_told():
     truth = tree_of_points(10, 1)
-    with pytest.warns(
-        ordhc.OrdhcWarning, match="does not know how often.*p=0.75, noise='persistent'; give p"
-    ):
+    with pytest.warns(OrdhcWarning, match="does not know how often.*p=0.75, noise='persistent'; give p"):
         ordhc.learn(Repeating(truth, 0.1))
     for given in ({"learner": ordhc.Learner(10)}, {"learner": ordhc.Learner(10, "quick")}):
-        with pytest.warns(ordhc.OrdhcWarning, match="takes all answers for right"):
+        with pytest.warns(OrdhcWarning, match="takes all answers for right"):
             ordhc.learn(Repeating(truth, 0.1), **given)
     for p in (0.8, 1):
         ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, p=p))
@@ -217,18 +216,18 @@ def test_assumptions_are_told():
 )
 def test_asking_an_oracle_again_that_repeats_its_answers_is_told(tmp_path, given, told):
     oracle = Repeating(TREE, 0.1)
-    with pytest.warns(ordhc.OrdhcWarning, match=told):
+    with pytest.warns(OrdhcWarning, match=told):
         ordhc.learn(oracle, **given)
-    warned = pytest.warns(ordhc.OrdhcWarning, match=f"the session {told}")
+    warned = pytest.warns(OrdhcWarning, match=f"the session {told}")
     with ordhc.Session(tmp_path / "a", n_leaves=6, **given) as session, warned:
         ordhc.learn(oracle, session=session)
 
 
 def test_what_helps_is_what_the_method_takes():
     oracle = ordhc.oracles.noisy(ordhc.oracles.from_tree(TREE), 0.9)
-    with pytest.warns(ordhc.OrdhcWarning, match="for right: give repeat$"):
+    with pytest.warns(OrdhcWarning, match="for right: give repeat$"):
         ordhc.learn(oracle, method="quick")
-    with pytest.warns(ordhc.OrdhcWarning, match="for right: give p or repeat$"):
+    with pytest.warns(OrdhcWarning, match="for right: give p or repeat$"):
         ordhc.learn(oracle, method="insertion")
     for given in ({"repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick", "repeat": 3}, {}):
         ordhc.learn(oracle, **given)
@@ -237,7 +236,7 @@ def test_what_helps_is_what_the_method_takes():
 def test_who_answers_is_kept_by_sessions_only(tmp_path, capsys):
     oracle = ordhc.oracles.from_tree(TREE)
     for subject in ({}, {"learner": ordhc.Learner(6)}):
-        with pytest.raises(ordhc.InputError, match="who = 'ann' needs a session"):
+        with pytest.raises(InputError, match="who = 'ann' needs a session"):
             ordhc.learn(oracle, who="ann", **subject)
     (tmp_path / "tree.nwk").write_text(TREE)
     known = ("learn", "--oracle", "tree", "--source", tmp_path / "tree.nwk", "--who", "ann")
@@ -250,7 +249,7 @@ def test_who_answers_is_kept_by_sessions_only(tmp_path, capsys):
 
 def test_sessions_are_told(tmp_path):
     truth = tree_of_points(10, 1)
-    told = pytest.warns(ordhc.OrdhcWarning, match="the session takes all answers for right")
+    told = pytest.warns(OrdhcWarning, match="the session takes all answers for right")
     with ordhc.Session(tmp_path / "a", n_leaves=10) as session, told:
         ordhc.learn(Repeating(truth, 0.1), session=session)
     with ordhc.Session(tmp_path / "b", n_leaves=10, p=0.8, noise="persistent") as session:
@@ -295,7 +294,7 @@ def test_wrapped_oracles_err_as_well():
     for p, noise in ((0.3, "persistent"), (0.8, "often")):
         wrong = Repeating(TREE, 0.1, p)
         wrong.noise = noise
-        with pytest.raises(ordhc.InputError, match="of the oracle"):
+        with pytest.raises(InputError, match="of the oracle"):
             ordhc.learn(wrong)
 
 

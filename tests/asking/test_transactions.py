@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError
 from support.sessions import answers_of
 
 
@@ -165,11 +165,11 @@ def test_what_cannot_be_asked(session, sampler, rows, told):
 
 def test_asking_in_the_name_of_a_sampler_needs_a_person(tmp_path):
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=4) as session:
-        with pytest.raises(ordhc.InputError, match="sampler='random' needs who"):
+        with pytest.raises(InputError, match="sampler='random' needs who"):
             session.ask(sampler="random")
-        with pytest.raises(ordhc.InputError, match="rows are asked in the name of a sampler"):
+        with pytest.raises(InputError, match="rows are asked in the name of a sampler"):
             session.ask(rows=[[0, 1, 2]], who="ann")
-        with pytest.raises(ordhc.InputError, match="gold answers are right, whoever gave them"):
+        with pytest.raises(InputError, match="gold answers are right, whoever gave them"):
             session.add_answers([[0, 1, 2]], [0], who="ann", gold=True)
 
 

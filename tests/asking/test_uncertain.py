@@ -11,6 +11,7 @@ import pytest
 
 import ordhc
 from ordhc import oracles
+from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
 from support.answers import levels, people
 from support.random_data import random_tree
@@ -84,12 +85,12 @@ def test_people_are_checked():
         ("\ud800", "UTF-8"),
         (5, "who"),
     ):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             learner.tell(ids, [0, 1, 2], who=who)
     assert learner.status.n_answered == 0
     learner.tell(ids, [0, 1, 2], who=["ann", None, "bob"])
     quick = ordhc.Learner(12, "quick")
-    with pytest.raises(ordhc.InputError, match="tells people apart"):
+    with pytest.raises(InputError, match="tells people apart"):
         quick.tell(quick.ask(1).ids, [0], who="ann")
 
 
@@ -129,7 +130,7 @@ def test_limits():
     assert endless.status.remaining == math.inf
     assert "no limit" in repr(endless)
     assert ordhc.Learner(2, "uncertain").done
-    with pytest.raises(ordhc.InputError, match="uncertain takes no p; .*learns how often"):
+    with pytest.raises(InputError, match="uncertain takes no p; .*learns how often"):
         ordhc.Learner(12, "uncertain", p=0.8)
     three = ordhc.Learner(12, "uncertain", repeat=2)
     first, second = three.ask(1), three.ask(1)
@@ -254,7 +255,7 @@ def test_recorded_odd_ones_out_are_asked_as_such():
     anchored = oracles.recorded(ordhc.Triplets([(0, 2, 1)]))
     assert anchored.known.tolist() == [[0, 1, 0, 2]]
     assert anchored([[0, 1, 0, 2], [2, 0, 1, 0], [1, 0, 0, 2]]).tolist() == [-1, 1, -1]
-    with pytest.raises(ordhc.InputError, match="don't tell about 0, 1, 1, 2"):
+    with pytest.raises(InputError, match="don't tell about 0, 1, 1, 2"):
         anchored([[0, 1, 1, 2]])
     assert oracles.recorded(ordhc.Quadruplets([(3, 2, 0, 1)])).known.tolist() == [[0, 1, 2, 3]]
 
@@ -266,11 +267,11 @@ def test_lists_of_questions_are_checked(tmp_path):
         ([[0, 1, 2], [0, 1, 12]], "0..=11"),
         ([[0, 1, 1, 0]], "two different pairs"),
     ):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             ordhc.Learner(12, "uncertain", among=wrong)
-    with pytest.raises(ordhc.InputError, match="quick takes no among; uncertain does"):
+    with pytest.raises(InputError, match="quick takes no among; uncertain does"):
         ordhc.Learner(12, "quick", among=[[0, 1, 2]])
-    with pytest.raises(ordhc.InputError, match="a session keeps no list"):
+    with pytest.raises(InputError, match="a session keeps no list"):
         ordhc.Session(tmp_path / "a", n_leaves=12, method="uncertain", among=[[0, 1, 2]])
     assert ordhc.Learner(12, "uncertain", among=np.zeros((0, 3), int)).done
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 from ordhc.tree.parts import from_engine
 
 TREE = "(((0,1),(2,3)),((4,5),(6,7)));"
@@ -47,13 +48,13 @@ def test_a_session_keeps_what_is_asked(tmp_path):
 
 
 def test_what_cannot_be_asked_is_refused():
-    with pytest.raises(ordhc.InputError, match="question"):
+    with pytest.raises(InputError, match="question"):
         ordhc.Learner(5, "uncertain", question="nonsense")
-    with pytest.raises(ordhc.InputError, match="insertion takes no question; uncertain does"):
+    with pytest.raises(InputError, match="insertion takes no question; uncertain does"):
         ordhc.Learner(5, question="triplet")
-    with pytest.raises(ordhc.InputError, match="single takes no question; uncertain does"):
+    with pytest.raises(InputError, match="single takes no question; uncertain does"):
         ordhc.Learner(5, "single", question="triplet")
-    with pytest.raises(ordhc.InputError, match="not both"):
+    with pytest.raises(InputError, match="not both"):
         ordhc.Learner(5, "uncertain", question="odd", among=[[0, 1, 2]])
     # What a method asks anyway may be said.
     assert ordhc.Learner(5, "single", question="pairs").width == 4

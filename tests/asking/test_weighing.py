@@ -5,6 +5,7 @@ import pytest
 
 import ordhc
 from ordhc import oracles
+from ordhc.errors import InputError
 from support.random_data import random_tree
 from support.sessions import answers_of, state
 from support.trees import same
@@ -90,14 +91,14 @@ def test_answers_that_say_nothing_and_everything():
 def test_who_has_no_p(tmp_path):
     for settings in ({}, {"p": 0.8, "repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick"}):
         learner = ordhc.Learner(5, **settings)
-        with pytest.raises(ordhc.InputError, match="needs a learner that weighs them"):
+        with pytest.raises(InputError, match="needs a learner that weighs them"):
             learner.tell(learner.ask(1).ids, [0], p=0.9)
         with ordhc.Session(tmp_path / "-".join(["a", *settings]), n_leaves=5, **settings) as session:
             for p in (0.9, "by person"):
-                with pytest.raises(ordhc.InputError, match="needs a learner that weighs them"):
+                with pytest.raises(InputError, match="needs a learner that weighs them"):
                     session.tell(session.ask().ids, [0], p=p)
             assert session.status.n_answered == 0
-    with pytest.raises(ordhc.InputError, match="needs a learner that weighs them"):
+    with pytest.raises(InputError, match="needs a learner that weighs them"):
         ordhc.Session(tmp_path / "c", n_leaves=5, p="by person", repeat=3)
     learner = ordhc.Learner(5, p=0.8)
     with ordhc.Session(tmp_path / "b", n_leaves=5, p=0.8) as session:
@@ -109,10 +110,10 @@ def test_who_has_no_p(tmp_path):
                 ([0.9, 0.9], r"p has shape \(2,\) for ids of shape \(1,\)"),
                 ([None], r"p\[0\] is None"),
             ]:
-                with pytest.raises(ordhc.InputError, match=text):
+                with pytest.raises(InputError, match=text):
                     one.tell(ids, [0], p=p)
             assert one.status.n_answered == 0
-        with pytest.raises(ordhc.InputError, match="p is 'by mood', not"):
+        with pytest.raises(InputError, match="p is 'by mood', not"):
             session.tell(ids, [0], p="by mood")
 
 
@@ -185,7 +186,7 @@ def test_people_count_by_what_is_known_of_them(tmp_path):
         assert same(session.tree(), truth)
         with ordhc.Session(tmp_path / "a") as again:
             assert state(again) == state(session)
-        with pytest.raises(ordhc.InputError, match="p is 'by person', not 0.8"):
+        with pytest.raises(InputError, match="p is 'by person', not 0.8"):
             ordhc.Session(tmp_path / "a", p=0.8)
     # Also one answer at a time, in a session that says something else.
     with ordhc.Session(tmp_path / "b", n_leaves=5, p=0.8) as session:

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Learner, MissingExtraError, PluginError, Quadruplets, Triplets, metrics, oracles
+from ordhc import Learner, Quadruplets, Triplets, metrics, oracles
 from ordhc.asking.analysis import Analysed
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
@@ -121,20 +122,20 @@ CALLS = {
     "cluster": (ordhc.cluster, {"data": T}),
     "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
     "describe": (ordhc.describe, {"tree": TREE, "X": X}),
-    "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
+    "estimate_p": (ordhc.oracles.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
     "linkage": (ordhc.linkage, {"S": S, "dissimilarity": False}),
-    "list_plugins": (ordhc.list_plugins, {}),
-    "pca": (ordhc.pca, {"X": X, "n_components": 1}),
+    "list_plugins": (ordhc.plugins.list_plugins, {}),
+    "pca": (ordhc.similarities.pca, {"X": X, "n_components": 1}),
     "plan": (ordhc.plan, {"n_leaves": 30, "accuracy": 0.8}),
-    "leaf_lengths": (ordhc.leaf_lengths, {"data": T}),
+    "leaf_lengths": (ordhc.similarities.leaf_lengths, {"data": T}),
     "posterior": (ordhc.posterior, {"data": T, "sweeps": 2}),
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
-    "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
+    "read_quadruplets": (ordhc.io.read_quadruplets, {"path": "quadruplets.csv"}),
     "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
     "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
-    "read_triplets": (ordhc.read_triplets, FILES),
+    "read_triplets": (ordhc.io.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
     "report": (
         ordhc.report,
@@ -147,7 +148,7 @@ CALLS = {
     "people_groups": (ordhc.people_groups, {"data": T, "max_trees": 1, "folds": 2}),
     "supported": (ordhc.supported, {"tree": TREE, "triplets": T, "at_least": 1}),
     "structure": (ordhc.structure, {"data": T, "folds": 2}),
-    "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
+    "planted": (ordhc.datasets.planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
     "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
     "write_trees": (ordhc.write_trees, {"trees": [TREE], "path": "written.nwk"}),
@@ -390,7 +391,7 @@ def _check(call, right, odd):
     if call is _opened and "path" not in odd:
         given["path"] = f"new{next(numbers_of_files)}.ordhc"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         try:
             call(**given)
         except (InputError, MissingExtraError, PluginError) as error:

@@ -31,9 +31,9 @@ try:
             try:
                 ordhc.linkage(values, linkage, dissimilarity=True)
                 n_trees += 1
-            except ordhc.InputError:
+            except ordhc.errors.InputError:
                 pass
-            except ordhc.InternalError as error:
+            except ordhc.errors.InternalError as error:
                 assert "unless another thread changed an array" in str(error)
         print(linkage, n_trees, flush=True)
 finally:
@@ -77,7 +77,7 @@ for case in sys.argv[2:]:
             try:
                 ordhc.cluster(X, similarity=similarity, linkage=linkage, memory=sys.argv[1])
                 n_trees += 1
-            except ordhc.InputError:
+            except ordhc.errors.InputError:
                 pass
     finally:
         is_over.set()

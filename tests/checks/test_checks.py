@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets, _checks
+from ordhc import Quadruplets, Triplets, _checks
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.parts import lca_size
 
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)])
@@ -156,7 +157,7 @@ def big(x):
 @given(x=odd_arrays())
 def test_anything_is_taken_or_explained(what, x):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         try:
             ACTS[what](x)
         except InputError as error:
@@ -220,13 +221,13 @@ def test_nothing_is_lost_silently(make, part):
 
 def test_large_ids_can_be_meant():
     assert Triplets([(0, 1, 10**6)], n_leaves=10**6 + 1).n_leaves == 10**6 + 1
-    with pytest.warns(ordhc.OrdhcWarning, match="leaf 9999 is far above all others, which end at 1"):
+    with pytest.warns(OrdhcWarning, match="leaf 9999 is far above all others, which end at 1"):
         assert Triplets([(0, 1, 9_999)]).n_leaves == 10_000
-    with pytest.warns(ordhc.OrdhcWarning, match="only 5 of the ids 0..9998 occur"):
+    with pytest.warns(OrdhcWarning, match="only 5 of the ids 0..9998 occur"):
         assert Triplets([(0, 1, 9_998), (1, 2, 6000)]).n_leaves == 9_999
     rows = np.random.default_rng(0).integers(0, 20_000, (3000, 3))
     rows = rows[(np.diff(np.sort(rows, axis=1), axis=1) > 0).all(axis=1)]
-    with pytest.warns(ordhc.OrdhcWarning, match="only 7259 of the ids 0..19998 occur"):
+    with pytest.warns(OrdhcWarning, match="only 7259 of the ids 0..19998 occur"):
         assert Triplets(rows).n_leaves == rows.max() + 1
 
 
@@ -253,7 +254,7 @@ def test_seeds_of_any_whole_type(seed):
         ordhc.bootstrap(T, n_resamples=2, seed=seed).trees == ordhc.bootstrap(T, n_resamples=2, seed=3).trees
     )
     assert ordhc.cluster(T, tie_seed=seed) == ordhc.cluster(T, tie_seed=3)
-    assert ordhc.simulate_planted(50, leaves_per_cluster=2, seed=seed)[0] is not None
+    assert ordhc.datasets.planted(50, leaves_per_cluster=2, seed=seed)[0] is not None
     learner = ordhc.Learner(4, seed=seed)
     assert learner.ask().rows.tolist() == ordhc.Learner(4, seed=3).ask().rows.tolist()
 

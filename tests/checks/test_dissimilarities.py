@@ -8,7 +8,7 @@ import scipy.sparse
 from scipy.spatial.distance import pdist, squareform
 
 import ordhc
-from ordhc import InputError, OrdhcWarning
+from ordhc.errors import InputError, OrdhcWarning
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 
 
 def _error(call):
-    with pytest.raises(ordhc.InputError) as caught:
+    with pytest.raises(InputError) as caught:
         call()
     return caught.value
 
@@ -61,14 +62,14 @@ def test_leaves_of_errors_are_numbered_as_in_the_data(tmp_path, tie_seed):
 def test_files_and_lines(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("anchor,near,far\n0,1,2\n0,1,1\n")
-    error = _error(lambda: ordhc.read_triplets(path))
+    error = _error(lambda: ordhc.io.read_triplets(path))
     assert (error.path, error.line, error.leaves) == (str(path), 3, ((0, 1, 1),))
     assert str(error).startswith(f"{path}:3: leaf 1 occurs twice")
     path.write_text('anchor,near,far\n0,1,2\n0,"1,1\n')
-    error = _error(lambda: ordhc.read_triplets(path))
+    error = _error(lambda: ordhc.io.read_triplets(path))
     assert (error.path, error.line, error.row) == (str(path), 3, None)
     path.write_text("")
-    error = _error(lambda: ordhc.read_triplets(path))
+    error = _error(lambda: ordhc.io.read_triplets(path))
     assert (error.path, error.line, str(error)) == (str(path), None, f"{path}: the file is empty")
     tree = tmp_path / "tree.nwk"
     tree.write_text("(0,\n(1,2);")
@@ -76,16 +77,16 @@ def test_files_and_lines(tmp_path):
     assert (error.path, error.line) == (str(tree), 2)
     rows = tmp_path / "rows.npy"
     np.save(rows, np.array([[0, 1, 2], [2, 2, 1]]))
-    error = _error(lambda: ordhc.read_triplets(rows))
+    error = _error(lambda: ordhc.io.read_triplets(rows))
     assert (error.path, error.row, error.line) == (str(rows), 1, None)
 
 
 def test_messages_are_made_of_fields():
-    assert str(ordhc.InputError("why", row=3)) == "row 3: why"
-    assert str(ordhc.InputError("why", line=3)) == "line 3: why"
-    assert str(ordhc.InputError("why", path="a.csv", line=3)) == "a.csv:3: why"
-    assert str(ordhc.InputError("why", path="a.npy", row=3)) == "a.npy: row 3: why"
-    error = ordhc.InputError("why", path="a.npy", leaves=np.array([[1, 2]]))
+    assert str(InputError("why", row=3)) == "row 3: why"
+    assert str(InputError("why", line=3)) == "line 3: why"
+    assert str(InputError("why", path="a.csv", line=3)) == "a.csv:3: why"
+    assert str(InputError("why", path="a.npy", row=3)) == "a.npy: row 3: why"
+    error = InputError("why", path="a.npy", leaves=np.array([[1, 2]]))
     copy = pickle.loads(pickle.dumps(error))
     for each in (error, copy):
         assert (str(each), each.reason, each.leaves) == ("a.npy: why", "why", ((1, 2),))

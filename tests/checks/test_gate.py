@@ -7,7 +7,8 @@ import pathlib
 import numpy as np
 import pytest
 
-from ordhc import InputError, _checks
+from ordhc import _checks
+from ordhc.errors import InputError
 
 
 class Fails:

@@ -8,6 +8,7 @@ import pytest
 import ordhc
 from ordhc.cli import group
 from ordhc.cli.help import OPTIONS, Command, File, Group, Registered, Settings, paragraphs_of, sections_of
+from ordhc.errors import PluginError
 from ordhc.plugins import registry
 from support.processes import run
 
@@ -136,7 +137,7 @@ def test_settings_are_named(command, option, kind, capsys):
 
 def test_broken_plugins_break_no_help(capsys, monkeypatch):
     def broken(_):
-        raise ordhc.PluginError("no")
+        raise PluginError("no")
 
     monkeypatch.setattr(registry, "names", broken)
     code, out, _ = run(capsys, "cluster", "--help")

@@ -119,7 +119,7 @@ def test_comparisons_of_methods(answers, capsys):
 
 def test_one_file_of_many(answers, capsys):
     assert run(capsys, "convert", answers, "all.csv")[0] == 0
-    assert ordhc.read_triplets("all.csv") == ordhc.read_triplets("one.csv")
+    assert ordhc.io.read_triplets("all.csv") == ordhc.io.read_triplets("one.csv")
 
 
 def test_answers_are_never_written_over(answers, capsys, tmp_path):

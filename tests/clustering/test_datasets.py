@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, datasets
+from ordhc import datasets
+from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import noise_ceiling
 
 LOADED = {
     "food": datasets.load_food,
     "car": datasets.load_car,
-    "planted": lambda: datasets.planted(50, seed=1),
 }
 
 
@@ -69,15 +69,13 @@ def test_food_counts_how_often_a_triplet_was_said():
         datasets.load_food(repeats="x")
 
 
-def test_planted_models_are_those_of_simulate_planted():
+def test_planted_models_have_comparisons_and_labels():
     given = {"levels": 2, "leaves_per_cluster": 4, "seed": 3}
-    found = datasets.planted(200, **given)
-    t, labels = ordhc.simulate_planted(200, **given)
-    assert found.triplets == t
-    assert np.array_equal(found.labels, labels)
-    pairs = datasets.planted(200, quadruplets=True, **given)
-    assert "triplets" not in pairs
-    assert repr(pairs) == "<Dataset planted: 200 quadruplets of 16 leaves>"
+    triplets, labels = datasets.planted(200, **given)
+    assert (len(triplets), triplets.n_leaves, labels.shape) == (200, 16, (16, 2))
+    pairs, again = datasets.planted(200, quadruplets=True, **given)
+    assert isinstance(pairs, ordhc.Quadruplets)
+    assert np.array_equal(labels, again)
 
 
 def test_the_module_shows_what_is_public():

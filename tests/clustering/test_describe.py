@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 TREE = ordhc.Dendrogram([(0, 1), (2, 3), (4, 5)], [1.0, 2.0, 3.0], names=["cat", "dog", "car", "bus"])

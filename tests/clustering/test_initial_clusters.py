@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError
 from support import twins
 from support.comparisons import comparisons, with_labels
 from support.methods import (
@@ -71,8 +72,8 @@ def test_linkages_start_from_initial_clusters(name, case):
 def test_bad_initial_clusters_are_explained(labels, text):
     t = ordhc.Triplets([(0, 1, 2), (3, 1, 2)])
     for method in (*FROM_TRIPLETS, *FROM_QUADRUPLETS):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             ordhc.cluster(t, method=method, initial_clusters=labels)
     for name in ("single", "complete", "average"):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             ordhc.linkage(np.zeros((4, 4)), name, dissimilarity=False, initial_clusters=labels)

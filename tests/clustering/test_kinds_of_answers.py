@@ -9,6 +9,7 @@ import ordhc
 from ordhc.clustering.answering import Crowd, simulated
 from ordhc.clustering.outlook import heights_of_pairs
 from ordhc.comparison.choices import Choices, order_of
+from ordhc.errors import InputError, OrdhcWarning
 from support.random_data import random_tree
 
 
@@ -136,9 +137,9 @@ def test_predictions_of_whole_answers():
     ):
         np.testing.assert_allclose(table.sum(axis=1), 1.0)
         np.testing.assert_allclose(table[:, 0], likely[::2][kind.answer])
-    with pytest.raises(ordhc.InputError, match="predict_answers takes Triplets or Quadruplets, not list"):
+    with pytest.raises(InputError, match="predict_answers takes Triplets or Quadruplets, not list"):
         p.predict_answers([(0, 1, 2)])
-    with pytest.warns(ordhc.OrdhcWarning, match="no answers"):
+    with pytest.warns(OrdhcWarning, match="no answers"):
         two = ordhc.posterior(ordhc.Quadruplets(np.zeros((0, 4), dtype=int), n_leaves=2))
     assert (two.n_trees, np.isnan(two.noise)) == (0, True)
 
@@ -179,10 +180,10 @@ def test_rows_of_one_answer_count_as_one():
 def test_answers_of_no_known_kind_are_warned_of():
     rows = [(0, 1, 2), (3, 4, 5), (1, 0, 2), (4, 3, 5)]
     data = ordhc.Triplets(rows, answers=[0, 0, 1, 1])
-    with pytest.warns(ordhc.OrdhcWarning, match="2 answers have several rows"):
+    with pytest.warns(OrdhcWarning, match="2 answers have several rows"):
         p = ordhc.posterior(data, chains=1, sweeps=6)
     assert len(p.notes) == 1
-    with pytest.warns(ordhc.OrdhcWarning, match="several rows"):
+    with pytest.warns(OrdhcWarning, match="several rows"):
         ordhc.cluster(data, method="posterior-al", sweeps=6)
     # As if each row counted half.
     half = ordhc.Triplets(rows, weights=[0.5] * 4)

@@ -73,7 +73,7 @@ def test_predictions_are_the_mean_over_trees():
 
 
 def test_without_lengths_in_truth_they_are_small():
-    t, labels = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=10, seed=1)
+    t, labels = ordhc.datasets.planted(4000, levels=2, leaves_per_cluster=10, seed=1)
     p = ordhc.posterior(t)
     plain = ordhc.posterior(t, lengths=False)
     assert p.lengths.std() < 0.3

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError
 from support import twins
 from support.comparisons import WEIGHTS, WHOLE, comparisons, data_of
 from support.methods import (
@@ -187,10 +188,10 @@ def test_methods_are_their_twins_on_more_leaves(method, n, kind):
 
 def test_errors_name_leaves_that_have_names():
     t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "car", "cat"), ("car", "bus", "cat")])
-    with pytest.raises(ordhc.InputError, match=r"\(cat, dog, car\) and \(dog, car, cat\)"):
+    with pytest.raises(InputError, match=r"\(cat, dog, car\) and \(dog, car, cat\)"):
         ordhc.cluster(t, method="build")
     q = ordhc.Quadruplets([("cat", "dog", "dog", "car")])
-    with pytest.raises(ordhc.InputError, match=r"the pairs \(cat, dog\) and \(cat, car\)"):
+    with pytest.raises(InputError, match=r"the pairs \(cat, dog\) and \(cat, car\)"):
         ordhc.cluster(q, method="4-cl")
 
 
@@ -211,9 +212,9 @@ def test_vectors():
     assert ordhc.cluster(X, method="dot-al", tie_seed=3) == ordhc.cluster(X, method="dot-al", tie_seed=3)
     assert ordhc.similarity([[0.0, 0.0], [1.0, 1.0]], "cosine", layout="condensed").tolist() == [0.0]
     X[3, 2] = np.nan
-    with pytest.raises(ordhc.InputError, match="row 3: column 2: nan is not finite"):
+    with pytest.raises(InputError, match="row 3: column 2: nan is not finite"):
         ordhc.cluster(X, method="dot-al")
-    with pytest.raises(ordhc.InputError, match="takes vectors, not Triplets"):
+    with pytest.raises(InputError, match="takes vectors, not Triplets"):
         ordhc.cluster(ordhc.Triplets([(0, 1, 2)]), method="dot-al")
 
 
@@ -231,10 +232,10 @@ def test_vectors():
     ],
 )
 def test_bad_options(options, text):
-    with pytest.raises(ordhc.InputError, match=text):
+    with pytest.raises(InputError, match=text):
         ordhc.cluster(ordhc.Triplets([(0, 1, 2)]), **options)
 
 
 def test_linkages_of_comparisons_take_no_matrix():
-    with pytest.raises(ordhc.InputError, match="ordhc.cluster"):
+    with pytest.raises(InputError, match="ordhc.cluster"):
         ordhc.linkage(np.eye(3), "3-al", dissimilarity=False)

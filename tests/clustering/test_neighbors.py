@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError
 from ordhc.clustering import linked
+from ordhc.errors import InputError
 
 pytest.importorskip("scipy")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc.comparison.canonical import canonical_order
+from ordhc.errors import OrdhcWarning
 from support.trees import clusters
 
 
@@ -57,7 +58,7 @@ def test_searches_do_not_depend_on_numbers_and_rows(seed, weighted, four):
             partial(ordhc.cluster, method="3-al", refine="revenue"),
         ]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         for call in calls:
             assert call(moved).relabel(back) == call(data), call
         start = ordhc.cluster(data, method=f"adds{4 if four else 3}-al+spr")

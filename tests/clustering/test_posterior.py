@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from support.answers import noisy
 from support.random_data import random_tree
 from support.trees import clusters_of
@@ -81,13 +82,13 @@ def test_predictions_are_of_answers_or_of_the_tree():
     few = ordhc.Triplets([("leaf 5", "leaf 2", "leaf 9")])
     np.testing.assert_array_equal(p.predict(few), p.predict([[5, 2, 9]]))
     assert p.predict(np.zeros((0, 3), dtype=int)).shape == (0,)
-    with pytest.raises(ordhc.InputError, match="no leaf 'cat'"):
+    with pytest.raises(InputError, match="no leaf 'cat'"):
         p.predict(ordhc.Triplets([("leaf 5", "leaf 2", "cat")]))
-    with pytest.raises(ordhc.InputError, match="shape"):
+    with pytest.raises(InputError, match="shape"):
         p.predict([1, 2, 3])
-    with pytest.raises(ordhc.InputError, match="leaf 16"):
+    with pytest.raises(InputError, match="leaf 16"):
         p.predict([[1, 2, 16]])
-    with pytest.raises(ordhc.InputError, match="of"):
+    with pytest.raises(InputError, match="of"):
         p.predict(few, of="question")
 
 
@@ -147,7 +148,7 @@ def test_threads_change_nothing():
     code = """if True:
         import json, sys
         import ordhc
-        t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=5, seed=2)
+        t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=5, seed=2)
         p = ordhc.posterior(t, chains=3, sweeps=8)
         json.dump([p.similarity.tolist(), p.diagnostics.log_likelihood.tolist()], sys.stdout)
     """
@@ -203,13 +204,13 @@ def test_people_are_given_as_groups_are():
     numbers = ordhc.posterior(plain, chains=1, sweeps=6, group=7 + 2 * np.asarray(t.groups))
     assert sorted(numbers.noise_by_group) == [7, 9]
     assert sorted(numbers.noise_by_group.values()) == sorted(p.noise_by_group.values())
-    with pytest.raises(ordhc.InputError, match="group"):
+    with pytest.raises(InputError, match="group"):
         ordhc.posterior(plain, group=[0, 1])
-    with pytest.raises(ordhc.InputError, match="no groups"):
+    with pytest.raises(InputError, match="no groups"):
         ordhc.posterior(plain, unit="group")
-    with pytest.raises(ordhc.InputError, match="not both"):
+    with pytest.raises(InputError, match="not both"):
         ordhc.posterior(plain, group=names, unit="group")
-    with pytest.raises(ordhc.InputError, match="unit"):
+    with pytest.raises(InputError, match="unit"):
         ordhc.posterior(plain, unit="person")
 
 
@@ -241,7 +242,7 @@ def test_people_answer_quadruplets_and_odd_ones_out():
 
 def test_few_leaves():
     for n in (1, 2):
-        with pytest.warns(ordhc.OrdhcWarning, match="no answers"):
+        with pytest.warns(OrdhcWarning, match="no answers"):
             p = ordhc.posterior(ordhc.Triplets(np.zeros((0, 3), dtype=int), n_leaves=n), sweeps=2)
         assert (p.tree.n_leaves, len(p.trees), p.similarity.shape) == (n, 0, (n, n))
         assert p.support.tolist() == [1.0] * (n - 1)
@@ -249,19 +250,19 @@ def test_few_leaves():
         assert np.isnan(p.diagnostics.r_hat)
     p = ordhc.posterior(ordhc.Triplets([[0, 1, 2]]))
     assert p.support[-1] == 1
-    with pytest.warns(ordhc.OrdhcWarning, match="1 leaf has no answers and is anywhere: 3"):
+    with pytest.warns(OrdhcWarning, match="1 leaf has no answers and is anywhere: 3"):
         ordhc.posterior(ordhc.Triplets([[0, 1, 2]], n_leaves=4), sweeps=4)
 
 
 def test_bad_arguments_are_named():
     t, _ = noisy(n=6, m=20)
-    with pytest.raises(ordhc.InputError, match="chains"):
+    with pytest.raises(InputError, match="chains"):
         ordhc.posterior(t, chains=0)
-    with pytest.raises(ordhc.InputError, match="burn_in = 5 leaves none of 5 sweeps"):
+    with pytest.raises(InputError, match="burn_in = 5 leaves none of 5 sweeps"):
         ordhc.posterior(t, sweeps=5, burn_in=5)
-    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not ndarray"):
+    with pytest.raises(InputError, match="takes Triplets or Quadruplets, not ndarray"):
         ordhc.posterior(np.eye(3))
-    with pytest.raises(ordhc.InputError, match="initial_clusters"):
+    with pytest.raises(InputError, match="initial_clusters"):
         ordhc.cluster(t, method="posterior-al", initial_clusters=[0, 0, 1, 1, 2, 2])
 
 

@@ -125,7 +125,7 @@ def test_files_keep_paths_clusters_and_support(ending, tmp_path):
     assert np.nanmin(again.lengths) == again.lengths[: again.n_leaves].min() == 0
 
 
-@pytest.mark.filterwarnings("ignore::ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore::ordhc.errors.OrdhcWarning")
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 30))
 @settings(max_examples=15)
 def test_small_and_contradictory_answers(seed, n, m):

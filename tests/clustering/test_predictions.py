@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 from support.answers import noisy
 from support.random_data import random_tree
 
@@ -16,11 +17,11 @@ def test_log_loss():
     assert loss([0, 1], ordhc.Triplets([[0, 1, 2], [1, 2, 0]], weights=[0.0, 1.0])) == 0
     assert loss([0.5], [[0, 1, 2, 3]]) == pytest.approx(np.log(2))
     for predicted, text in (([0.5], "shape"), ([0.5, 1.5], r"predicted\[1\] is 1.5"), ([np.nan, 0], "nan")):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             loss(predicted, t)
-    with pytest.raises(ordhc.InputError, match="no comparisons"):
+    with pytest.raises(InputError, match="no comparisons"):
         loss([], ordhc.Triplets(np.zeros((0, 3), dtype=int), n_leaves=3))
-    with pytest.raises(ordhc.InputError, match="shape"):
+    with pytest.raises(InputError, match="shape"):
         loss([0.5], [[0, 1]])
 
 
@@ -47,7 +48,7 @@ def test_the_estimator_predicts():
     short = ordhc.OrdinalClustering(linkage="posterior-al", linkage_parameters={"sweeps": 6}).fit(rows)
     assert short.predict_proba(rows[:2]).shape == (2, 2)
     assert not hasattr(ordhc.OrdinalClustering("adds3-al").fit(rows), "predict_proba")
-    with pytest.raises(ordhc.InputError, match="fit it again"):
+    with pytest.raises(InputError, match="fit it again"):
         ordhc.OrdinalClustering("adds3-al").fit(rows).set_params(method="posterior-al").predict_proba(rows)
 
 
@@ -75,9 +76,9 @@ def test_more_answers_bring_what_was_forecast():
     later = 1 - ordhc.metrics.triplet_distance(ordhc.posterior(whole).tree, truth)
     assert forecast.accuracy == pytest.approx(later, abs=0.1)
     for other, text in ((whole.rows, "takes Triplets"), (ordhc.Triplets([[0, 1, 2]]), "20 leaves")):
-        with pytest.raises(ordhc.InputError, match=text):
+        with pytest.raises(InputError, match=text):
             p.forecast(other, 1)
-    with pytest.raises(ordhc.InputError, match="more"):
+    with pytest.raises(InputError, match="more"):
         p.forecast(few, 0)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from support import twins
 from support.comparisons import comparisons, data_of
 from support.methods import (
@@ -50,7 +51,7 @@ def test_a_missing_comparison_is_named(method, n, seed, data):
     q, _ = complete_quadruplets(n, seed)
     gone = data.draw(st.integers(0, len(q) - 1))
     row = q.rows[gone].tolist()
-    with pytest.raises(ordhc.InputError) as error:
+    with pytest.raises(InputError) as error:
         ordhc.cluster(q[np.arange(len(q)) != gone], method=method)
     for pair in (row[:2], row[2:]):
         assert names_in_order(str(error.value), pair) or names_in_order(str(error.value), pair[::-1])
@@ -86,7 +87,7 @@ def triples_of(clusters, n):
 def built(triples, n):
     """The clusters of method "build", singletons included."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         tree = ordhc.cluster(data_of(triples, n, width=3), method="build")
     return set(clusters_of(tree)) | {frozenset([leaf]) for leaf in range(n)}
 
@@ -119,7 +120,7 @@ def test_build_tells_consistent_triples_from_others(t):
     triples = t.rows.tolist()
     clusters = twins.build(triples, t.n_leaves)
     if clusters is None:
-        with pytest.raises(ordhc.InputError, match="no tree satisfies"):
+        with pytest.raises(InputError, match="no tree satisfies"):
             built(triples, t.n_leaves)
     else:
         assert clusters <= built(triples, t.n_leaves)
@@ -135,7 +136,7 @@ def lists(text, triple):
 )
 def test_build_lists_triples_that_no_tree_has(conflict):
     others = [(4, 5, 6), (6, 7, 4), (8, 9, 4), (8, 9, 7)]
-    with pytest.raises(ordhc.InputError) as error:
+    with pytest.raises(InputError) as error:
         built([others[0], conflict[0], *others[1:], *conflict[1:]], 10)
     text = str(error.value)
     assert all(lists(text, triple) for triple in conflict)

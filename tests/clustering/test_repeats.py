@@ -6,6 +6,7 @@ import pytest
 import ordhc
 from ordhc.clustering.answering import chances_of
 from ordhc.clustering.repeats import repeats_of
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.parts import lca_size
 from support.answers import noisy
 
@@ -38,7 +39,7 @@ def test_answers_that_never_change_count_once(known):
     t, _ = noisy(n=16, m=300, wrong=0.25, seed=2)
     groups = np.arange(len(t)) % 2 if known else None
     again = thrice(t, groups)
-    with pytest.warns(ordhc.OrdhcWarning, match="repeats"):
+    with pytest.warns(OrdhcWarning, match="repeats"):
         p = ordhc.posterior(again, sweeps=60)
     assert "answers repeat a question" in p.notes[0]
     assert p.tree.settings["linkage_parameters"]["repeats"] == "same"
@@ -50,7 +51,7 @@ def test_answers_that_never_change_count_once(known):
     assert every.notes == ()
     assert p.expected.accuracy == pytest.approx(once.expected.accuracy, abs=0.06)
     assert every.expected.accuracy > p.expected.accuracy + 0.03
-    with pytest.raises(ordhc.InputError, match="repeats"):
+    with pytest.raises(InputError, match="repeats"):
         ordhc.posterior(t, repeats="twice")
 
 

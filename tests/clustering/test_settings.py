@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import Dendrogram, InputError, Triplets
+from ordhc import Dendrogram, Triplets
+from ordhc.errors import InputError, OrdhcWarning
 
 NAMES = ["cat", "dog", "car", "bus", "owl"]
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1), (4, 0, 2), (0, 4, 3)], names=NAMES)
@@ -54,9 +55,9 @@ def test_cluster_says_which_parts_and_by_what_it_refined():
 
 def test_leaves_without_answers_and_orders_of_ties_change_nothing_of_it():
     few = Triplets([(0, 1, 2)], 5)
-    with pytest.warns(ordhc.OrdhcWarning):
+    with pytest.warns(OrdhcWarning):
         assert ordhc.cluster(few, method="adds3-al", tie_seed=1).settings["similarity"] == "adds3"
-    with pytest.warns(ordhc.OrdhcWarning):
+    with pytest.warns(OrdhcWarning):
         assert ordhc.cluster(Triplets([], 3)).settings["similarity"] == "adds3"
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.similarities.pca import select_dimension
 
 
@@ -200,18 +201,18 @@ def test_duplicates_and_zeros():
     ],
 )
 def test_bad_vectors(data, text):
-    with pytest.raises(ordhc.InputError, match=text):
+    with pytest.raises(InputError, match=text):
         ordhc.cluster(data, similarity="dot", memory="matrix")
 
 
 def test_bad_words_for_memory():
     X = positive(5, 2)
-    with pytest.raises(ordhc.InputError, match="memory is 'fast', not one of auto, matrix, vectors"):
+    with pytest.raises(InputError, match="memory is 'fast', not one of auto, matrix, vectors"):
         ordhc.cluster(X, method="dot-al", memory="fast")
     for parts in ({"similarity": "dot", "linkage": "complete"}, {"similarity": "euclidean"}):
-        with pytest.raises(ordhc.InputError, match="needs a matrix"):
+        with pytest.raises(InputError, match="needs a matrix"):
             ordhc.cluster(X, **parts, memory="vectors")
-    with pytest.raises(ordhc.InputError, match="overflow|large|finite"):
+    with pytest.raises(InputError, match="overflow|large|finite"):
         ordhc.cluster([[1e200], [1e200], [1.0]], method="dot-al", memory="vectors")
 
 
@@ -230,14 +231,14 @@ def test_negative_similarities_are_told():
     share = f"{(S < 0).mean():.1%} of all pairs have negative dot similarities"
     size = f"{-S[S < 0].sum() / np.abs(S).sum():.1%} of the total size"
     for memory in ("matrix", "vectors"):
-        with pytest.warns(ordhc.OrdhcWarning) as told:
+        with pytest.warns(OrdhcWarning) as told:
             ordhc.cluster(X, method="dot-al", memory=memory)
         text = str(told[0].message)
         assert f"{share}, {size}" in text
         assert f"{S[S < 0].mean():.4g} on average, {S.min():.4g} at the least" in text
-    with pytest.warns(ordhc.OrdhcWarning, match="of sampled pairs"):
+    with pytest.warns(OrdhcWarning, match="of sampled pairs"):
         ordhc.cluster(np.random.default_rng(0).normal(size=(2500, 3)), method="dot-al", memory="vectors")
-    with pytest.warns(ordhc.OrdhcWarning, match="negative cosine similarities"):
+    with pytest.warns(OrdhcWarning, match="negative cosine similarities"):
         ordhc.cluster(sp.csr_matrix(X), method="cosine-al")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -256,9 +257,9 @@ def iris():
 
 def test_what_is_recommended_first_finds_the_classes_of_iris():
     X, classes = iris()
-    with pytest.raises(ordhc.InputError, match="similarity='euclidean', linkage='ward'"):
+    with pytest.raises(InputError, match="similarity='euclidean', linkage='ward'"):
         ordhc.cluster(X)
-    with pytest.raises(ordhc.InputError, match="similarity='euclidean', linkage='ward'"):
+    with pytest.raises(InputError, match="similarity='euclidean', linkage='ward'"):
         ordhc.linkage(X, dissimilarity=False)
     d = ordhc.cluster(X, similarity="euclidean", linkage="ward")
     assert ordhc.metrics.ari(d, classes) > 0.7
@@ -270,10 +271,10 @@ def test_what_is_recommended_first_finds_the_classes_of_iris():
 def test_dot_products_that_leave_one_cluster_are_told(memory, settings):
     X, classes = iris()
     remedy = r"146 of its 150 leaves in one.*X - X\.mean\(axis=0\).*'ward'"
-    with pytest.warns(ordhc.OrdhcWarning, match=remedy):
+    with pytest.warns(OrdhcWarning, match=remedy):
         d = ordhc.cluster(X, memory=memory, **settings)
     assert ordhc.metrics.ari(d, classes) < 0.1
-    with pytest.warns(ordhc.OrdhcWarning) as told:
+    with pytest.warns(OrdhcWarning) as told:
         d = ordhc.cluster(X - X.mean(axis=0), memory=memory, **settings)
     assert ["negative" in str(each.message) for each in told] == [True]
     assert ordhc.metrics.ari(d, classes) > 0.5
@@ -307,10 +308,10 @@ def test_dot_products_of_clusters_are_not_warned_of():
 def test_vectors_that_are_too_large_are_told(form, scale, how):
     X = positive(30, 5)
     X[3] *= scale
-    with pytest.raises(ordhc.InputError, match="the vectors are too large.*rescale") as told:
+    with pytest.raises(InputError, match="the vectors are too large.*rescale") as told:
         ordhc.cluster(form(X), **how)
     assert told.value.row == 3 or how.get("similarity") == "pca-dot"
-    with pytest.raises(ordhc.InputError, match="rescale"):
+    with pytest.raises(InputError, match="rescale"):
         ordhc.similarity(form(X), "dot")
 
 
@@ -331,9 +332,9 @@ def test_heights_of_leaves_stay_with_the_tree(tmp_path):
     assert ordhc.Dendrogram(tree.merges, tree.heights, kind="similarity") != tree
     names = [f"x{i}" for i in range(8)]
     assert tree.replace(names=names).leaf_heights.tolist() == tree.leaf_heights.tolist()
-    with pytest.raises(ordhc.InputError, match=r"leaf_heights has shape \(2,\)"):
+    with pytest.raises(InputError, match=r"leaf_heights has shape \(2,\)"):
         ordhc.Dendrogram(tree.merges, tree.heights, leaf_heights=[1.0, 2.0])
-    with pytest.raises(ordhc.InputError, match="leaf 0 has the height inf"):
+    with pytest.raises(InputError, match="leaf 0 has the height inf"):
         ordhc.Dendrogram.from_parents(tree.parents, heights=tree.heights, leaf_heights=[np.inf] * 8)
     assert not tree.leaf_heights.flags.writeable
 
@@ -345,13 +346,13 @@ def test_scores_are_of_vectors_that_are_not_centred():
     X = positive(30, 6)
     V = np.linalg.eigh(X.T @ X)[1]
     for r in (1, 3, 6):
-        scores = ordhc.pca(X, r)
+        scores = ordhc.similarities.pca(X, r)
         assert scores.shape == (30, r)
         top = V[:, ::-1][:, :r]
         np.testing.assert_allclose(np.abs(scores), np.abs(X @ top), atol=1e-9)
         S = ordhc.similarity(X, "pca-dot", n_components=r)
         np.testing.assert_allclose(S, X @ top @ top.T @ X.T / 6, atol=1e-9)
-    assert ordhc.pca(np.repeat(X[:, :2], 3, axis=1), "rank").shape == (30, 2)
+    assert ordhc.similarities.pca(np.repeat(X[:, :2], 3, axis=1), "rank").shape == (30, 2)
     np.testing.assert_allclose(
         ordhc.similarity(X, "pca-dot", n_components="rank"), ordhc.similarity(X, "dot"), atol=1e-9
     )
@@ -359,13 +360,13 @@ def test_scores_are_of_vectors_that_are_not_centred():
 
 def test_truncated_decompositions_equal_full_ones(monkeypatch):
     X = positive(60, 50)
-    full = ordhc.pca(X, 4)
+    full = ordhc.similarities.pca(X, 4)
     monkeypatch.setattr("ordhc.similarities.pca._SMALL", 10)
-    np.testing.assert_allclose(ordhc.pca(X, 4), full, atol=1e-8)
-    np.testing.assert_allclose(ordhc.pca(sp.csr_matrix(X), 4), full, atol=1e-8)
-    assert np.array_equal(ordhc.pca(X, 4), ordhc.pca(X, 4))
-    with pytest.raises(ordhc.InputError, match="of large sparse vectors"):
-        ordhc.pca(sp.csr_matrix(X), "rank")
+    np.testing.assert_allclose(ordhc.similarities.pca(X, 4), full, atol=1e-8)
+    np.testing.assert_allclose(ordhc.similarities.pca(sp.csr_matrix(X), 4), full, atol=1e-8)
+    assert np.array_equal(ordhc.similarities.pca(X, 4), ordhc.similarities.pca(X, 4))
+    with pytest.raises(InputError, match="of large sparse vectors"):
+        ordhc.similarities.pca(sp.csr_matrix(X), "rank")
 
 
 def naive_wasserstein(X, r):
@@ -386,7 +387,7 @@ def test_dimensions_by_wasserstein_distance():
     assert list(found) == list(range(1, 9))
     np.testing.assert_allclose([naive_wasserstein(X, k) for k in found], list(found.values()), rtol=1e-9)
     assert r == min(found, key=found.get)
-    assert ordhc.pca(X, max_components=8).shape == (60, r)
+    assert ordhc.similarities.pca(X, max_components=8).shape == (60, r)
     few, part = select_dimension(X, candidates=[2, 5])
     assert part == {2: pytest.approx(found[2]), 5: pytest.approx(found[5])}
     assert few in part
@@ -410,14 +411,14 @@ def test_dimensions_by_wasserstein_distance():
     ],
 )
 def test_bad_components(options, text):
-    with pytest.raises(ordhc.InputError, match=text):
-        ordhc.pca(positive(6, 4), **options)
+    with pytest.raises(InputError, match=text):
+        ordhc.similarities.pca(positive(6, 4), **options)
 
 
 def test_components_on_the_way():
     X = positive(20, 5)
     tree = ordhc.cluster(X, similarity="pca-dot", n_components=2)
-    scores = ordhc.pca(X, 2)
+    scores = ordhc.similarities.pca(X, 2)
     again = ordhc.linkage(scores @ scores.T / 5, dissimilarity=False)
     assert tree.merges.tolist() == again.merges.tolist()
     assert ordhc.cluster(X, similarity="pca-cosine", n_components=2, memory="vectors").n_leaves == 20

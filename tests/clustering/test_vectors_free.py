@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 import ordhc
+from ordhc.errors import InputError
 
 
 def positive(n, p, seed=0):
@@ -79,7 +80,7 @@ def test_initial_clusters_of_squared_distances_need_a_matrix():
     tree = ordhc.cluster(X, similarity="sqeuclidean", linkage="average", initial_clusters=start)
     again = ordhc.linkage(pdist(X, "sqeuclidean"), "average", dissimilarity=True, initial_clusters=start)
     assert tree.merges.tolist() == again.merges.tolist()
-    with pytest.raises(ordhc.InputError, match="needs a matrix to start from initial_clusters"):
+    with pytest.raises(InputError, match="needs a matrix to start from initial_clusters"):
         ordhc.cluster(
             X, similarity="sqeuclidean", linkage="average", memory="vectors", initial_clusters=start
         )
@@ -100,5 +101,5 @@ def test_ward_needs_no_matrix(sparse):
     ]
     assert cosine[0].merges.tolist() == cosine[1].merges.tolist()
     np.testing.assert_allclose(cosine[0].leaf_heights, cosine[1].leaf_heights)
-    with pytest.raises(ordhc.InputError, match="needs a matrix to start from initial_clusters"):
+    with pytest.raises(InputError, match="needs a matrix to start from initial_clusters"):
         ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="vectors", initial_clusters=[0] * 70)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
 from ordhc.comparison.canonical import in_order
 from ordhc.comparison.units import numbered_rows
+from ordhc.errors import InputError
 from support.answers import answered, persons
 
 

@@ -11,6 +11,7 @@ from ordhc.clustering.foretold import foretold, tables_of
 from ordhc.clustering.outlook import heights_of_pairs
 from ordhc.comparison.choices import Choices, right_of
 from ordhc.comparison.luce import choice_logarithms
+from ordhc.errors import InputError
 from ordhc.evaluate.answers import answer_ceilings
 from ordhc.plugins import registry
 from ordhc.testing import check_metric
@@ -152,12 +153,12 @@ def test_answer_accuracy_of_a_tree():
     assert ordhc.score(turned, pairs, "answer_accuracy") == 1.0
     open_ones = ordhc.Triplets([(2, 0, 1)])
     assert ordhc.score("((0,1),2);", open_ones, "answer_accuracy") == 0.5
-    with pytest.raises(ordhc.InputError, match="positive weight"):
+    with pytest.raises(InputError, match="positive weight"):
         ordhc.score("((0,1),2);", ordhc.Triplets([(0, 1, 2)], weights=[0]), "answer_accuracy")
 
 
 def test_answer_accuracy_is_satisfied_where_a_tree_decides_every_row():
-    truth = ordhc.simulate_planted(400, levels=2, leaves_per_cluster=4, seed=2)[0]
+    truth = ordhc.datasets.planted(400, levels=2, leaves_per_cluster=4, seed=2)[0]
     tree = ordhc.cluster(truth)
     satisfied = ordhc.metrics.satisfied(tree, truth)
     expected = satisfied.agreed + satisfied.unresolved / 2

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.testing.strategies import triplets
 
 
@@ -116,7 +117,7 @@ def test_bad_input_is_explained(make, part):
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(3, 9), st.data())
-@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.errors.OrdhcWarning")
 def test_answers_of_other_kinds_become_triplets(seed, m, width, data):
     rng = np.random.default_rng(seed)
     rows = [rng.choice(12, width, replace=False).tolist() for _ in range(m)]
@@ -174,7 +175,7 @@ def test_derived_comparisons(t):
 
 
 def test_samples_differ_by_seed():
-    t = ordhc.simulate_planted(400, levels=2, leaves_per_cluster=4)[0]
+    t = ordhc.datasets.planted(400, levels=2, leaves_per_cluster=4)[0]
     assert t.sample(50, seed=0) != t.sample(50, seed=1)
     assert len(set(t.sample(50))) == 50
 
@@ -196,7 +197,7 @@ def test_narrow_ids_are_used_as_they_are(dtype, t):
     for name in ("adds3", "mulk3"):
         assert ordhc.similarity(own, name).tolist() == ordhc.similarity(t, name).tolist()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         for method in ("adds3-al", "3-al", "4-al"):
             tree = ordhc.cluster(t, method=method)
             assert ordhc.cluster(own, method=method) == tree
@@ -206,7 +207,7 @@ def test_narrow_ids_are_used_as_they_are(dtype, t):
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_narrow_ids_are_checked(dtype):
-    with pytest.raises(ordhc.InputError, match="row 1.*250"):
+    with pytest.raises(InputError, match="row 1.*250"):
         Triplets(np.array([(0, 1, 2), (0, 250, 2)], dtype=dtype), n_leaves=5)
-    with pytest.raises(ordhc.InputError, match="row 0"):
+    with pytest.raises(InputError, match="row 0"):
         Triplets(np.array([(0, 1, 1)], dtype=dtype))

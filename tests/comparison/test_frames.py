@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, MissingExtraError, OrdinalClustering, Quadruplets, Triplets
+from ordhc import OrdinalClustering, Quadruplets, Triplets
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 
 ROWS = [(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)]
 
@@ -189,7 +190,7 @@ def test_times_are_text_and_no_time_is_none():
     times = [np.timedelta64(3, "s"), np.timedelta64(3, "s"), np.timedelta64(4, "s")]
     t = Triplets.from_frame({"anchor": ["a", "a", "b"], "near": ["b", "c", "c"], "far": times})
     assert t.names == ("a", "b", "0:00:03", "c", "0:00:04")
-    with pytest.warns(ordhc.OrdhcWarning, match="1 of 2 rows are left out: 1 without an item"):
+    with pytest.warns(OrdhcWarning, match="1 of 2 rows are left out: 1 without an item"):
         Triplets.from_frame(
             {"anchor": ["a", "a"], "near": ["b", "c"], "far": ["c", np.timedelta64("NaT", "s")]}
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

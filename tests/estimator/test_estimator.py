@@ -17,7 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import ordhc
-from ordhc import InputError, Triplets
+from ordhc import Triplets
+from ordhc.errors import InputError, MissingExtraError
 from ordhc.estimator import OrdinalClustering
 from ordhc.tree.parts import lca_size
 from support.processes import printed
@@ -27,7 +28,7 @@ KFOLD = KFold(3, shuffle=True, random_state=0)
 
 
 def test_attributes_are_those_of_the_tree():
-    t, _ = ordhc.simulate_planted(1500, levels=2, leaves_per_cluster=4, seed=3)
+    t, _ = ordhc.datasets.planted(1500, levels=2, leaves_per_cluster=4, seed=3)
     tree = ordhc.cluster(t)
     model = OrdinalClustering(n_clusters=4)
     assert model.fit(t) is model
@@ -43,7 +44,7 @@ def test_attributes_are_those_of_the_tree():
 
 @pytest.mark.filterwarnings("ignore:.*no answers")
 def test_parameters_are_those_of_cluster():
-    t, _ = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=4, seed=3)
+    t, _ = ordhc.datasets.planted(500, levels=2, leaves_per_cluster=4, seed=3)
     q = t.to_quadruplets()
     by_linkage = {"linkage": "complete", "tie_seed": 5}
     assert OrdinalClustering(**by_linkage).fit(t).dendrogram_ == ordhc.cluster(t, **by_linkage)
@@ -170,7 +171,7 @@ def test_pipeline():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("named", [False, True])
 def test_cross_validation(named, weighted):
-    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=3)
+    t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=3)
     names = [f"leaf {i}" for i in range(12)] if named else None
     weights = np.random.default_rng(0).random(600) if weighted else None
     t = Triplets(t, names=names, weights=weights)
@@ -186,7 +187,7 @@ def test_cross_validation(named, weighted):
 
 
 def test_grid_search():
-    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=3)
+    t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=3)
     grid = {"linkage": ["average", "single"], "tie_seed": [None, 0]}
     search = GridSearchCV(OrdinalClustering(n_leaves=12), grid, cv=KFOLD).fit(t.rows)
     assert search.best_params_["linkage"] == "average"
@@ -284,7 +285,7 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "ordhc.estimator")
     monkeypatch.delitem(vars(ordhc), "OrdinalClustering", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    with pytest.raises(ordhc.MissingExtraError, match=r'scikit-learn: pip install "ordhc\[sklearn\]"'):
+    with pytest.raises(MissingExtraError, match=r'scikit-learn: pip install "ordhc\[sklearn\]"'):
         _ = ordhc.OrdinalClustering
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "OrdinalClustering" not in dir(ordhc)

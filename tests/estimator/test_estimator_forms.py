@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
+from ordhc.errors import InputError
 from ordhc.estimator import OrdinalClustering
 from support.responses import questions, sorted_questions, tensor
 

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
 from ordhc.cli import main
 from ordhc.comparison.rows import changed
 from ordhc.comparison.units import shares_of
+from ordhc.errors import InputError
 from ordhc.evaluate import resampling, trials
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 from ordhc.tree.parts import lca_size
@@ -261,7 +262,7 @@ def test_the_fast_bootstrap_counts_answers_as_the_slow_one(monkeypatch):
 
 
 def test_what_is_tried_depends_on_the_score():
-    t = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=4, sigma=0.3)[0]
+    t = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=4, sigma=0.3)[0]
     tried = {
         by: {c.method for c in ordhc.select(t, by=by, folds=2).candidates} for by in ("revenue", "satisfied")
     }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 from ordhc.evaluate import people_groups as module
 from ordhc.evaluate.structure.words import Estimate
 from support.processes import run
@@ -202,15 +203,15 @@ def test_people_without_answers_and_rows_without_weight():
 
 
 def test_what_cannot_be_grouped():
-    with pytest.raises(ordhc.InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
+    with pytest.raises(InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
         ordhc.people_groups([(0, 1, 2)])
-    with pytest.raises(ordhc.InputError, match="not known whose answers"):
+    with pytest.raises(InputError, match="not known whose answers"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)]))
-    with pytest.raises(ordhc.InputError, match="positive weight"):
+    with pytest.raises(InputError, match="positive weight"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)], groups=[0], weights=[0]))
-    with pytest.raises(ordhc.InputError, match="max_trees"):
+    with pytest.raises(InputError, match="max_trees"):
         ordhc.people_groups(two_groups(), max_trees=0)
-    with pytest.raises(ordhc.InputError, match="folds"):
+    with pytest.raises(InputError, match="folds"):
         ordhc.people_groups(two_groups(), folds=1)
 
 

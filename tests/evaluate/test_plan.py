@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.measured import crossing, not_falling
 from support.processes import run
 
@@ -130,7 +131,7 @@ def test_the_text_says_which_noise_was_taken():
         found = ordhc.plan(30, 0.8, noise=noise)
         assert kind in str(found).splitlines()[0]
         assert found.to_dict()["noise"] == noise
-    with pytest.raises(ordhc.InputError, match="noise is 'luce', not one of close, constant, lengths"):
+    with pytest.raises(InputError, match="noise is 'luce', not one of close, constant, lengths"):
         ordhc.plan(30, 0.8, noise="luce")
 
 
@@ -190,7 +191,7 @@ def test_time_and_people():
 
 def test_beyond_what_was_measured():
     most = int(ITEMS[-1])
-    with pytest.warns(ordhc.OrdhcWarning, match=f"{most + 1} leaves are more than the {most}"):
+    with pytest.warns(OrdhcWarning, match=f"{most + 1} leaves are more than the {most}"):
         beyond = ordhc.plan(most + 1, 0.8, 0.8)
     within = ordhc.plan(most, 0.8, 0.8)
     assert [way.answers_per_leaf for way in beyond.ways] == [way.answers_per_leaf for way in within.ways]
@@ -200,7 +201,7 @@ def test_beyond_what_was_measured():
         (20, 0.59, "accuracy = 0.59 is outside 0.6..1"),
         (20, 85, "a share is needed, such as 0.85"),
     ):
-        with pytest.raises(ordhc.InputError, match=message):
+        with pytest.raises(InputError, match=message):
             ordhc.plan(n, accuracy)
     never = ordhc.plan(30, 0.6, 1.0, score="heldout")
     assert {way.answers for way in never.ways} == {None}

@@ -8,6 +8,7 @@ import pytest
 
 import ordhc
 from ordhc import cli
+from ordhc.errors import InputError
 from ordhc.estimator import OrdinalClustering
 from support.random_data import planted
 
@@ -129,9 +130,9 @@ def test_what_select_refuses():
         ({"by": "aari"}, "by is 'aari'"),
         ({"group": [1, 1, 1]}, "there are 1 groups for 5 folds"),
     ]:
-        with pytest.raises(ordhc.InputError, match=message):
+        with pytest.raises(InputError, match=message):
             ordhc.select(t, **arguments)
-    with pytest.raises(ordhc.InputError, match="not list"):
+    with pytest.raises(InputError, match="not list"):
         ordhc.select([[0, 1, 2]])
 
 
@@ -154,7 +155,7 @@ def test_compare_command(tmp_path, capsys):
 
 
 def test_a_preferred_method_is_the_best_unless_it_is_clearly_worse():
-    t, _ = ordhc.simulate_planted(2_000, levels=2, leaves_per_cluster=6, sigma=0.3, seed=1)
+    t, _ = ordhc.datasets.planted(2_000, levels=2, leaves_per_cluster=6, sigma=0.3, seed=1)
     methods = ["adds3-al", "adds3-al+spr", "mulk3-al"]
     found = ordhc.select(t, methods)
     assert (found.best, found.clearly_worse, found.preferred) == ("adds3-al", ("mulk3-al",), None)
@@ -162,5 +163,5 @@ def test_a_preferred_method_is_the_best_unless_it_is_clearly_worse():
     assert preferred.best == preferred.to_dict()["preferred"] == "adds3-al+spr"
     assert "adds3-al+spr is preferred unless it is clearly worse" in str(preferred)
     assert ordhc.select(t, methods, prefer="mulk3-al").best == "adds3-al"
-    with pytest.raises(ordhc.errors.InputError, match="nope"):
+    with pytest.raises(InputError, match="nope"):
         ordhc.select(t, methods, prefer="nope")

@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc.comparison.choices import Choices
+from ordhc.errors import InputError
 from ordhc.evaluate.structure.coins import columns_of, upper_tail
 from ordhc.evaluate.structure.fitting import answer_loss, minimised
 from ordhc.evaluate.structure.misfits import common_clusters, incidences
@@ -107,15 +108,15 @@ def test_people_are_kept_together_and_names_and_weights_do_not_matter():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(ordhc.InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
+    with pytest.raises(InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
         ordhc.structure([(0, 1, 2)])
-    with pytest.raises(ordhc.InputError, match="there are 3 leaves; 4 to 5,000 are needed"):
+    with pytest.raises(InputError, match="there are 3 leaves; 4 to 5,000 are needed"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)]))
-    with pytest.raises(ordhc.InputError, match="positive weight"):
+    with pytest.raises(InputError, match="positive weight"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5, weights=[0]))
-    with pytest.raises(ordhc.InputError, match="1 different questions for 5 folds"):
+    with pytest.raises(InputError, match="1 different questions for 5 folds"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5))
-    with pytest.raises(ordhc.InputError, match="the tree has 3 leaves, the comparisons have 24"):
+    with pytest.raises(InputError, match="the tree has 3 leaves, the comparisons have 24"):
         ordhc.structure(answers_from(clusters(), 100, 1), tree=ordhc.Dendrogram.from_newick("((a,b),c);"))
     with pytest.raises(KeyError):
         ordhc.structure(answers_from(clusters(), 100, 1), folds=2)["cube"]

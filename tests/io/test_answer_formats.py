@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, Triplets, read_answers
-from ordhc.errors import SkippedRowsWarning
+from ordhc import Triplets, read_answers
+from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io import read_names
 from support.answers import persons
 from support.processes import run
@@ -128,7 +128,7 @@ def test_commands_take_the_same_options(tmp_path, capsys, monkeypatch):
     code, out, err = run(capsys, "score", "t.nwk", "study.csv", *asked, "--metric", "satisfied")
     assert (out.splitlines()[0][:9], "of satisfied: chance 0.3333" in err) == ("satisfied", True)
     assert run(capsys, "convert", str(FILES / "salmon.csv"), "s.npz", "--format", "salmon")[0] == 0
-    assert len(ordhc.read_triplets("s.npz")) == 3
+    assert len(ordhc.io.read_triplets("s.npz")) == 3
     keys = ["--kind", "triplet", "--items", "ref,l,r", "--chosen", "key", "--chosen-as", "f=l,j=r"]
     Path("keys.csv").write_text("ref,l,r,key\ncat,car,dog,j\nbus,cow,car,f\n")
     assert run(capsys, "convert", "keys.csv", "k.csv", *keys)[0] == 0
@@ -159,7 +159,7 @@ def test_names_come_from_a_column_that_is_said(tmp_path):
             InputError, match=f"{name}:{line}: the name 'cat' occurs twice, first in line {first}"
         ):
             read_names(tmp_path / name)
-    t = ordhc.read_triplets(io.StringIO("0,1,2\n"), names=f"{tmp_path}/items.csv:label")
+    t = ordhc.io.read_triplets(io.StringIO("0,1,2\n"), names=f"{tmp_path}/items.csv:label")
     assert named(t) == [("cat", "dog", "cow")]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, OrdhcWarning
+from ordhc.errors import InputError, OrdhcWarning
 from support.processes import run
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -30,7 +30,7 @@ def doors(folder, rows):
     (folder / "odd.csv").write_text(odd)
     (folder / "rows.json").write_text(json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows]))
     for suffix in ("csv", "tsv", "parquet", "npz"):
-        yield suffix, lambda path=folder / f"codes.{suffix}", **how: ordhc.read_triplets(path, **how)
+        yield suffix, lambda path=folder / f"codes.{suffix}", **how: ordhc.io.read_triplets(path, **how)
     yield "answers", lambda **how: ordhc.read_answers(folder / "codes.csv", **how)
     # Every second triplet of an odd one out is (b, a, c).
     yield (
@@ -136,7 +136,7 @@ def test_what_is_refused(tmp_path):
             read(n_leaves=3, ids_from=101)
     words = tmp_path / "words.csv"
     words.write_text("anchor,near,far\na,b,c\n")
-    for read in (ordhc.read_triplets, ordhc.read_answers, lambda *a, **k: ordhc.scan(*a, **k).read()):
+    for read in (ordhc.io.read_triplets, ordhc.read_answers, lambda *a, **k: ordhc.scan(*a, **k).read()):
         with pytest.raises(InputError, match="ids_from is for ids, but the leaves have names"):
             read(words, ids_from=1)
     with pytest.raises(InputError, match="ids_from is for ids, but the leaves have names"):
@@ -146,7 +146,7 @@ def test_what_is_refused(tmp_path):
 def test_bad_rows_do_not_make_leaves(tmp_path):
     (tmp_path / "bad.csv").write_text("anchor,near,far\n101,102,103\n101,101,555\n-1,102,103\n103,102,101\n")
     for read in (
-        lambda **how: ordhc.read_triplets(tmp_path / "bad.csv", **how),
+        lambda **how: ordhc.io.read_triplets(tmp_path / "bad.csv", **how),
         lambda **how: ordhc.read_answers(tmp_path / "bad.csv", exclude={"anchor": "-1"}, **how),
         lambda **how: ordhc.scan(tmp_path / "bad.csv", **how).read(),
     ):
@@ -217,7 +217,7 @@ def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
         code, _, err = run(capsys, *known, "--items", tmp_path / "items.csv", "--param", "missing=none")
         assert (code, "warning" in err) == (0, False), err
         tree = ordhc.read_tree(tmp_path / "tree.nwk")
-        given = ordhc.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
+        given = ordhc.io.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
         assert ordhc.metrics.satisfied(tree, given).agreed == 1
         assert ordhc.metrics.robinson_foulds(tree, truth) == 0
     (tmp_path / "plain.txt").write_text("a\nb\nc\nd\ne\n")

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, OrdhcWarning
-from ordhc.errors import SkippedRowsWarning
+from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
 from ordhc.io import read_answers, read_names, read_reference
 from support.mistakes.files import npz, parquet, tar, zipped
 
@@ -116,7 +115,7 @@ def test_mistakes_with_comparisons(tmp_path, monkeypatch, what):
     if content is not None:
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError) as error:
-        ordhc.read_triplets(name, **options)
+        ordhc.io.read_triplets(name, **options)
     message = str(error.value)
     assert part in message
     assert message.isprintable()
@@ -136,7 +135,7 @@ FINE = [
 @pytest.mark.parametrize("content", FINE)
 def test_what_is_no_mistake(tmp_path, content):
     (tmp_path / "a.csv").write_bytes(content.encode() if isinstance(content, str) else content)
-    found = ordhc.read_triplets(tmp_path / "a.csv")
+    found = ordhc.io.read_triplets(tmp_path / "a.csv")
     named = [tuple(found.names[leaf] for leaf in row) for row in found]
     assert named == [("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")]
 
@@ -146,7 +145,7 @@ def test_missing_leaves_are_counted(tmp_path):
         "anchor,near,far\ncat,dog,car\nNA,dog,car\ncat,,car\ncat,-99,car\nbus,cat,NA\n" + "dog,cat,bus\n" * 5
     )
     with pytest.warns(SkippedRowsWarning) as told:
-        found = ordhc.read_triplets(io.StringIO(text), missing=["NA", "-99"])
+        found = ordhc.io.read_triplets(io.StringIO(text), missing=["NA", "-99"])
     assert len(found) == 6
     assert found.names == ("cat", "dog", "car", "bus")
     message = str(told[0].message)
@@ -154,26 +153,26 @@ def test_missing_leaves_are_counted(tmp_path):
     assert "lines 3, 4, 5, 6" in message
     assert told[0].message.rows == [(3, "NA"), (4, ""), (5, "-99"), (6, "NA")]
     with pytest.warns(OrdhcWarning, match="1 of 10 rows have a missing leaf"):
-        assert "NA" in ordhc.read_triplets(io.StringIO(text), missing=()).names
+        assert "NA" in ordhc.io.read_triplets(io.StringIO(text), missing=()).names
     names = ["NA", "cat", "dog", "car", "bus", "-99"]
     with pytest.warns(OrdhcWarning, match="1 blank"):
-        assert len(ordhc.read_triplets(io.StringIO(text), names=names)) == 9
+        assert len(ordhc.io.read_triplets(io.StringIO(text), names=names)) == 9
 
 
 def test_bad_rows_are_passed_over_and_listed(tmp_path):
     rows = ["0,1,2", "3,3,1", "0,1", "0,x,2", "2,1,0", "-1,0,1", "4,1,1", "1,3,4"]
     with pytest.warns(SkippedRowsWarning) as told:
-        found = ordhc.read_triplets(io.StringIO("\n".join(rows)), skip_bad=True)
+        found = ordhc.io.read_triplets(io.StringIO("\n".join(rows)), skip_bad=True)
     assert list(found) == [(0, 1, 2), (2, 1, 0), (1, 3, 4)]
     assert [line for line, _ in told[0].message.rows] == [3, 4, 2, 6, 7]
     assert "5 of 8 rows are bad and passed over: line 2: leaf 3 occurs twice" in str(told[0].message)
     np.save(tmp_path / "a.npy", [(0, 1, 2), (1, 1, 2), (0, 2, 1)])
     with pytest.warns(SkippedRowsWarning, match="row 1: leaf 1 occurs twice"):
-        assert len(ordhc.read_triplets(tmp_path / "a.npy", skip_bad=True)) == 2
+        assert len(ordhc.io.read_triplets(tmp_path / "a.npy", skip_bad=True)) == 2
     with pytest.raises(InputError, match="all 2 rows are bad"):
-        ordhc.read_triplets(io.StringIO("0,0,1\n1,1,2\n"), skip_bad=True)
+        ordhc.io.read_triplets(io.StringIO("0,0,1\n1,1,2\n"), skip_bad=True)
     with pytest.warns(SkippedRowsWarning, match="the pairs are the same"):
-        ordhc.read_quadruplets(io.StringIO("0,1,1,0\n0,1,2,3\n"), skip_bad=True)
+        ordhc.io.read_quadruplets(io.StringIO("0,1,1,0\n0,1,2,3\n"), skip_bad=True)
 
 
 def test_answers_of_other_kinds_are_read_by_name():
@@ -233,14 +232,14 @@ def test_memory_that_ends_is_an_error(row):
     # Rows need four times the text, different names more.
     code = (
         "import io, resource, ordhc\n"
-        "ordhc.read_triplets(io.BytesIO(b'0,1,2'), header=False)\n"
+        "ordhc.io.read_triplets(io.BytesIO(b'0,1,2'), header=False)\n"
         f"row = {row}\n"
         "data = row * 5_000_000 if b'%' not in row else b''.join(row % at for at in range(3_000_000))\n"
         "pages = int(open('/proc/self/statm').read().split()[0])\n"
         "most = pages * resource.getpagesize() + 2 * len(data) + (60 << 20)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
         "try:\n"
-        "    ordhc.read_triplets(io.BytesIO(data), header=False)\n"
+        "    ordhc.io.read_triplets(io.BytesIO(data), header=False)\n"
         "except MemoryError as error:\n"
         "    print('refused', error)\n"
     )
@@ -253,16 +252,16 @@ def test_a_small_file_that_unpacks_to_a_large_one(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(b"0,1,2\n" * 100_000, mtime=0))
     monkeypatch.setenv("ORDHC_MAX_UNPACKED", "500K")
     with pytest.raises(InputError, match=r"unpacks to more than 512,000 bytes.*set ORDHC_MAX_UNPACKED"):
-        ordhc.read_triplets(path)
+        ordhc.io.read_triplets(path)
     np.savez_compressed(tmp_path / "a.npz", rows=np.zeros((10**5, 3), dtype=np.int64))
     with pytest.raises(InputError, match="unpacks to more than"):
-        ordhc.read_triplets(tmp_path / "a.npz")
+        ordhc.io.read_triplets(tmp_path / "a.npz")
     monkeypatch.setenv("ORDHC_MAX_UNPACKED", "1M")
-    assert len(ordhc.read_triplets(path)) == 100_000
+    assert len(ordhc.io.read_triplets(path)) == 100_000
     monkeypatch.setenv("ORDHC_MAX_UNPACKED", "much")
     with pytest.raises(InputError, match="ORDHC_MAX_UNPACKED is MUCH"):
-        ordhc.read_triplets(path)
+        ordhc.io.read_triplets(path)
     # A file of several parts is read to its end.
     path.write_bytes(gzip.compress(b"0,1,2\n", mtime=0) + gzip.compress(b"1,0,2\n"))
     monkeypatch.delenv("ORDHC_MAX_UNPACKED")
-    assert len(ordhc.read_triplets(path)) == 2
+    assert len(ordhc.io.read_triplets(path)) == 2

@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
+from ordhc.errors import InputError
 
 FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.npz"]
 ODD = ["#first", " cat ", "a\nb", "a\r\nb", "\r", "1", "2.0", "NA", "", "nan", "-3", '"', '""', ",", "\t", ";", "a\0", "\0",
@@ -37,7 +38,7 @@ def comparisons(draw):
 
 
 def read_back(data, path):
-    read = ordhc.read_triplets if isinstance(data, Triplets) else ordhc.read_quadruplets
+    read = ordhc.io.read_triplets if isinstance(data, Triplets) else ordhc.io.read_quadruplets
     options = {"n_leaves": data.n_leaves} if data.names is None else {"names": data.names}
     return read(path, **({} if str(path).endswith("npz") else options))
 
@@ -58,11 +59,11 @@ def test_what_is_written_is_read(tmp_path_factory, name, data):
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet"])
 @settings(deadline=None, max_examples=40)
 @given(names=st.lists(TEXT, min_size=3, max_size=3, unique=True))
-@pytest.mark.filterwarnings("ignore:.*differ only in:ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore:.*differ only in:ordhc.errors.OrdhcWarning")
 def test_names_are_found_without_a_list(tmp_path_factory, name, names):
     path = tmp_path_factory.mktemp("files") / name
     ordhc.write_comparisons(Triplets([(2, 0, 1), (1, 2, 0)], names=names), path)
-    found = ordhc.read_triplets(path)
+    found = ordhc.io.read_triplets(path)
     assert found.names == (names[2], names[0], names[1])
     assert found.rows.tolist() == [[0, 1, 2], [2, 0, 1]]
 
@@ -74,10 +75,10 @@ def test_formats_into_one_another(tmp_path):
     path = tmp_path / "start.npz"
     ordhc.write_comparisons(data, path)
     for name in ["a.csv", "b.parquet", "c.tsv.gz", "d.npz", "e.csv"]:
-        found = ordhc.read_triplets(path, names=data.names)
+        found = ordhc.io.read_triplets(path, names=data.names)
         path = tmp_path / name
         ordhc.write_comparisons(found, path)
-    assert ordhc.read_triplets(path, names=data.names) == data
+    assert ordhc.io.read_triplets(path, names=data.names) == data
 
 
 def test_what_cannot_be_written_is_refused(tmp_path):
@@ -101,13 +102,13 @@ def test_people_by_any_of_their_names(tmp_path, column):
     table = pyarrow.table({"anchor": ["c", "c"], "near": ["a", "b"], "far": ["b", "a"], column: ["ann", "bob"], "Answer": [4, 4]})  # fmt: skip
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     for source in (io.StringIO(text), tmp_path / "t.parquet"):
-        found = ordhc.read_triplets(source)
+        found = ordhc.io.read_triplets(source)
         assert found.group_names == ("ann", "bob")
         assert (found.groups.tolist(), found.answers.tolist()) == ([0, 1], [4, 4])
-    found = ordhc.read_triplets(io.StringIO(text), group="rt")
+    found = ordhc.io.read_triplets(io.StringIO(text), group="rt")
     assert (found.groups.tolist(), found.group_names) == ([1, 2], None)
     with pytest.raises(InputError, match="no column 'x'; there are"):
-        ordhc.read_triplets(io.StringIO(text), group="x")
+        ordhc.io.read_triplets(io.StringIO(text), group="x")
 
 
 def test_weights_whatever_their_case(tmp_path):
@@ -119,7 +120,7 @@ def test_weights_whatever_their_case(tmp_path):
         pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
         text = io.StringIO(f"Anchor,NEAR,far,{column}\n0,1,2,3\n")
         for source in (tmp_path / "t.parquet", text):
-            assert ordhc.read_triplets(source).weights.tolist() == [3]
+            assert ordhc.io.read_triplets(source).weights.tolist() == [3]
 
 
 def naive_csv(text):
@@ -146,5 +147,5 @@ def test_text_is_read_as_by_a_naive_reader(rows, order):
     writer = csv.DictWriter(text, order)
     writer.writeheader()
     writer.writerows(dict(zip(("anchor", "near", "far"), row, strict=True)) for row in rows)
-    found = ordhc.read_triplets(io.StringIO(text.getvalue()))
+    found = ordhc.io.read_triplets(io.StringIO(text.getvalue()))
     assert [tuple(np.array(found.names)[row]) for row in found.rows] == naive_csv(text.getvalue())

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError, MissingExtraError, Quadruplets, Triplets
+from ordhc import Dendrogram, Quadruplets, Triplets
+from ordhc.errors import InputError, MissingExtraError
 from ordhc.io import read_names
 
 NAMES = ["a cat", 'say "dog"', "car, red", "été", "#5", "it's"]
@@ -18,7 +19,7 @@ FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.npz"]
 
 
 def read(text, **options):
-    return ordhc.read_triplets(io.StringIO(text), **options)
+    return ordhc.io.read_triplets(io.StringIO(text), **options)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -26,7 +27,9 @@ def read(text, **options):
 @pytest.mark.parametrize("weights", [None, [0.1, 2.0, 1 / 3]])
 @pytest.mark.parametrize("width", [3, 4])
 def test_comparisons_come_back(tmp_path, name, names, weights, width):
-    kind, read = (Triplets, ordhc.read_triplets) if width == 3 else (Quadruplets, ordhc.read_quadruplets)
+    kind, read = (
+        (Triplets, ordhc.io.read_triplets) if width == 3 else (Quadruplets, ordhc.io.read_quadruplets)
+    )
     data = kind([[0, 1, 2, 3][:width], [5, 4, 0, 2][:width], [1, 2, 3, 4][:width]], 6, names, weights)
     ordhc.write_comparisons(data, tmp_path / name)
     options = {} if name.endswith("npz") else {"n_leaves": 6} if names is None else {"names": names}
@@ -36,7 +39,7 @@ def test_comparisons_come_back(tmp_path, name, names, weights, width):
 def test_npy_holds_rows_only(tmp_path):
     t = Triplets([(0, 1, 2)])
     ordhc.write_comparisons(t, tmp_path / "t.npy")
-    assert ordhc.read_triplets(tmp_path / "t.npy") == t
+    assert ordhc.io.read_triplets(tmp_path / "t.npy") == t
     with pytest.raises(InputError, match="neither weights nor names"):
         ordhc.write_comparisons(Triplets([(0, 1, 2)], weights=[1]), tmp_path / "u.npy")
     assert not (tmp_path / "u.npy").exists()
@@ -44,7 +47,7 @@ def test_npy_holds_rows_only(tmp_path):
 
 @settings(deadline=None)
 @given(st.lists(st.permutations(range(4)).map(lambda p: tuple(p[:3])), min_size=1), st.sampled_from(",\t; "))
-@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.errors.OrdhcWarning")
 def test_text_of_any_delimiter(rows, delimiter):
     text = "".join(delimiter.join(map(str, row)) + "\n" for row in rows)
     assert list(read(text)) == rows
@@ -59,7 +62,7 @@ def test_columns_are_found():
     assert list(read("9,1,2,0\n", columns=[3, 1, 2])) == [(0, 1, 2)]
     assert read("\ufeffAnchor,Near,Far\ncat,dog,car\n").names == ("cat", "dog", "car")
     assert list(read("cat,dog,car\n", names=["car", "cat", "dog"], header=False)) == [(1, 2, 0)]
-    assert list(ordhc.read_quadruplets(io.BytesIO(b"i,j,k,l\n0,1,2,3\n"))) == [(0, 1, 2, 3)]
+    assert list(ordhc.io.read_quadruplets(io.BytesIO(b"i,j,k,l\n0,1,2,3\n"))) == [(0, 1, 2, 3)]
 
 
 BAD = [
@@ -86,7 +89,7 @@ def test_bad_text_names_the_line(tmp_path, text, part):
     path = tmp_path / "answers.csv"
     path.write_text(text)
     with pytest.raises(InputError) as error:
-        ordhc.read_triplets(path)
+        ordhc.io.read_triplets(path)
     message = str(error.value)
     assert message.startswith(str(path))
     assert part in message
@@ -96,14 +99,14 @@ def test_ids_and_names_are_checked_where_they_stand(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("anchor,near,far\n0,1,2\n0,7,2\n")
     with pytest.raises(InputError, match="a.csv:3: leaf 7 is outside"):
-        ordhc.read_triplets(path, n_leaves=5)
+        ordhc.io.read_triplets(path, n_leaves=5)
     path.write_text("anchor,near,far\ncat,dog,car\ncat,dgo,car\n")
     with pytest.raises(InputError, match="a.csv:3: the name 'dgo' is unknown; nearest: 'dog'"):
-        ordhc.read_triplets(path, names=["cat", "dog", "car"])
+        ordhc.io.read_triplets(path, names=["cat", "dog", "car"])
     with pytest.raises(InputError, match="columns are"):
-        ordhc.read_triplets(path, columns=["anchor"])
+        ordhc.io.read_triplets(path, columns=["anchor"])
     with pytest.raises(InputError, match="a.csv:1: there is no column `x`"):
-        ordhc.read_triplets(path, columns=["anchor", "near", "x"])
+        ordhc.io.read_triplets(path, columns=["anchor", "near", "x"])
 
 
 def test_damaged_files_are_refused(tmp_path):
@@ -113,33 +116,33 @@ def test_damaged_files_are_refused(tmp_path):
         ordhc.write_comparisons(t, path)
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         with pytest.raises(InputError, match=name):
-            ordhc.read_triplets(path)
+            ordhc.io.read_triplets(path)
         path.write_bytes(b"nonsense")
         with pytest.raises(InputError, match=name):
-            ordhc.read_triplets(path)
+            ordhc.io.read_triplets(path)
     np.save(tmp_path / "t.npy", t.rows)
     whole = (tmp_path / "t.npy").read_bytes()
     (tmp_path / "t.npy").write_bytes(whole[:-20])
     with pytest.raises(InputError, match="t.npy: the file is cut"):
-        ordhc.read_triplets(tmp_path / "t.npy")
+        ordhc.io.read_triplets(tmp_path / "t.npy")
     np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="o.npy"):
-        ordhc.read_triplets(tmp_path / "o.npy")
+        ordhc.io.read_triplets(tmp_path / "o.npy")
     (tmp_path / "b.csv").write_bytes(b"0,1,2\n\xff,1,2\n")
     with pytest.raises(InputError, match=r"b.csv:2: not UTF-8 text \(byte 0xff at offset 6\)"):
-        ordhc.read_triplets(tmp_path / "b.csv")
+        ordhc.io.read_triplets(tmp_path / "b.csv")
     with pytest.raises(InputError, match="is a folder"):
-        ordhc.read_triplets(tmp_path)
+        ordhc.io.read_triplets(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such file"):
-        ordhc.read_triplets(tmp_path / "missing.csv")
+        ordhc.io.read_triplets(tmp_path / "missing.csv")
 
 
 def test_arrays_as_cblearn_keeps_them(tmp_path):
     np.savez(tmp_path / "a.npz", data=[(0, 1, 2), (0, 1, 2)], target=[1, -1])
-    assert list(ordhc.read_triplets(tmp_path / "a.npz")) == [(0, 1, 2), (0, 2, 1)]
+    assert list(ordhc.io.read_triplets(tmp_path / "a.npz")) == [(0, 1, 2), (0, 2, 1)]
     np.savez(tmp_path / "b.npz", something=[1])
     with pytest.raises(InputError, match="among something"):
-        ordhc.read_triplets(tmp_path / "b.npz")
+        ordhc.io.read_triplets(tmp_path / "b.npz")
 
 
 def test_a_missing_extra_says_what_to_install(tmp_path, monkeypatch):
@@ -147,7 +150,7 @@ def test_a_missing_extra_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtraError, match=r'pip install "ordhc\[parquet\]"'):
-        ordhc.read_triplets(tmp_path / "t.parquet")
+        ordhc.io.read_triplets(tmp_path / "t.parquet")
 
 
 def test_names_from_files(tmp_path):
@@ -208,7 +211,7 @@ def test_bad_trees_name_the_line(tmp_path):
 
 def test_gzip_is_seen_by_its_content(tmp_path):
     (tmp_path / "t.csv").write_bytes(gzip.compress(b"0,1,2\n"))
-    assert list(ordhc.read_triplets(tmp_path / "t.csv")) == [(0, 1, 2)]
+    assert list(ordhc.io.read_triplets(tmp_path / "t.csv")) == [(0, 1, 2)]
 
 
 def test_writing_fails_whole(tmp_path):
@@ -230,5 +233,5 @@ def test_names_in_a_single_column_hold_blanks(tmp_path, quote):
     path.write_text('label\n"one, or two"\nthree\n', encoding="utf-8")
     assert ordhc.io.read_names(path) == ("one, or two", "three")
     path.write_text("label\none, or two\nthree\n", encoding="utf-8")
-    with pytest.raises(ordhc.InputError, match="2 columns instead of 1"):
+    with pytest.raises(InputError, match="2 columns instead of 1"):
         ordhc.io.read_names(path)

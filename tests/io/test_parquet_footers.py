@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError
 from ordhc.io.footer import row_groups_of
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -88,7 +88,7 @@ def test_a_bit_of_the_footer_turned(kind, tmp_path):
             bad[place] ^= 1 << bit
             stream = io.BytesIO(bytes(bad))
             stream.name = "answers.parquet"
-            found = outcome(lambda stream=stream: len(ordhc.read_triplets(stream)))
+            found = outcome(lambda stream=stream: len(ordhc.io.read_triplets(stream)))
             results, errors = results + (found is not None), errors + (found is None)
             if bit in (0, 5):
                 path.write_bytes(bad)

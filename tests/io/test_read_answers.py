@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import ordhc
-from ordhc import InputError, OrdhcWarning, Quadruplets, Triplets, read_answers
-from ordhc.errors import SkippedRowsWarning
+from ordhc import Quadruplets, Triplets, read_answers
+from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
 from support.answers import persons
 from support.reply_twins import STUDY, THREE, counting, named
 
@@ -245,14 +245,14 @@ def test_excluding_what_is_not_there_is_told():
 def test_both_parsers_find_the_same_delimiter(delimiter):
     rows = ["anchor,near,far,rt", "cat,dog,car,812.5", 'dog,"cat",car,90', "car,dog,cat,1"]
     text = "\n".join(row.replace(",", delimiter) for row in rows)
-    whole = ordhc.read_triplets(io.StringIO(text))
+    whole = ordhc.io.read_triplets(io.StringIO(text))
     with pytest.warns(OrdhcWarning, match="no row has"):
         assert read_answers(io.StringIO(text), exclude={"rt": "0"}) == whole
 
 
 def test_a_first_row_that_may_be_leaves_is_no_header():
     text = "cat dog cow {}\npig cow cat {}\n"
-    for read, args in [(read_answers, ("odd-one-out", [0, 1, 2], 3)), (ordhc.read_triplets, ([0, 1, 2],))]:
+    for read, args in [(read_answers, ("odd-one-out", [0, 1, 2], 3)), (ordhc.io.read_triplets, ([0, 1, 2],))]:
         rows = text.format("dog", "pig")
         with pytest.raises(InputError, match=r"the stream:1: the first row \(.*\) may be a header or leaves"):
             read(io.StringIO(rows), *args)

@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
+from ordhc.errors import InputError
 from support.reply_twins import COLUMNS, counting, frames, naively, tables, told_by, written
 
 KINDS = list(COLUMNS)

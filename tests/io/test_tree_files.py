@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError
+from ordhc import Dendrogram
+from ordhc.errors import InputError, MissingExtraError
 from support.newick import clades, read_newick
 
 dendropy = pytest.importorskip("dendropy")
@@ -182,9 +183,7 @@ def test_what_is_no_nexus(text, message):
 
 def test_dendropy_is_asked_for(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "dendropy", None)
-    with pytest.raises(
-        ordhc.MissingExtraError, match=r'a NEXUS file needs DendroPy: pip install "ordhc\[trees\]"'
-    ):
+    with pytest.raises(MissingExtraError, match=r'a NEXUS file needs DendroPy: pip install "ordhc\[trees\]"'):
         read(FIGTREE)
     ordhc.write_tree(read_newick("(a,b);"), tmp_path / "t.nex")
     assert len(ordhc.read_trees(io.StringIO("(a,b);(b,a);"))) == 2

@@ -5,6 +5,7 @@ import pytest
 
 import ordhc
 from ordhc import metrics
+from ordhc.errors import InputError
 from support import metric_twins as naive
 
 BINARY = ordhc.as_dendrogram("((0:1,1:1):2,(2:2,3:2):1);")
@@ -37,7 +38,7 @@ UNEVEN = np.arange(16).reshape(4, 4)
     ],
 )
 def test_forms_that_are_no_tree(form, options, text):
-    with pytest.raises(ordhc.InputError) as caught:
+    with pytest.raises(InputError) as caught:
         ordhc.as_dendrogram(form, **options)
     assert text in str(caught.value)
 
@@ -129,6 +130,6 @@ def test_forms_that_are_no_tree(form, options, text):
 )
 def test_errors(name, tree, reference, options, text):
     for score in (getattr(metrics, name), lambda *trees, **options: ordhc.score(*trees, name, **options)):
-        with pytest.raises(ordhc.InputError) as caught:
+        with pytest.raises(InputError) as caught:
             score(tree, reference, **options)
         assert text in str(caught.value)

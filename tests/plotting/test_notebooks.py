@@ -11,7 +11,7 @@ import ordhc
 NAMES = ["<script>alert(1)</script>", 'a"b', "größe & co", "dog", "x" * 500]
 RNG = np.random.default_rng(0)
 ROWS = np.array([RNG.permutation(5)[:3] for _ in range(1234)])
-M, _ = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=5, seed=1)
+M, _ = ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=5, seed=1)
 
 
 class Parser(HTMLParser):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 from ordhc.plotting import pages
 from support.browsers import ODD
 from support.processes import run
@@ -93,7 +94,7 @@ def test_large_trees_are_text_in_notebooks():
     ],
 )
 def test_what_the_page_cannot_show_says_why(given, said):
-    with pytest.raises(ordhc.InputError, match=said):
+    with pytest.raises(InputError, match=said):
         pages.page(tree(5), **given)
 
 
@@ -105,12 +106,12 @@ def test_the_ending_decides_whether_a_page_or_a_picture_is_written(tmp_path, mon
         assert (data["clusters"], data["threshold"], [*data["text"].values()]) == (2, 50, ["purrs"])
     d.savefig(tmp_path / "tree.svg", n_clusters=2, title="Cats")
     assert "<svg" in (tmp_path / "tree.svg").read_text(encoding="utf-8")
-    with pytest.raises(ordhc.InputError, match=r"none of \.svg, \.png, \.pdf, \.html, \.htm"):
+    with pytest.raises(InputError, match=r"none of \.svg, \.png, \.pdf, \.html, \.htm"):
         d.savefig(tmp_path / "tree.bmp", texts=texts)
     # A page needs no Matplotlib.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     d.savefig(tmp_path / "again.html")
-    with pytest.raises(ordhc.MissingExtraError):
+    with pytest.raises(MissingExtraError):
         d.savefig(tmp_path / "again.svg")
 
 
@@ -139,7 +140,7 @@ def test_the_ending_decides_whether_a_page_or_a_picture_is_written(tmp_path, mon
     ],
 )
 def test_options_of_another_format_are_refused(tmp_path, name, option, said):
-    with pytest.raises(ordhc.InputError, match=said):
+    with pytest.raises(InputError, match=said):
         tree(5).savefig(tmp_path / name, **{option: 1})
     assert not (tmp_path / name).exists()
 
@@ -347,7 +348,7 @@ def test_exported_svg_is_the_tree(visit):
 
 
 def test_nodes_of_many_children_and_one_leaf(visit):
-    with pytest.warns(ordhc.OrdhcWarning, match="no cut into 3 clusters"):
+    with pytest.warns(OrdhcWarning, match="no cut into 3 clusters"):
         page = visit(ordhc.Dendrogram.from_newick("((a:1,b:1,c:1,d:1):1,e:2);"), n_clusters=3)
     assert page.inner_text("#count") == "2 clusters"
     assert page.evaluate("ordhc.tree.children(1).length") == 4

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.plotting.drawing import plot_dendrogram
 from support.pictures import SVG, Picture, saved
 
@@ -215,11 +216,9 @@ def test_ultrametric_lengths_have_an_axis_and_no_leaders(tmp_path):
 @pytest.mark.parametrize("text", ["((a,b,c),(d,(e,f)));", "((a:1,b:1,c:1),(d:1,(e:1,f:1):1));"])
 def test_trees_without_lengths_are_cladograms(layout, text, tmp_path):
     if ":" in text:
-        with pytest.warns(ordhc.OrdhcWarning, match="branches have no length"):
+        with pytest.warns(OrdhcWarning, match="branches have no length"):
             d = read(text)
-        with pytest.warns(
-            ordhc.OrdhcWarning, match="2 of 9 edges have no length, so the tree is drawn by levels"
-        ):
+        with pytest.warns(OrdhcWarning, match="2 of 9 edges have no length, so the tree is drawn by levels"):
             drawn = saved(d, tmp_path, layout=layout)
     else:
         d = read(text)
@@ -232,8 +231,8 @@ def test_trees_without_lengths_are_cladograms(layout, text, tmp_path):
         levels = np.sort((at.max() - at) / (at.max() - np.unique(at)[-2]))
         np.testing.assert_allclose(levels, [0, 0, 0, 0, 0, 0, 1, 1, 2], atol=1e-4)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
-        with pytest.raises(ordhc.InputError, match="scale 'bar' needs heights, or a length of every edge"):
+        warnings.simplefilter("ignore", OrdhcWarning)
+        with pytest.raises(InputError, match="scale 'bar' needs heights, or a length of every edge"):
             d.plot(layout=layout, scale="bar")
 
 
@@ -343,7 +342,7 @@ def test_the_page_draws_cladograms_without_numbers(browser, tmp_path):
     drawn, words = exported(browser, read("((a,b,c),(d,(e,f)));"), tmp_path)
     assert sorted(drawn.texts()) == [*"abcdef"]
     assert words[0] == "a +5: 6 leaves"
-    with pytest.raises(ordhc.InputError, match="cut it by depth"):
+    with pytest.raises(InputError, match="cut it by depth"):
         read("((a,b,c),(d,(e,f)));").savefig(tmp_path / "tree.html", n_clusters=2)
 
 
@@ -359,7 +358,7 @@ def test_the_page_cuts_as_python_does(browser, tmp_path):
         for leaf, _, cluster in rows:
             flat[int(leaf)] = int(cluster)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+            warnings.simplefilter("ignore", OrdhcWarning)
             expected = d.cut(k)
         assert (
             len({*zip(flat.tolist(), expected.tolist(), strict=True)}) == flat.max() + 1 == expected.max() + 1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.palette import palette, readable
 from support.pictures import saved
@@ -64,9 +65,9 @@ def test_names_of_nodes_name_what_is_collapsed():
     d = ordhc.Dendrogram.from_newick("(((a:1,b:1)pets:1,c:2):1,(d:1,e:1):2);")
     names = [text.get_text() for text in plot_dendrogram(d, truncate=3).get_yticklabels()]
     assert names == ["pets (2)", "c", "d +1"]
-    with pytest.raises(ordhc.InputError, match="truncate = 1 is below 2"):
+    with pytest.raises(InputError, match="truncate = 1 is below 2"):
         d.plot(truncate=1)
-    with pytest.raises(ordhc.InputError, match="truncate = 2 tips are too few for 4 clusters"):
+    with pytest.raises(InputError, match="truncate = 2 tips are too few for 4 clusters"):
         d.plot(truncate=2, n_clusters=4)
 
 
@@ -103,13 +104,13 @@ def test_branches_by_category_and_by_mapping(tmp_path):
     drawn = saved(d, tmp_path, colors={"a": "red", "b": "#FF0000", "d": (0, 0, 1)})
     tones = drawn.colours("ordhc-branches")
     assert (tones.count("#ff0000"), tones.count("#0000ff")) == (3, 1)
-    with pytest.raises(ordhc.InputError, match="'reddish' is no colour"):
+    with pytest.raises(InputError, match="'reddish' is no colour"):
         d.plot(colors={"a": "reddish"})
-    with pytest.raises(ordhc.InputError, match="the name 'z' is unknown"):
+    with pytest.raises(InputError, match="the name 'z' is unknown"):
         d.plot(color_by={"z": 1})
-    with pytest.raises(ordhc.InputError, match="2 values for 5 leaves"):
+    with pytest.raises(InputError, match="2 values for 5 leaves"):
         d.plot(color_by=["x", "y"])
-    with pytest.raises(ordhc.InputError, match="one of n_clusters, color_by and colors"):
+    with pytest.raises(InputError, match="one of n_clusters, color_by and colors"):
         d.plot(color_by=["x"] * 5, n_clusters=2)
 
 
@@ -166,7 +167,7 @@ def test_the_scale_bar_is_as_long_as_it_says(layout):
     true = max(node.branch_length for node in d.nodes() if node.branch_length is not None)
     true *= 1 if layout == "unrooted" else 2
     assert length / drawn == pytest.approx(said[0] / true, rel=0.07)
-    with pytest.raises(ordhc.InputError, match="scale 'axis' needs a root"):
+    with pytest.raises(InputError, match="scale 'axis' needs a root"):
         d.plot(layout="unrooted", scale="axis")
 
 
@@ -212,7 +213,7 @@ def test_themes():
     light = plot_dendrogram(tree(5), theme="light")
     assert to_hex(dark.figure.get_facecolor()) != to_hex(light.figure.get_facecolor())
     assert dark.get_yticklabels()[0].get_color() != light.get_yticklabels()[0].get_color()
-    with pytest.raises(ordhc.InputError, match="theme is 'blue'"):
+    with pytest.raises(InputError, match="theme is 'blue'"):
         tree(5).plot(theme="blue")
 
 
@@ -228,7 +229,7 @@ def test_themes():
     ],
 )
 def test_what_cannot_be_drawn_says_why(given, said):
-    with pytest.raises(ordhc.InputError, match=re.escape(said)):
+    with pytest.raises(InputError, match=re.escape(said)):
         tree(5).plot(**given)
 
 
@@ -264,7 +265,7 @@ def test_series_are_matched_by_name_or_refused():
         shown = [tuple(colour) for colour in cells.get_facecolors()]
         odd = d.leaf_order().tolist().index(1)
         assert shown.count(shown[odd]) == 1
-    with pytest.raises(ordhc.InputError, match="the name 'a' is unknown"):
+    with pytest.raises(InputError, match="the name 'a' is unknown"):
         plot_dendrogram(d, columns=pandas.Series([1, 2, 3, 4], index=list("abcd")))
 
 

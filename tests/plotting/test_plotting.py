@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError, MissingExtraError
 from ordhc.plotting.drawing import plot_dendrogram, svg
 from ordhc.plotting.saving import save_plot
 
@@ -74,7 +75,7 @@ def test_inversions_and_given_axes():
     ax = Figure().add_subplot()
     inverted = ordhc.linkage([1.0, 1.01, 1.01], "centroid", dissimilarity=True)
     assert inverted.plot(ax=ax) is ax
-    with pytest.raises(ordhc.InputError, match="orientation is 'up'"):
+    with pytest.raises(InputError, match="orientation is 'up'"):
         inverted.plot(orientation="up")
 
 
@@ -84,14 +85,14 @@ def test_files_are_the_same_every_time(tmp_path):
         first = (tmp_path / name).read_bytes()
         save_plot(tree(9), tmp_path / name)
         assert (tmp_path / name).read_bytes() == first
-    with pytest.raises(ordhc.InputError, match="the ending is none of"):
+    with pytest.raises(InputError, match="the ending is none of"):
         save_plot(tree(9), tmp_path / "a.bmp")
     assert svg(tree(3)).startswith("<svg")
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ordhc.MissingExtraError, match=r'pip install "ordhc\[plot\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "ordhc\[plot\]"'):
         tree(3).plot()
 
 
@@ -219,9 +220,9 @@ def test_svg_of_any_name_is_xml(tmp_path, layout):
 )
 def test_options_by_other_names_are_told(tmp_path, options, says):
     d = ordhc.as_dendrogram("((a,b),c);")
-    with pytest.raises(ordhc.InputError, match=says):
+    with pytest.raises(InputError, match=says):
         d.plot(**options)
-    with pytest.raises(ordhc.InputError, match=says):
+    with pytest.raises(InputError, match=says):
         d.savefig(tmp_path / "d.svg", **options)
 
 

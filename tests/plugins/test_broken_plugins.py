@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc._version import ISSUES
+from ordhc.errors import InputError, OrdhcWarning, PluginError
 from ordhc.plugins import registry
 from support.plugins import IMPORTS, S, good, the_row
 from support.processes import run
@@ -62,7 +63,7 @@ def test_broken_plugins_hurt_nobody(install, case):
     source, message = BROKEN[case]
     install("bad-one", source)
     install("good-one", good("half"))
-    with pytest.warns(ordhc.OrdhcWarning, match=r"plugin bad-one \(main\) is skipped") as caught:
+    with pytest.warns(OrdhcWarning, match=r"plugin bad-one \(main\) is skipped") as caught:
         tree = ordhc.linkage(S, "average", dissimilarity=False)
     assert len(caught) == 1
     assert tree.n_leaves == 4
@@ -83,12 +84,12 @@ def test_strict(install, monkeypatch, case):
     install("bad-one", source)
     monkeypatch.setenv("ORDHC_STRICT", "1")
     for _ in range(2):
-        with pytest.raises(ordhc.PluginError, match=r"plugin bad-one \(main\) failed") as caught:
+        with pytest.raises(PluginError, match=r"plugin bad-one \(main\) failed") as caught:
             ordhc.linkage(S, "average", dissimilarity=False)
         assert message in str(caught.value)
         assert caught.value.__cause__ is not None
     monkeypatch.setenv("ORDHC_STRICT", "0")
-    with pytest.warns(ordhc.OrdhcWarning):
+    with pytest.warns(OrdhcWarning):
         assert ordhc.linkage(S, "average", dissimilarity=False).n_leaves == 4
 
 
@@ -103,7 +104,7 @@ def test_one_spec_of_a_plugin_that_fails_is_not_kept(install):
         yield None
     """
     install("half-good", source)
-    with pytest.warns(ordhc.OrdhcWarning), pytest.raises(ordhc.InputError, match="unknown linkage"):
+    with pytest.warns(OrdhcWarning), pytest.raises(InputError, match="unknown linkage"):
         ordhc.linkage(S, "fine", dissimilarity=False)
     assert the_row("half-good").status == "failed"
 
@@ -133,7 +134,7 @@ def test_updates_that_give_nonsense(install, update):
         return [LinkageSpec(name="odd", summary="x", update_row={update})]
     """
     install("odd-one", source)
-    with pytest.raises(ordhc.PluginError, match="linkage 'odd'") as caught:
+    with pytest.raises(PluginError, match="linkage 'odd'") as caught:
         ordhc.linkage(S, "odd", dissimilarity=False)
     assert ROW_UPDATES[update] in str(caught.value)
 
@@ -154,7 +155,7 @@ def test_updates_that_raise(install):
     install("odd-one", source)
     with pytest.raises(LookupError, match="lost it"):
         ordhc.linkage(S, "odd", dissimilarity=False)
-    with pytest.raises(ordhc.PluginError, match="no callable"):
+    with pytest.raises(PluginError, match="no callable"):
         ordhc.linkage(S, "none", dissimilarity=False)
 
 
@@ -180,14 +181,14 @@ def test_an_interrupt_while_plugins_load_is_not_lost(install):
     install("late", INTERRUPTED.format(times=1))
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        ordhc.list_plugins()
+        ordhc.plugins.list_plugins()
     assert signal.getsignal(signal.SIGINT) is handler is signal.default_int_handler
     # What was loaded is there, and whole.
     assert the_row("late").status == "ok"
     # A plugin that takes forever is not waited for: the second one is raised at once.
     module = install("later", INTERRUPTED.format(times=2))
     with pytest.raises(KeyboardInterrupt):
-        ordhc.list_plugins()
+        ordhc.plugins.list_plugins()
     assert isinstance(sys.modules[module].swallowed, KeyboardInterrupt)
     assert signal.getsignal(signal.SIGINT) is handler
 
@@ -210,9 +211,9 @@ def test_handlers_of_others_stay_in_place(install):
 )
 def test_the_place_of_a_failure_is_named(install, case, line):
     install("bad-one", BROKEN[case][0])
-    with pytest.warns(ordhc.OrdhcWarning, match=rf"\(.*bad_one.*\.py, line {line}\)$"):
+    with pytest.warns(OrdhcWarning, match=rf"\(.*bad_one.*\.py, line {line}\)$"):
         ordhc.linkage(S, "average", dissimilarity=False)
-    with pytest.raises(ordhc.InputError, match=r"could not be loaded: bad-one"):
+    with pytest.raises(InputError, match=r"could not be loaded: bad-one"):
         ordhc.linkage(S, "that of the broken plugin", dissimilarity=False)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc.cli import group
+from ordhc.errors import PluginError
 from support.completion import names
 from support.plugins import the_row
 from support.processes import command_line, printed, run
@@ -126,7 +127,7 @@ def test_what_is_no_command(install, capsys):
     """
     install("odd-one", source)
     assert run(capsys, "odd") == (2, "", "ordhc: the command 'odd': make gave 7, no command of click\n")
-    with pytest.raises(ordhc.PluginError, match="has options of its own"):
+    with pytest.raises(PluginError, match="has options of its own"):
         ordhc.specs.CommandSpec(name="odd", summary="odd", make=print, parameters={"a": 1})
 
 

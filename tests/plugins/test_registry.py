@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.plugins import registry
 from support.plugins import S, good, rows_of, the_row
 
@@ -70,7 +71,7 @@ def test_the_hooks_of_data(install):
     assert (ordhc.cluster(t, method="ones-blend").heights == 3).all()
     assert (ordhc.cluster(t, method="ones-blend", value=5).heights == 5).all()
     assert (ordhc.cluster(t, similarity="ones", linkage="blend").heights == 1).all()
-    with pytest.raises(ordhc.InputError, match="no parameter 'values'"):
+    with pytest.raises(InputError, match="no parameter 'values'"):
         ordhc.cluster(t, method="ones-blend", values=5)
     assert (ordhc.similarity(t, "ones", value=2) == 2).all()
     assert ordhc.score(ordhc.cluster(t), t, "leaves") == 3
@@ -88,7 +89,7 @@ def test_plugins_are_chosen(install, monkeypatch):
 
     def found():
         registry.reset()
-        rows = [row for row in ordhc.list_plugins() if row.plugin in ("one", "two", "three")]
+        rows = [row for row in ordhc.plugins.list_plugins() if row.plugin in ("one", "two", "three")]
         return {row.plugin: row.status for row in rows}
 
     monkeypatch.delenv("ORDHC_PLUGINS", raising=False)
@@ -96,7 +97,7 @@ def test_plugins_are_chosen(install, monkeypatch):
     monkeypatch.setenv("ORDHC_PLUGINS", "")
     assert set(found().values()) == {"skipped"}
     assert ordhc.linkage(S, "average", dissimilarity=False).n_leaves == 4
-    with pytest.raises(ordhc.InputError, match="unknown linkage 'first'"):
+    with pytest.raises(InputError, match="unknown linkage 'first'"):
         ordhc.linkage(S, "first", dissimilarity=False)
     monkeypatch.setenv("ORDHC_PLUGINS", "one")
     assert found() == {"one": "ok", "two": "skipped", "three": "skipped"}
@@ -118,7 +119,7 @@ def test_a_name_that_two_plugins_claim(install):
     install("one", good("shared", "0.5"))
     install("two", good("shared", "n_i / (n_i + n_j)"))
     install("three", good("other"))
-    with pytest.raises(ordhc.InputError, match="claimed by several plugins") as caught:
+    with pytest.raises(InputError, match="claimed by several plugins") as caught:
         ordhc.linkage(S, "shared", dissimilarity=False)
     assert "one:shared" in str(caught.value)
     assert "two:shared" in str(caught.value)
@@ -151,7 +152,7 @@ def test_a_builtin_name_is_not_taken(install):
 
 def test_the_name_of_ordhc_is_taken(install):
     install("ordhc", good("mine"), version="99", entry_point="impostor")
-    with pytest.warns(ordhc.OrdhcWarning, match="taken"):
+    with pytest.warns(OrdhcWarning, match="taken"):
         assert "mine" not in registry.names("linkage")
 
 
@@ -160,7 +161,7 @@ def test_two_entry_points_of_one_distribution(install):
     install("two-doors", good("second"), entry_point="b")
     assert [(row.entry_point, row.name) for row in rows_of("two-doors")] == [("a", "first"), ("b", "second")]
     install("two-doors", good("first"), entry_point="c")
-    with pytest.warns(ordhc.OrdhcWarning, match="another entry point"):
+    with pytest.warns(OrdhcWarning, match="another entry point"):
         rows = rows_of("two-doors")
     assert [(row.entry_point, row.status) for row in rows] == [("a", "ok"), ("b", "ok"), ("c", "failed")]
     assert ordhc.linkage(S, "first", dissimilarity=False).n_leaves == 4
@@ -168,21 +169,21 @@ def test_two_entry_points_of_one_distribution(install):
 
 def test_unknown_names_suggest_the_nearest(install):
     install("good-one", good("halfway"))
-    with pytest.raises(ordhc.InputError, match=r"unknown linkage 'halfwy' \(did you mean halfway\?"):
+    with pytest.raises(InputError, match=r"unknown linkage 'halfwy' \(did you mean halfway\?"):
         ordhc.linkage(S, "halfwy", dissimilarity=False)
-    with pytest.raises(ordhc.InputError, match=r"did you mean average\?"):
+    with pytest.raises(InputError, match=r"did you mean average\?"):
         ordhc.linkage(S, "Averag", dissimilarity=False)
-    with pytest.raises(ordhc.InputError, match="did you mean adds3"):
+    with pytest.raises(InputError, match="did you mean adds3"):
         ordhc.similarity(ordhc.Triplets([(0, 1, 2)]), "add3")
-    with pytest.raises(ordhc.InputError, match="did you mean triplet_revenue"):
+    with pytest.raises(InputError, match="did you mean triplet_revenue"):
         registry.get("metric", "tripletrevenue")
-    with pytest.raises(ordhc.InputError, match="did you mean tree"):
+    with pytest.raises(InputError, match="did you mean tree"):
         registry.get("oracle", "treee")
-    with pytest.raises(ordhc.InputError, match="unknown linkage 'nobody:average'"):
+    with pytest.raises(InputError, match="unknown linkage 'nobody:average'"):
         ordhc.linkage(S, "nobody:average", dissimilarity=False)
-    with pytest.raises(ordhc.InputError, match=r"there are .*average"):
+    with pytest.raises(InputError, match=r"there are .*average"):
         ordhc.linkage(S, "zzzzzz", dissimilarity=False)
-    with pytest.raises(ordhc.InputError, match="by name, not by 3"):
+    with pytest.raises(InputError, match="by name, not by 3"):
         ordhc.linkage(S, 3, dissimilarity=False)
 
 
@@ -192,7 +193,7 @@ def test_importing_ordhc_imports_no_plugin(install, tmp_path):
 import sys
 import ordhc
 print(sorted({{"pluggy", "ordhc.hooks", "{module}", "ordhc_linkages"}} & set(sys.modules)))
-ordhc.list_plugins()
+ordhc.plugins.list_plugins()
 print("{module}" in sys.modules)
 """
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "ORDHC_PLUGINS": "good-one"}

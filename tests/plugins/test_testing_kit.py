@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.similarities.comparisons import adds
 from ordhc.specs import LanceWilliams, LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
@@ -25,7 +26,7 @@ from ordhc.testing import (
 from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
 from support.processes import printed
 
-BUILTIN = [row for row in ordhc.list_plugins() if row.plugin == "ordhc"]
+BUILTIN = [row for row in ordhc.plugins.list_plugins() if row.plugin == "ordhc"]
 AVERAGE = LanceWilliams(alpha="n_i / (n_i + n_j)")
 
 
@@ -312,13 +313,13 @@ def test_every_check_has_something_that_fails_it():
 
 
 def test_unknown_names_are_errors():
-    with pytest.raises(ordhc.InputError, match="did you mean average"):
+    with pytest.raises(InputError, match="did you mean average"):
         check_linkage("averege")
-    with pytest.raises(ordhc.InputError, match="no parameter 'beta'"):
+    with pytest.raises(InputError, match="no parameter 'beta'"):
         check_linkage("average", beta=1)
-    with pytest.raises(ordhc.InputError, match="no check is named 'tie'"):
+    with pytest.raises(InputError, match="no check is named 'tie'"):
         check_linkage("average", skip=["tie"])
-    with pytest.raises(ordhc.InputError, match="3 or more"):
+    with pytest.raises(InputError, match="3 or more"):
         check_oracle("tree", ordhc.linkage([[0, 1], [1, 0]], dissimilarity=False))
 
 

@@ -3,10 +3,11 @@
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 from ordhc.specs import MethodSpec
 from ordhc.testing import METHOD_CHECKS, check_method
 
-BUILTIN = [row.name for row in ordhc.list_plugins() if (row.kind, row.plugin) == ("method", "ordhc")]
+BUILTIN = [row.name for row in ordhc.plugins.list_plugins() if (row.kind, row.plugin) == ("method", "ordhc")]
 
 #: Linkages, each of which breaks the promise of its name.
 WRONG = '''
@@ -69,11 +70,11 @@ def test_methods_without_registration():
     spec = MethodSpec(name="mine", summary="x", similarity="mulk3", linkage="complete", refine="dasgupta")
     check_method(spec)
     check_method(spec, normalize=False)
-    with pytest.raises(ordhc.InputError, match="there is no parameter 'colour'"):
+    with pytest.raises(InputError, match="there is no parameter 'colour'"):
         check_method(spec, colour=1)
-    with pytest.raises(ordhc.InputError, match="no check is named 'colour'"):
+    with pytest.raises(InputError, match="no check is named 'colour'"):
         check_method(spec, skip=["colour"])
-    with pytest.raises(ordhc.InputError, match="unknown linkage"):
+    with pytest.raises(InputError, match="unknown linkage"):
         check_method(MethodSpec(name="mine", summary="x", linkage="nothing"))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import ordhc
 from ordhc.cli import group
+from ordhc.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 SITE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
@@ -184,5 +185,5 @@ def test_what_contradictions_and_weights_do():
         ordhc.similarity(ordhc.Triplets(answers, n), "mulk3", normalize=False) for answers in (some, rows)
     )
     assert np.array_equal(plain, contradicted)
-    with pytest.raises(ordhc.InputError, match="no tree satisfies"):
+    with pytest.raises(InputError, match="no tree satisfies"):
         ordhc.cluster(ordhc.Triplets(rows, n), method="build")

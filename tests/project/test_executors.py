@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, _ordhc, _workers
+from ordhc import _ordhc, _workers
+from ordhc.errors import InputError
 from support.executors import Backwards, Losing, Twice
 from support.random_data import planted, random_comparisons
 

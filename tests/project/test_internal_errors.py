@@ -11,7 +11,7 @@ import pytest
 
 import ordhc
 from ordhc._version import ISSUES
-from ordhc.errors import InternalError
+from ordhc.errors import InternalError, MissingExtraError
 from support.processes import run
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +88,7 @@ def test_imports_that_fail_are_told_apart(capsys, monkeypatch):
     for error, code in (
         (ImportError("cannot import name 'x' from 'ordhc.tree'", name="ordhc.tree"), 3),
         (ImportError("libblas.so: cannot open shared object file", name="scipy"), 2),
-        (ordhc.MissingExtraError.of("a picture", "matplotlib", "plot"), 2),
+        (MissingExtraError.of("a picture", "matplotlib", "plot"), 2),
     ):
 
         def broken(*_, error=error, **__):

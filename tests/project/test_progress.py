@@ -12,8 +12,8 @@ from ordhc import Dendrogram
 from ordhc.asking.salvage import salvage
 from ordhc.io import read_answers
 
-T, LABELS = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=8, seed=1)
-Q, _ = ordhc.simulate_planted(1000, levels=2, leaves_per_cluster=5, quadruplets=True, seed=1)
+T, LABELS = ordhc.datasets.planted(4000, levels=2, leaves_per_cluster=8, seed=1)
+Q, _ = ordhc.datasets.planted(1000, levels=2, leaves_per_cluster=5, quadruplets=True, seed=1)
 TREE = ordhc.cluster(T, method="adds3-al+spr")
 S = ordhc.similarity(T)
 X = np.random.default_rng(0).normal(size=(40, 5)) + 3
@@ -79,8 +79,8 @@ CALLS = {
     "bootstrap refined": lambda p: ordhc.bootstrap(T, refine=True, n_resamples=2, progress=p),
     "select": lambda p: ordhc.select(T, ["adds3-al", "adds3-al+spr"], folds=2, progress=p),
     "learn": lambda p: ordhc.learn(ordhc.oracles.from_tree(TREE), 32, progress=p),
-    "pca": lambda p: ordhc.pca(X, 2, progress=p),
-    "simulate_planted": lambda p: ordhc.simulate_planted(1000, progress=p),
+    "pca": lambda p: ordhc.similarities.pca(X, 2, progress=p),
+    "planted": lambda p: ordhc.datasets.planted(1000, progress=p),
     "score revenue": lambda p: ordhc.score(TREE, T, progress=p),
     "score satisfied": lambda p: ordhc.score(TREE, T, "satisfied", progress=p),
     "score ari": lambda p: ordhc.score(TREE, LABELS[:, 0], "ari", progress=p),
@@ -94,10 +94,10 @@ CALLS = {
     "from_newick": lambda p: Dendrogram.from_newick(TREE.to_newick(), progress=p),
     "as_dendrogram": lambda p: ordhc.as_dendrogram(TREE.to_linkage_matrix(), progress=p),
     "as_dendrogram of text": lambda p: ordhc.as_dendrogram(TREE.to_newick(), progress=p),
-    "read_triplets csv": lambda p: ordhc.read_triplets("t.csv", progress=p),
-    "read_triplets npz": lambda p: ordhc.read_triplets("t.npz", progress=p),
-    "read_triplets npy": lambda p: ordhc.read_triplets("t.npy", progress=p),
-    "read_quadruplets": lambda p: ordhc.read_quadruplets("q.csv", progress=p),
+    "read_triplets csv": lambda p: ordhc.io.read_triplets("t.csv", progress=p),
+    "read_triplets npz": lambda p: ordhc.io.read_triplets("t.npz", progress=p),
+    "read_triplets npy": lambda p: ordhc.io.read_triplets("t.npy", progress=p),
+    "read_quadruplets": lambda p: ordhc.io.read_quadruplets("q.csv", progress=p),
     "read_answers": lambda p: read_answers("odd.csv", "odd-one-out", progress=p),
     "write_comparisons csv": lambda p: ordhc.write_comparisons(T, "new.csv.gz", progress=p),
     "write_comparisons npz": lambda p: ordhc.write_comparisons(T, "new.npz", progress=p),
@@ -122,7 +122,7 @@ def test_progress_never_falls_and_ends_at_one(name):
 
 @pytest.fixture(scope="module")
 def many():
-    return ordhc.simulate_planted(400_000, levels=3, leaves_per_cluster=220, seed=1)[0]
+    return ordhc.datasets.planted(400_000, levels=3, leaves_per_cluster=220, seed=1)[0]
 
 
 @pytest.mark.parametrize("settings", [{"refine": True}, {"method": "adds3-al+spr"}])
@@ -133,14 +133,14 @@ def test_progress_moves_while_subtrees_do(many, settings):
 
 def test_progress_moves_within_folds():
     """With two fits in all there is more to tell than when they end."""
-    t, _ = ordhc.simulate_planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
+    t, _ = ordhc.datasets.planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
     told = told_by(lambda p: ordhc.select(t, ["consistency"], folds=2, progress=p))
     for low, high in ((0.01, 0.49), (0.5, 0.98)):
         assert len({share for share in told if low < share < high}) >= 2
 
 
 def test_progress_moves_within_resamples():
-    t, _ = ordhc.simulate_planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
+    t, _ = ordhc.datasets.planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
     told = told_by(lambda p: ordhc.bootstrap(t, method="consistency", n_resamples=1, progress=p))
     for low, high in ((0.01, 0.48), (0.5, 0.97)):
         assert len({share for share in told if low < share < high}) >= 2
@@ -171,7 +171,7 @@ def test_an_error_in_progress_stops_the_work():
 
     for work in (
         lambda: ordhc.metrics.satisfied(TREE, T, progress=stop),
-        lambda: ordhc.simulate_planted(1000, progress=stop),
+        lambda: ordhc.datasets.planted(1000, progress=stop),
         lambda: ordhc.score(TREE, LABELS[:, 0], "ari", progress=stop),
     ):
         with pytest.raises(KeyboardInterrupt):

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, OrdhcWarning, _progress
+from ordhc import _progress
+from ordhc.errors import InputError, OrdhcWarning
 from support.modules import PUBLIC
 from support.processes import printed
 
-T, LABELS = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, seed=1)
+T, LABELS = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=8, seed=1)
 TREE = ordhc.cluster(T, method="adds3-al+spr")
 
 #: They hand it on to what shows it.
@@ -127,7 +128,7 @@ def test_a_coroutine_shows_its_progress(bars):
 def test_progress_is_true_false_none_or_callable(odd):
     for work in (
         lambda: ordhc.cluster(T, progress=odd),
-        lambda: ordhc.read_triplets("nowhere.csv", progress=odd),
+        lambda: ordhc.io.read_triplets("nowhere.csv", progress=odd),
         lambda: ordhc.OrdinalClustering().fit(T.rows, progress=odd),
     ):
         with pytest.raises(InputError, match="is neither True, False nor what can be called"):

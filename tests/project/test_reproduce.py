@@ -114,7 +114,7 @@ def made_up_data(folder):
     return folder / "reviews.csv", stocks
 
 
-@pytest.mark.filterwarnings("ignore::ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore::ordhc.errors.OrdhcWarning")
 def test_recipes_of_given_data(command, tmp_path):
     reviews, stocks = made_up_data(tmp_path)
     from reproduce import given
@@ -173,7 +173,7 @@ def test_unknown_names(command):
     assert "there are dot/table1" in command("table9", code=2)
 
 
-@pytest.mark.filterwarnings("ignore::ordhc.OrdhcWarning")
+@pytest.mark.filterwarnings("ignore::ordhc.errors.OrdhcWarning")
 def test_methods_are_those_of_scipy(command):
     from reproduce import dot_errors, dot_products
 

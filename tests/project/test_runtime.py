@@ -10,6 +10,7 @@ import pytest
 
 import ordhc
 from ordhc import _ordhc
+from ordhc.errors import InputError, InternalError
 
 
 def run(script, *arguments):
@@ -32,15 +33,15 @@ def run(script, *arguments):
 
 
 def test_a_panic_is_an_ordinary_exception_that_says_how_to_report_it(capfd):
-    with pytest.raises(ordhc.InternalError) as caught:
+    with pytest.raises(InternalError) as caught:
         _ordhc.panic("all is lost")
     assert isinstance(caught.value, RuntimeError)
-    assert not issubclass(ordhc.InternalError, ordhc.InputError)
+    assert not issubclass(InternalError, InputError)
     for part in ("all is lost", ordhc.__version__, "please report it", "/issues"):
         assert part in str(caught.value)
     assert "panicked" in capfd.readouterr().err
     again = pickle.loads(pickle.dumps(caught.value))
-    assert type(again) is ordhc.InternalError
+    assert type(again) is InternalError
     assert str(again) == str(caught.value)
 
 
@@ -82,9 +83,7 @@ def test_an_array_that_somebody_overwrites_is_not_one_of_a_wrong_type(dtype):
             errors.append(error)
 
     ordhc.linkage(square, dissimilarity=False, overwrite=True, progress=meanwhile)
-    assert any(
-        isinstance(error, ordhc.InputError) and "in use by another call" in str(error) for error in errors
-    )
+    assert any(isinstance(error, InputError) and "in use by another call" in str(error) for error in errors)
 
 
 def test_arrays_of_other_types_are_named():

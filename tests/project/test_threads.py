@@ -46,7 +46,7 @@ def at_once(work, threads=THREADS):
 
 @pytest.fixture(scope="module")
 def shared():
-    answers, labels = ordhc.simulate_planted(3_000, levels=2, leaves_per_cluster=6, seed=1)
+    answers, labels = ordhc.datasets.planted(3_000, levels=2, leaves_per_cluster=6, seed=1)
     tree = ordhc.cluster(answers, method="adds3-al+spr")
     S = ordhc.similarity(answers, "adds3")
     return answers, labels, tree, S, ordhc.posterior(answers, chains=1, sweeps=4)
@@ -73,7 +73,7 @@ def works(shared):
         "cut": lambda: tree.cut(4).tobytes(),
         "split": lambda: [part.rows.tobytes() for part in answers.split(seed=3)],
         "newick": lambda: ordhc.as_dendrogram(tree.to_newick()).to_newick(),
-        "plugins": lambda: len(ordhc.list_plugins()),
+        "plugins": lambda: len(ordhc.plugins.list_plugins()),
         "plan": lambda: str(ordhc.plan(30, 0.8)),
         "learn": lambda: ordhc.learn(oracles.from_tree(tree)).to_newick(),
         "check": lambda: check_linkage("average"),

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError, Quadruplets, Triplets
+from ordhc import Quadruplets, Triplets
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.rows import changed
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
@@ -321,7 +322,7 @@ def test_whether_it_is_a_tree(monkeypatch):
 
 
 def test_whether_people_agree():
-    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
+    t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=1)
     other = np.random.default_rng(1).permutation(12)
     rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
     names = [f"<{leaf}>" for leaf in range(12)]
@@ -410,7 +411,7 @@ def test_an_interval_is_made_for_a_method_that_was_not_compared():
 
 
 def test_the_page_says_what_a_perfect_tree_would_reach():
-    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=4, sigma=0.2, seed=1)
+    t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=4, sigma=0.2, seed=1)
     r = ordhc.report(t, **FAST)
     decided = r.numbers["accuracy"]["held_out"]["decided"]
     # Of three leaves of a binary tree one is apart; a third of the questions is about that one.
@@ -445,9 +446,9 @@ def test_chains_that_have_not_mixed_are_told(monkeypatch):
         f"The chains have not mixed (R-hat above 0.5: log-likelihood {mixing['r_hat']:.2f}, noise "
     )
     assert "sweeps=600" in r.to_html()
-    with pytest.warns(ordhc.OrdhcWarning, match="the chains have not mixed"):
+    with pytest.warns(OrdhcWarning, match="the chains have not mixed"):
         ordhc.posterior(t)
-    with pytest.warns(ordhc.OrdhcWarning, match="the chains have not mixed"):
+    with pytest.warns(OrdhcWarning, match="the chains have not mixed"):
         ordhc.cluster(t, method="posterior-al")
 
 
@@ -493,7 +494,7 @@ def caption_and_names(found):
 
 @pytest.mark.parametrize("n_unanswered", [0, 1, 60, 75, 90, 160])
 def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
-    t, _ = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=10, seed=0)
+    t, _ = ordhc.datasets.planted(4000, levels=2, leaves_per_cluster=10, seed=0)
     names = [f"item {leaf}" for leaf in range(40 + n_unanswered)]
     data = ordhc.Triplets(t.rows, n_leaves=len(names), names=names)
     caption, drawn = caption_and_names(
@@ -506,7 +507,7 @@ def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
 
 @pytest.mark.parametrize(("n_clusters", "n_tips"), [(61, 61), (110, 110), (111, 110), (160, 110)])
 def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
-    t, _ = ordhc.simulate_planted(4000, levels=3, leaves_per_cluster=20, seed=0)
+    t, _ = ordhc.datasets.planted(4000, levels=3, leaves_per_cluster=20, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=160, names=[f"item {leaf}" for leaf in range(160)])
     found = ordhc.report(
         data, methods=["adds3-al"], n_resamples=0, folds=2, structure=False, n_clusters=n_clusters
@@ -518,7 +519,7 @@ def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
 
 
 def test_a_pilot_with_all_names_is_reported():
-    t, _ = ordhc.simulate_planted(100, levels=2, leaves_per_cluster=50, seed=0)
+    t, _ = ordhc.datasets.planted(100, levels=2, leaves_per_cluster=50, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=200, names=[f"item {leaf}" for leaf in range(200)])
     caption, drawn = caption_and_names(
         ordhc.report(data, methods=["adds3-al"], n_resamples=5, structure=False)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import MissingExtraError
 from ordhc.reporting.paper import browser_path
 from support.browsers import HOW, ODD
 from support.browsers import browser_path as found_browser
@@ -172,8 +173,6 @@ def test_a_browser_that_prints_nothing_is_told(report, tmp_path, monkeypatch):
     fake.write_text("#!/bin/sh\necho no display >&2\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.setenv("ORDHC_BROWSER", str(fake))
-    with pytest.raises(
-        ordhc.MissingExtraError, match=r"has printed no PDF \(no display\); write report.html"
-    ):
+    with pytest.raises(MissingExtraError, match=r"has printed no PDF \(no display\); write report.html"):
         report.save(tmp_path / "report.pdf")
     assert not (tmp_path / "report.pdf").exists()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import _ordhc
 from ordhc.comparison.rows import changed
+from ordhc.errors import InputError
 from ordhc.plugins import registry
 from support.lengths_twin import plain_adds, plain_lengths, random_answers
 
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*no answers and (is|are) merged
 )
 def test_lengths_are_those_of_plain_newton_steps(width, n, m, seed, sd, weighted):
     data, _ = random_answers(width, n, m, seed, sd, weighted)
-    assert np.allclose(ordhc.leaf_lengths(data), plain_lengths(data), atol=1e-4)
+    assert np.allclose(ordhc.similarities.leaf_lengths(data), plain_lengths(data), atol=1e-4)
 
 
 def test_quadruplets_with_a_leaf_in_both_pairs():
@@ -40,15 +41,15 @@ def test_quadruplets_with_a_leaf_in_both_pairs():
     rows = np.where((rows[:, :2].sum(1) > rows[:, 2:].sum(1))[:, None], rows[:, [2, 3, 0, 1]], rows)
     same = np.sort(rows[:, :2]) == np.sort(rows[:, 2:])
     data = ordhc.Quadruplets(rows[~same.all(1)], n_leaves=6)
-    assert np.allclose(ordhc.leaf_lengths(data), plain_lengths(data), atol=1e-4)
-    assert ordhc.leaf_lengths(data)[5] > 0.5
+    assert np.allclose(ordhc.similarities.leaf_lengths(data), plain_lengths(data), atol=1e-4)
+    assert ordhc.similarities.leaf_lengths(data)[5] > 0.5
 
 
 @pytest.mark.parametrize("sd", [1, 2])
 @pytest.mark.parametrize("width", [3, 4])
 def test_lengths_are_recovered(width, sd):
     data, truth = random_answers(width, 60, 6000, sd, sd)
-    found = ordhc.leaf_lengths(data)
+    found = ordhc.similarities.leaf_lengths(data)
     assert np.corrcoef(found[:-1], truth[:-1])[0, 1] > 0.95
     assert found[-1] == 0
     assert abs(found.mean()) < 1e-9
@@ -57,35 +58,37 @@ def test_lengths_are_recovered(width, sd):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_no_answers_no_lengths(n):
-    assert ordhc.leaf_lengths(ordhc.Triplets(np.zeros((0, 3), int), n_leaves=n)).tolist() == [0] * n
+    assert (
+        ordhc.similarities.leaf_lengths(ordhc.Triplets(np.zeros((0, 3), int), n_leaves=n)).tolist() == [0] * n
+    )
 
 
 def test_contradictions_and_answers_without_weight_say_nothing():
     both = ordhc.Triplets([(0, 1, 2), (0, 2, 1)] * 100)
     nothing = ordhc.Triplets([(0, 1, 2)] * 100, weights=np.zeros(100))
     for data in (both, nothing):
-        assert not ordhc.leaf_lengths(data).any()
+        assert not ordhc.similarities.leaf_lengths(data).any()
         tree = ordhc.cluster(data, method="adds3-al", lengths=True)
         assert tree.settings["similarity_parameters"]["lengths"] is False
 
 
 def test_separable_answers_and_leaves_without_answers():
-    found = ordhc.leaf_lengths(ordhc.Triplets([(0, 1, 2)] * 1000, n_leaves=5))
+    found = ordhc.similarities.leaf_lengths(ordhc.Triplets([(0, 1, 2)] * 1000, n_leaves=5))
     assert 2 < found[2] < 25
     assert np.isclose(found[1], -found[2])
     assert found[[0, 3, 4]].tolist() == [0, 0, 0]
     large = ordhc.Triplets([(0, 1, 2)] * 3, weights=[1e300] * 3)
-    assert np.isfinite(ordhc.leaf_lengths(large)).all()
+    assert np.isfinite(ordhc.similarities.leaf_lengths(large)).all()
 
 
 def test_leaves_renumbered_and_rows_shuffled():
     data, _ = random_answers(3, 30, 3000, 5)
     number = RNG.permutation(31)
     rows = RNG.permutation(number[data.rows])
-    found = ordhc.leaf_lengths(ordhc.Triplets(rows, n_leaves=31))
-    assert np.allclose(found[number], ordhc.leaf_lengths(data), atol=1e-6)
+    found = ordhc.similarities.leaf_lengths(ordhc.Triplets(rows, n_leaves=31))
+    assert np.allclose(found[number], ordhc.similarities.leaf_lengths(data), atol=1e-6)
     same = ordhc.Triplets(RNG.permutation(data.rows), n_leaves=31)
-    assert np.array_equal(ordhc.leaf_lengths(same), ordhc.leaf_lengths(data))
+    assert np.array_equal(ordhc.similarities.leaf_lengths(same), ordhc.similarities.leaf_lengths(data))
     one = ordhc.cluster(data, method="adds3-al+lengths+spr")
     other = ordhc.cluster(ordhc.Triplets(rows, n_leaves=31), method="adds3-al+lengths+spr")
     assert ordhc.metrics.robinson_foulds(other.relabel(np.argsort(number)), one) == 0
@@ -96,14 +99,16 @@ def test_rows_of_one_answer_are_one_answer():
     odd = np.sort(odd, axis=1)[:, ::-1]
     data = ordhc.Triplets.from_odd_one_out(odd, n_leaves=8)
     halved = ordhc.Triplets(data.rows, n_leaves=8, weights=np.full(1000, 0.5))
-    assert ordhc.leaf_lengths(data).any()
-    assert np.allclose(ordhc.leaf_lengths(data), ordhc.leaf_lengths(halved), atol=1e-9)
+    assert ordhc.similarities.leaf_lengths(data).any()
+    assert np.allclose(
+        ordhc.similarities.leaf_lengths(data), ordhc.similarities.leaf_lengths(halved), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("width", [3, 4])
 def test_adds_of_answers_weighted_by_what_lengths_leave_open(width):
     data, _ = random_answers(width, 12, 900, 3, weighted=True)
-    expected = plain_adds(data, ordhc.leaf_lengths(data))
+    expected = plain_adds(data, ordhc.similarities.leaf_lengths(data))
     name = f"adds{width}"
     S = ordhc.similarity(data, name, lengths=True)
     assert np.allclose(S, expected, atol=1e-2)
@@ -125,12 +130,12 @@ def test_methods_and_settings_say_whether_lengths_were_used():
     assert plain.settings["similarity_parameters"]["lengths"] is False
     four = ordhc.cluster(random_answers(4, 10, 900, 1)[0], method="adds4-al+lengths+spr")
     assert four.settings["method"] == "adds4-al+lengths+spr"
-    with pytest.raises(ordhc.InputError, match="lengths is 'yes', not True, False or None"):
+    with pytest.raises(InputError, match="lengths is 'yes', not True, False or None"):
         ordhc.cluster(data, method="adds3-al", lengths="yes")
 
 
 def test_data_without_lengths_have_the_same_tree_to_the_bit():
-    data, _ = ordhc.simulate_planted(3600, seed=0)
+    data, _ = ordhc.datasets.planted(3600, seed=0)
     for method in ("adds3-al", "adds3-al+spr"):
         plain = ordhc.cluster(data, method=method)
         for lengths in (None, True):
@@ -151,8 +156,8 @@ def test_bootstrap_and_select_weigh_answers_of_each_resample():
 
 
 def test_vectors_and_sessions_have_no_leaf_lengths():
-    with pytest.raises(ordhc.InputError, match="not ndarray"):
-        ordhc.leaf_lengths(np.eye(3))
+    with pytest.raises(InputError, match="not ndarray"):
+        ordhc.similarities.leaf_lengths(np.eye(3))
 
 
 def test_answers_of_two_people_with_the_same_numbers_are_two_answers():
@@ -160,7 +165,7 @@ def test_answers_of_two_people_with_the_same_numbers_are_two_answers():
     own = np.arange(60)
     apart = ordhc.Triplets(rows, answers=own)
     both = ordhc.Triplets(rows, answers=own % 30, groups=np.repeat(["ann", "bob"], 30))
-    assert np.array_equal(ordhc.leaf_lengths(both), ordhc.leaf_lengths(apart))
+    assert np.array_equal(ordhc.similarities.leaf_lengths(both), ordhc.similarities.leaf_lengths(apart))
 
 
 def test_a_similarity_of_others_may_be_adds_without_lengths(monkeypatch):
@@ -178,7 +183,7 @@ def test_a_similarity_of_others_may_be_adds_without_lengths(monkeypatch):
 @pytest.mark.parametrize("layout", ["square", "condensed", "sparse"])
 def test_whole_numbers_are_refused_where_lengths_weigh_answers(layout):
     data, _ = random_answers(3, 12, 900, 3)
-    with pytest.raises(ordhc.InputError, match="dtype is int64, but these similarities are no whole numbers"):
+    with pytest.raises(InputError, match="dtype is int64, but these similarities are no whole numbers"):
         ordhc.similarity(data, lengths=True, layout=layout, dtype="int64")
     even, _ = random_answers(3, 12, 900, 3, sd=0)
     found = ordhc.similarity(even, lengths=None, layout=layout, dtype="int64")
@@ -190,7 +195,9 @@ def test_repeated_answers_are_weights():
     times = RNG.integers(0, 4, len(data))
     repeated = data[np.repeat(np.arange(len(data)), times)]
     weighted = changed(data, weights=times.astype(float))
-    assert np.array_equal(ordhc.leaf_lengths(repeated), ordhc.leaf_lengths(weighted))
+    assert np.array_equal(
+        ordhc.similarities.leaf_lengths(repeated), ordhc.similarities.leaf_lengths(weighted)
+    )
     assert np.array_equal(ordhc.similarity(repeated, lengths=True), ordhc.similarity(weighted, lengths=True))
 
 
@@ -226,7 +233,7 @@ def test_resamples_are_trees_of_the_answers_that_were_drawn(spr, executor):
     for index, tree in enumerate(found.trees):
         sample = drawn(data, units, 5, index)
         # An answer that was drawn twice is two answers to lengths.
-        assert np.allclose(ordhc.leaf_lengths(sample), plain_lengths(sample), atol=1e-4)
+        assert np.allclose(ordhc.similarities.leaf_lengths(sample), plain_lengths(sample), atol=1e-4)
         expected = ordhc.cluster(sample, method=method, lengths=True)
         assert expected.settings["similarity_parameters"]["lengths"] is True
         assert np.array_equal(tree.merges, expected.merges)

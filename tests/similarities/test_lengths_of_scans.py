@@ -15,6 +15,7 @@ import ordhc
 from ordhc import _ordhc
 from ordhc._workers import limited_threads
 from ordhc.comparison.rows import changed
+from ordhc.errors import InputError
 from ordhc.io import blocks
 from ordhc.similarities import lengths as of_lengths
 from ordhc.similarities import streamed
@@ -231,11 +232,9 @@ def test_resamples_and_folds(tmp_path, unit, method):
 def test_whole_numbers_are_refused(tmp_path):
     scan = files(tmp_path / "some", answers(3, 12, 900, None), [])
     for layout in ("condensed", "sparse"):
-        with pytest.raises(
-            ordhc.InputError, match="dtype is int64, but these similarities are no whole numbers"
-        ):
+        with pytest.raises(InputError, match="dtype is int64, but these similarities are no whole numbers"):
             ordhc.similarity(scan, lengths=True, layout=layout, dtype="int64")
-    with pytest.raises(ordhc.InputError, match="lengths is 'yes', not True, False or None"):
+    with pytest.raises(InputError, match="lengths is 'yes', not True, False or None"):
         ordhc.cluster(scan, method="adds3-al", lengths="yes")
 
 

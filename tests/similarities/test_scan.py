@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.io import blocks
 from ordhc.similarities import blockwise, streamed
 from support.random_data import random_comparisons
@@ -113,7 +113,7 @@ def test_as_everything_at_once(tmp_path, monkeypatch, ending, named, weighted, q
         )
     kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
     whole = write(tmp_path / "all.csv", rows, columns, weights=weights, persons=persons)
-    twin = (ordhc.read_quadruplets if quadruplets else ordhc.read_triplets)(whole)
+    twin = (ordhc.io.read_quadruplets if quadruplets else ordhc.io.read_triplets)(whole)
     whole.unlink()
     assert isinstance(twin, kind)
     scan = ordhc.scan(tmp_path, quadruplets=quadruplets)
@@ -230,9 +230,7 @@ def test_rows_that_cannot_be_used(tmp_path, monkeypatch):
         with pytest.raises(InputError, match="leaf 6 is outside 0..=5") as found:
             ordhc.similarity(ordhc.scan(folder, n_leaves=6))
         scan = ordhc.scan(folder, skip_bad=True)
-        with pytest.warns(
-            ordhc.OrdhcWarning, match="1 of 600 rows are bad and passed over: .*leaf 4 occurs twice"
-        ):
+        with pytest.warns(OrdhcWarning, match="1 of 600 rows are bad and passed over: .*leaf 4 occurs twice"):
             assert len(scan) == 599
         assert len(scan.read()) == 599
 
@@ -243,7 +241,7 @@ def test_missing_leaves_are_counted_once(tmp_path, monkeypatch):
     write(tmp_path / "a.csv", rows, ["anchor", "near", "far"])
     write(tmp_path / "b.parquet", rows, ["anchor", "near", "far"])
     scan = ordhc.scan(tmp_path)
-    with pytest.warns(ordhc.OrdhcWarning, match="20 of 200 rows have a missing leaf \\(20 `NA`\\)") as found:
+    with pytest.warns(OrdhcWarning, match="20 of 200 rows have a missing leaf \\(20 `NA`\\)") as found:
         assert len(scan) == 180
     ordhc.similarity(scan)
     assert len(found) == 1
@@ -331,7 +329,7 @@ def test_any_text_in_any_blocks(tmp_path_factory, rows, size, quoted):
             except InputError as error:
                 return error.reason.split(";")[0].split("(")[0], error.line
 
-    expected = told(lambda: ordhc.read_triplets(folder / "a.csv"))
+    expected = told(lambda: ordhc.io.read_triplets(folder / "a.csv"))
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch, size, 7)
         found = told(lambda: ordhc.scan(folder / "a.csv").read())

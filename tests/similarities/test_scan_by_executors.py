@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.similarities import spilled
 from support.executors import Backwards, Losing, Twice, dask_cluster
 from support.random_data import random_comparisons
@@ -190,9 +190,7 @@ def test_a_spill_after_signals(tmp_path, signum):
         assert list(spill.iterdir()) == []
         return
     assert list(spill.iterdir()) != []
-    with pytest.warns(
-        ordhc.OrdhcWarning, match="removed what calls have left that were killed: ordhc-spill-"
-    ):
+    with pytest.warns(OrdhcWarning, match="removed what calls have left that were killed: ordhc-spill-"):
         ordhc.similarity(scan, layout="sparse", spill=spill)
     assert list(spill.iterdir()) == []
 

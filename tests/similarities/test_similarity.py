@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import ordhc
+from ordhc.errors import InputError
 from support.comparisons import comparisons
 from support.processes import printed
 
@@ -42,7 +43,7 @@ def test_adds4_is_the_formula(q):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", np.int32])
 @pytest.mark.parametrize("layout", ["square", "condensed"])
 def test_types_agree(dtype, layout):
-    t = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=5)[0]
+    t = ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=5)[0]
     S = ordhc.similarity(t, layout=layout, dtype=dtype)
     assert S.dtype == np.dtype(dtype)
     np.testing.assert_array_equal(S, ordhc.similarity(t, layout=layout))
@@ -68,18 +69,18 @@ def test_arguments_are_checked():
         ({"dtype": "int32"}, "floating-point"),
         ({"power": 2}, "no parameter 'power'"),
     ]:
-        with pytest.raises(ordhc.InputError) as error:
+        with pytest.raises(InputError) as error:
             ordhc.similarity(t, **arguments)
         assert part in str(error.value)
-    with pytest.raises(ordhc.InputError, match="takes triplets, not Quadruplets"):
+    with pytest.raises(InputError, match="takes triplets, not Quadruplets"):
         ordhc.similarity(ordhc.Quadruplets([(0, 1, 2, 3)]), "adds3")
-    with pytest.raises(ordhc.InputError, match="not list"):
+    with pytest.raises(InputError, match="not list"):
         ordhc.similarity([(0, 1, 2)])
 
 
 THREADS = """
 import hashlib, numpy as np, ordhc
-t = ordhc.simulate_planted(400_000, levels=3, leaves_per_cluster=30, seed=4)[0]
+t = ordhc.datasets.planted(400_000, levels=3, leaves_per_cluster=30, seed=4)[0]
 weighted = ordhc.Triplets(t.rows, weights=np.random.default_rng(0).random(len(t)))
 wide = ordhc.Triplets(t.rows * 12, n_leaves=2900, weights=weighted.weights)
 digest = hashlib.sha256()

@@ -6,7 +6,7 @@ import ordhc
 
 
 def plain_lengths(data):
-    """As `ordhc.leaf_lengths`, by plain Newton steps over single rows."""
+    """As `ordhc.similarities.leaf_lengths`, by plain Newton steps over single rows."""
     n, rows = data.n_leaves, data.rows.astype(int)
     weights = np.ones(len(rows)) if data.weights is None else data.weights.copy()
     if data.answers is not None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 
 import ordhc
+from ordhc.errors import OrdhcWarning
 from support import twins
 from support.comparisons import comparisons
 from support.trees import clusters_of
@@ -79,7 +80,7 @@ def clustered(data, method, **options):
     """The tree; exactly leaves without an answer are warned of."""
     if len(twins.mentioned(data.rows, data.weights)) == data.n_leaves:
         return ordhc.cluster(data, method=method, **options)
-    with pytest.warns(ordhc.OrdhcWarning):
+    with pytest.warns(OrdhcWarning):
         return ordhc.cluster(data, method=method, **options)
 
 

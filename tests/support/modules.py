@@ -11,7 +11,10 @@ PUBLIC = (
     "ordhc.metrics",
     "ordhc.oracles",
     "ordhc.plotting",
+    "ordhc.plugins",
     "ordhc.progress",
+    "ordhc.results",
+    "ordhc.similarities",
     "ordhc.specs",
     "ordhc.testing",
 )

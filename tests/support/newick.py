@@ -6,8 +6,8 @@ import warnings
 
 from hypothesis import strategies as st
 
-import ordhc
 from ordhc import Dendrogram
+from ordhc.errors import OrdhcWarning
 from support.trees import members
 
 # All that has a meaning in Newick text, and some that has none.
@@ -71,7 +71,7 @@ def dendrograms(draw, scales=SCALES):
 def read_newick(text, **options):
     """A tree, whatever its text makes us warn of."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         return Dendrogram.from_newick(text, **options)
 
 

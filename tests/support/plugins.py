@@ -24,7 +24,7 @@ def good(name, alpha="0.5"):
 
 def rows_of(plugin):
     """What `list_plugins` says of a distribution."""
-    return [row for row in ordhc.list_plugins() if row.plugin == plugin]
+    return [row for row in ordhc.plugins.list_plugins() if row.plugin == plugin]
 
 
 def the_row(plugin):

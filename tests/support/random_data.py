@@ -27,7 +27,7 @@ def planted(times, seed=0, **model):
     """Triplets of the planted model, `times` as many as pairs of leaves, and the labels of the leaves."""
     settings = {"levels": 2, "leaves_per_cluster": 8, "delta": 0.15, "seed": seed, **model}
     n = 2 ** settings["levels"] * settings["leaves_per_cluster"]
-    return ordhc.simulate_planted(int(times * n**2), **settings)
+    return ordhc.datasets.planted(int(times * n**2), **settings)
 
 
 def comparisons_of(n, width, rng):

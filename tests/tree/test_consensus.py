@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError, metrics
+from ordhc import Dendrogram, metrics
+from ordhc.errors import InputError
 from support import metric_twins as naive
 from support.newick import read_newick
 

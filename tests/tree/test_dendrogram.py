@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.errors import InputError
 from ordhc.testing.strategies import dendrograms
 from ordhc.tree.parts import lca_size
 from support.trees import members
@@ -88,7 +89,7 @@ def test_matches_by_name_when_scoring():
     tree = ordhc.cluster(t, method="adds3-al+spr")
     read = Dendrogram.from_newick("((bus,car),(dog,cat));")
     assert ordhc.score(read, t) == ordhc.score(tree, t) == 6
-    with pytest.raises(ordhc.InputError, match="different names"):
+    with pytest.raises(InputError, match="different names"):
         ordhc.score(Dendrogram.from_newick("((a,b),(c,d));"), t)
 
 
@@ -120,7 +121,7 @@ def test_bad_input_is_explained():
         (lambda: lca_size(Dendrogram([(0, 1)], [1]), -1, 0), "leaf -1 is outside"),
         (lambda: Dendrogram([(0, 1)], [1]).relabel([0, 0]), "permutation"),
     ]:
-        with pytest.raises(ordhc.InputError) as error:
+        with pytest.raises(InputError) as error:
             make()
         assert part in str(error.value)
 

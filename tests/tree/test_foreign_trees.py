@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage, to_tree
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.testing.strategies import dendrograms
 from support.newick import dendrograms as any_dendrograms
 from support.trees import nests, tree_of
@@ -35,7 +36,7 @@ def test_graphs_come_back(nest, random):
 @given(any_dendrograms())
 def test_graphs_have_all_of_a_tree(tree):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         found = ordhc.as_dendrogram(tree.to_networkx())
     assert found == tree
     assert found.scale == tree.scale
@@ -75,9 +76,9 @@ def test_graphs_with_lengths():
 
 @pytest.mark.parametrize("edges", [[(0, 1), (2, 1)], [(0, 1), (1, 0)], [(0, 1), (2, 3)]])
 def test_graphs_that_are_no_trees(edges):
-    with pytest.raises(ordhc.InputError, match="the networkx graph is no rooted tree"):
+    with pytest.raises(InputError, match="the networkx graph is no rooted tree"):
         ordhc.as_dendrogram(networkx.DiGraph(edges))
-    with pytest.raises(ordhc.InputError, match="has no root"):
+    with pytest.raises(InputError, match="has no root"):
         ordhc.as_dendrogram(networkx.Graph(edges))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
 from ordhc.tree.tables import as_nested_json
 
@@ -179,5 +180,5 @@ def test_scipy_has_the_heights_of_all_pairs():
     assert back.contract(ties=True) == tree
     assert ordhc.as_dendrogram(hierarchy.to_tree(Z)).replace(names=NAMES).contract(ties=True) == tree
     for kind in ("shape", "lengths"):
-        with pytest.raises(ordhc.InputError, match="the tree has"):
+        with pytest.raises(InputError, match="the tree has"):
             made(kind).to_linkage_matrix()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import InputError
+from ordhc.errors import InputError
 from ordhc.testing.strategies import dendrograms
 
 

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError
+from ordhc import Dendrogram
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.parts import lca_size
 from support.trees import clusters_of, members, random_nest, renumbered, tree_of
 
@@ -31,7 +32,7 @@ ANY_FLOAT = (
 
 def quietly(call, *args, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         return call(*args, **options)
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError
+from ordhc import Dendrogram
+from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
 from support.newick import dendrograms
 

@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError
+from ordhc import Dendrogram
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 from ordhc.tree.tables import as_nested_json
 from support.newick import clades, dendrograms, read_newick
 from support.trees import members
@@ -115,7 +116,7 @@ def test_subtrees_keep_all(tree, random):
 def quietly(call, *args, **options):
     """The result of a cut that may have fewer clusters than asked for, which is a warning."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         return call(*args, **options)
 
 
@@ -350,10 +351,10 @@ def test_missing_packages_are_named(monkeypatch):
     tree = read_newick("(a,b);")
     for package in ("pandas", "polars", "pyarrow"):
         monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(ordhc.MissingExtraError, match=f"pip install {package}"):
+        with pytest.raises(MissingExtraError, match=f"pip install {package}"):
             tree.to_frame(package)
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ordhc.MissingExtraError, match=r"ordhc\[trees\]"):
+    with pytest.raises(MissingExtraError, match=r"ordhc\[trees\]"):
         tree.to_networkx()
     with pytest.raises(InputError, match="backend"):
         tree.to_frame("excel")

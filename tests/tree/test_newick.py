@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.errors import InputError
 from support.newick import LENGTHS, NAMES, clades, dendrograms, read_newick
 
 dendropy = pytest.importorskip("dendropy")
@@ -146,7 +147,7 @@ def none_if_nan(value):
 @given(st.text("(),:;'[]_&=12.ab \n\\é", max_size=25) | st.text(max_size=25))
 def test_no_text_does_harm(text):
     tree = None
-    with contextlib.suppress(ordhc.InputError):
+    with contextlib.suppress(InputError):
         tree = read_newick(text)
     if tree is not None:
         assert read_newick(tree.to_newick()) == tree

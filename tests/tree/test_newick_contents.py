@@ -8,6 +8,7 @@ import pytest
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.errors import InputError, OrdhcWarning
 from support.newick import clades, read_newick
 
 
@@ -29,7 +30,7 @@ def test_support_names_lengths_and_degrees():
     assert shape.to_newick() == "((a,b),c)x;"
     assert shape.to_newick(heights=True) == "((a,b),c)x;"
     for have in ("heights", "lengths"):
-        with pytest.raises(ordhc.InputError, match="neither heights nor lengths"):
+        with pytest.raises(InputError, match="neither heights nor lengths"):
             getattr(shape, have)
 
 
@@ -116,16 +117,16 @@ def test_trees_that_are_not_ultrametric(tmp_path, recwarn):
     assert tree.scale == "lengths"
     np.testing.assert_array_equal(tree.lengths, [1, 2, 3, 1, np.nan])
     assert tree.to_newick() == text
-    with pytest.raises(ordhc.InputError, match="lengths but no heights: leaf 0 is 2 from the root, leaf . 3"):
+    with pytest.raises(InputError, match="lengths but no heights: leaf 0 is 2 from the root, leaf . 3"):
         tree.heights  # noqa: B018
     assert tree.root.height is None
     (tmp_path / "t.nwk").write_text(text)
     assert ordhc.read_tree(tmp_path / "t.nwk") == tree
     assert not recwarn.list
-    with pytest.warns(ordhc.OrdhcWarning, match="1 of 4 branches have no length") as caught:
+    with pytest.warns(OrdhcWarning, match="1 of 4 branches have no length") as caught:
         assert Dendrogram.from_newick("((a:1,b):1,c:2);").to_newick() == "((a:1,b):1,c:2);"
     assert caught[0].filename == __file__
-    with pytest.warns(ordhc.OrdhcWarning, match="one child are passed over with their labels `x y`"):
+    with pytest.warns(OrdhcWarning, match="one child are passed over with their labels `x y`"):
         found = Dendrogram.from_newick("((a:1,b:1):1)'x y';")
     assert found.to_newick() == "(a:1,b:1):1;"
     # Numbers with few digits.
@@ -189,15 +190,15 @@ def test_parents_are_checked():
         ([3, 3, 3, -1], {"heights": [1], "leaf_heights": [1, 2, nan]}, "leaf 2 has the height NaN"),
         ([3, 3, 3, -1], {"leaf_heights": [1, 2, 3]}, "neither heights nor lengths"),
     ]:
-        with pytest.raises(ordhc.InputError) as error:
+        with pytest.raises(InputError) as error:
             Dendrogram.from_parents(parents, **options)
         assert part in str(error.value)
         if not options:
             n = max(1, len(np.setdiff1d(np.arange(np.size(parents)), parents)))
-            with pytest.raises(ordhc.InputError) as error:
+            with pytest.raises(InputError) as error:
                 ordhc.as_dendrogram({"n_leaves": n, "parents": parents})
             assert part in str(error.value)
-    with pytest.raises(ordhc.InputError, match="n_leaves is 3, but the parents of 3 nodes have 2 leaves"):
+    with pytest.raises(InputError, match="n_leaves is 3, but the parents of 3 nodes have 2 leaves"):
         ordhc.as_dendrogram({"n_leaves": 3, "parents": [2, 2, -1]})
 
 
@@ -220,13 +221,13 @@ def test_deep_trees_and_long_names():
         ("('\x1b[31m','\x1b[31m');", r"`\u{1b}[31m` occurs twice"),
         (f"(a,b){long} {long};", "is not expected here"),
     ]:
-        with pytest.raises(ordhc.InputError) as error:
+        with pytest.raises(InputError) as error:
             read_newick(text)
         assert part in str(error.value)
         assert len(str(error.value)) < 200
         assert "\x1b" not in str(error.value)
     for names in (["a", long], ["a", "\x1b"], ["a", "b", long]):
-        with pytest.raises(ordhc.InputError) as error:
+        with pytest.raises(InputError) as error:
             read_newick("(a,b);", names=names)
         assert len(str(error.value)) < 200
         assert "\x1b" not in str(error.value)

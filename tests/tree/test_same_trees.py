@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc import metrics
+from ordhc.errors import InputError
 from support.newick import SCALES
 from support.random_data import comparisons_of
 from support.trees import clusters_of, members, random_nest, renumbered, tree_of
@@ -81,7 +82,7 @@ def of_measured(function):
     def called(tree, asked):
         if tree.scale != "shape":
             return function(tree, asked)
-        with pytest.raises(ordhc.InputError, match="neither heights nor lengths"):
+        with pytest.raises(InputError, match="neither heights nor lengths"):
             function(tree, asked)
         return None
 

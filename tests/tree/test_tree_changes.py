@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError
+from ordhc import Dendrogram
+from ordhc.errors import InputError
 from support import metric_twins as naive
 
 QUICK = settings(deadline=None, max_examples=100)

@@ -8,6 +8,7 @@ from sklearn.cluster import AgglomerativeClustering
 
 import ordhc
 from ordhc import metrics
+from ordhc.errors import InputError
 from ordhc.plugins import registry
 from support import metric_twins as naive
 
@@ -95,7 +96,7 @@ EACH = pytest.mark.parametrize(
 
 def test_all_metrics_are_here():
     assert set(SCORES) == {
-        row.name for row in ordhc.list_plugins() if (row.plugin, row.kind) == ("ordhc", "metric")
+        row.name for row in ordhc.plugins.list_plugins() if (row.plugin, row.kind) == ("ordhc", "metric")
     }
     # Scores of predictions are no scores of trees.
     assert set(SCORES) == set(metrics.__all__) - {"KendallTau", "Satisfied", "tree_distances", "log_loss"}
@@ -106,7 +107,7 @@ def test_score_is_the_function(name, reference, options):
     assert same(
         ordhc.score(TREE, reference, name, **options), getattr(metrics, name)(TREE, reference, **options)
     )
-    with pytest.raises(ordhc.InputError, match=f"metric '{name}' has no parameter 'depth'; its parameters: "):
+    with pytest.raises(InputError, match=f"metric '{name}' has no parameter 'depth'; its parameters: "):
         ordhc.score(TREE, reference, metric=name, depth=3)
     default = registry.get("metric", name).parameters
     assert all(default[key] != value for key, value in options.items())
@@ -115,9 +116,9 @@ def test_score_is_the_function(name, reference, options):
 def test_scores_by_default():
     assert ordhc.score(TREE, TRIPLETS) == metrics.triplet_revenue(TREE, TRIPLETS)
     assert ordhc.score(TREE, QUADRUPLETS) == metrics.quadruplet_revenue(TREE, QUADRUPLETS)
-    with pytest.raises(ordhc.InputError, match="give a metric for ndarray: aari, answer_accuracy, ari"):
+    with pytest.raises(InputError, match="give a metric for ndarray: aari, answer_accuracy, ari"):
         ordhc.score(TREE, LABELS)
-    with pytest.raises(ordhc.InputError, match=r"unknown metric 'arii' \(did you mean ari or aari\?\)"):
+    with pytest.raises(InputError, match=r"unknown metric 'arii' \(did you mean ari or aari\?\)"):
         ordhc.score(TREE, LABELS, metric="arii")
 
 
@@ -357,10 +358,10 @@ def test_square_data_frames_name_leaves(index, columns, names):
 
 def test_rows_and_columns_of_other_names():
     for columns, part in [(NAMES[::-1], "in another order"), ([*NAMES[:-1], "x"], "of other names")]:
-        with pytest.raises(ordhc.InputError, match=f"the data frame has columns {part} than rows: row"):
+        with pytest.raises(InputError, match=f"the data frame has columns {part} than rows: row"):
             ordhc.linkage(Frame(SQUARE, NAMES, columns), dissimilarity=False)
     # A table that is not square has its own error.
-    with pytest.raises(ordhc.InputError, match=r"shape \(3, 2\)"):
+    with pytest.raises(InputError, match=r"shape \(3, 2\)"):
         ordhc.linkage(Frame(np.zeros((3, 2)), ["a", "b", "c"], ["x", "y"]), dissimilarity=False)
 
 

@@ -32,7 +32,7 @@ def page(compared):
 
 
 def test_the_card_follows_the_answers(comparing):
-    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=4, seed=1)
+    t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=4, seed=1)
     (few,) = comparing.look(t[:40])
     assert few.text == "Appears after 100 answers; there are 40."
     assert "there are 40" in page(few)
@@ -54,7 +54,7 @@ def test_the_card_follows_the_answers(comparing):
 
 def test_large_studies_are_left_to_the_command(comparing, monkeypatch):
     monkeypatch.setattr(module, "_MOST_SECONDS", 0.0)
-    t, _ = ordhc.simulate_planted(300, levels=2, leaves_per_cluster=4, seed=1)
+    t, _ = ordhc.datasets.planted(300, levels=2, leaves_per_cluster=4, seed=1)
     assert "run ordhc structure study.ordhc" in comparing.look(t)[0].text
     other = Comparing(GROUPS)
     assert "run ordhc people-groups study.ordhc" in other.look(t)[0].text
@@ -62,7 +62,7 @@ def test_large_studies_are_left_to_the_command(comparing, monkeypatch):
 
 
 def test_answers_of_a_learner_and_failures_are_told(comparing, monkeypatch, caplog):
-    t, _ = ordhc.simulate_planted(200, levels=2, leaves_per_cluster=4, seed=1)
+    t, _ = ordhc.datasets.planted(200, levels=2, leaves_per_cluster=4, seed=1)
     learnt = ordhc.Triplets(t.rows, n_leaves=t.n_leaves, adaptive=True)
     assert "A learner chose the questions" in page(when_done(comparing, learnt))
     one = ordhc.Triplets(np.tile(t.rows[:1], (150, 1)), n_leaves=t.n_leaves)
@@ -77,7 +77,7 @@ def test_answers_of_a_learner_and_failures_are_told(comparing, monkeypatch, capl
 
 
 def test_groups_of_people_are_named():
-    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
+    t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=1)
     other = np.random.default_rng(1).permutation(12)
     rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
     people = [f"<p{number}>" for number in np.repeat(np.arange(12), 50)]
@@ -103,7 +103,7 @@ def test_groups_of_people_are_named():
 
 
 def test_closing_ends_a_comparison():
-    t, _ = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=8, seed=1)
+    t, _ = ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=8, seed=1)
     found = Comparing(STRUCTURE)
     found.look(t)
     found.close()

@@ -19,7 +19,8 @@ from ordhc_collect.web.server import opened
 from studies import make_study
 
 import ordhc
-from support.processes import command_here
+from ordhc.errors import SkippedRowsWarning
+from support.processes import command_line
 
 RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
 
@@ -93,7 +94,7 @@ def exported(study, how):
 
 
 def command(*arguments):
-    found = command_here(*arguments)
+    found = command_line(*arguments)
     assert found.returncode == 0, found.stderr
     return found
 
@@ -193,7 +194,7 @@ def test_exported_triplets_say_what_the_session_says(study, tmp_path):
     _, _, data = study
     path = tmp_path / "triplets.csv"
     path.write_text(exported(study, "triplets"))
-    read = ordhc.read_triplets(path)
+    read = ordhc.io.read_triplets(path)
     with ordhc.Session(data) as session:
         kept = session.comparisons()
     assert read.adaptive
@@ -304,7 +305,7 @@ def test_every_export_gives_the_same_answers(study, tmp_path, how, format):
     _, _, data = study
     path = tmp_path / f"{how}.csv"
     path.write_text(exported(study, how))
-    with pytest.warns(ordhc.errors.SkippedRowsWarning, match="heldout"):
+    with pytest.warns(SkippedRowsWarning, match="heldout"):
         read = ordhc.read_answers(path, format=format)
     with ordhc.Session(data) as session:
         kept = session.comparisons()

@@ -14,6 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import ordhc
 from ordhc._ordhc import EmbeddingLoss
+from ordhc.errors import InputError
 
 PARAMETERS = {"tste": 1.5, "ste": None, "forte": None, "ckl": 0.05, "gnmds": None, "soe": 0.7}
 
@@ -112,7 +113,7 @@ def published_descent(rows, n, start, alpha, iterations):
 
 @pytest.mark.parametrize("n_components", [2, 3])
 def test_the_papers_solver_is_the_published_descent(n_components):
-    triplets, _ = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=8, seed=3)
+    triplets, _ = ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=8, seed=3)
     rows, n = triplets.rows.astype(int), triplets.n_leaves
     # Steps that grow until they fail magnify rounding in the end.
     for iterations, rtol in ((60, 1e-9), (400, 1e-3)):
@@ -129,7 +130,7 @@ def test_the_papers_solver_is_the_published_descent(n_components):
 
 @pytest.fixture(scope="module")
 def planted():
-    return ordhc.simulate_planted(6000, levels=2, leaves_per_cluster=10, delta=0.15, seed=2)
+    return ordhc.datasets.planted(6000, levels=2, leaves_per_cluster=10, delta=0.15, seed=2)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -164,7 +165,7 @@ def test_forte_s_two_solvers_find_the_same(planted):
 
 
 def test_the_best_restart_wins():
-    triplets, _ = ordhc.simulate_planted(600, levels=3, leaves_per_cluster=3, seed=4)
+    triplets, _ = ordhc.datasets.planted(600, levels=3, leaves_per_cluster=3, seed=4)
     losses = []
     for at in range(4):
         start = np.random.default_rng([9, at]).normal(size=(24, 2))
@@ -257,34 +258,34 @@ def test_progress_rises_to_one_and_may_stop(planted):
     ],
 )
 def test_bad_settings_are_named(settings, text):
-    with pytest.raises(ordhc.InputError, match=text):
+    with pytest.raises(InputError, match=text):
         embed([(0, 1, 2)], **settings)
 
 
 def test_scores_need_fitting_answers(planted):
     found = embed(planted[0])
-    with pytest.raises(ordhc.InputError, match="triplets of 3 leaves for 40 points"):
+    with pytest.raises(InputError, match="triplets of 3 leaves for 40 points"):
         found.score(ordhc.Triplets([(0, 1, 2)]))
-    with pytest.raises(ordhc.InputError, match="no triplets"):
+    with pytest.raises(InputError, match="no triplets"):
         found.score(ordhc.Triplets([], n_leaves=40))
 
 
 def test_the_engine_checks_its_arguments():
     rows = np.array([[0, 1, 2]], np.int32)
-    with pytest.raises(ordhc.InputError, match="2 points for 3 leaves"):
+    with pytest.raises(InputError, match="2 points for 3 leaves"):
         EmbeddingLoss(rows, None, 3, "ste", None).evaluate(np.zeros((2, 3)))
-    with pytest.raises(ordhc.InputError, match="ste has no parameter, but 1 is given"):
+    with pytest.raises(InputError, match="ste has no parameter, but 1 is given"):
         EmbeddingLoss(rows, None, 3, "ste", 1.0)
-    with pytest.raises(ordhc.InputError, match="alpha = NaN is outside"):
+    with pytest.raises(InputError, match="alpha = NaN is outside"):
         EmbeddingLoss(rows, None, 3, "tste", float("nan"))
-    with pytest.raises(ordhc.InputError, match=r"point at \[0, 1\] is NaN"):
+    with pytest.raises(InputError, match=r"point at \[0, 1\] is NaN"):
         EmbeddingLoss(rows, None, 3, "ste", None).evaluate(np.array([[0, np.nan], [0, 0], [1, 1]]))
-    with pytest.raises(ordhc.InputError, match="rows of 3 leaves"):
+    with pytest.raises(InputError, match="rows of 3 leaves"):
         EmbeddingLoss(np.array([[0, 1, 0, 2]], np.int32), None, 3, "ste", None)
 
 
 def test_starts_by_an_executor():
-    triplets, _ = ordhc.simulate_planted(1500, levels=2, leaves_per_cluster=4, seed=1)
+    triplets, _ = ordhc.datasets.planted(1500, levels=2, leaves_per_cluster=4, seed=1)
     expected = embed(triplets, "ckl", restarts=4, seed=2)
     with ThreadPoolExecutor(3) as executor:
         found = embed(triplets, "ckl", restarts=4, seed=2, executor=executor)
@@ -294,7 +295,7 @@ def test_starts_by_an_executor():
 
 # --- progress --------------------------------------------------------------------------------
 
-T, _ = ordhc.simulate_planted(1500, levels=2, leaves_per_cluster=6, seed=1)
+T, _ = ordhc.datasets.planted(1500, levels=2, leaves_per_cluster=6, seed=1)
 FEW = {"max_iterations": 60}
 CALLS = {
     "embed": (lambda p: embed(T, progress=p), 10),

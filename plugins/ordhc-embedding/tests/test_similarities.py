@@ -11,6 +11,7 @@ from ordhc_embedding import choose_n_components, embed, expected_similarities
 from ordhc_embedding.models import MODELS
 
 import ordhc
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.testing import check_similarity
 
 NAMES = [*MODELS, "completion"]
@@ -18,7 +19,7 @@ NAMES = [*MODELS, "completion"]
 
 @pytest.fixture(scope="module")
 def planted():
-    return ordhc.simulate_planted(6000, levels=2, leaves_per_cluster=10, delta=0.15, seed=2)
+    return ordhc.datasets.planted(6000, levels=2, leaves_per_cluster=10, delta=0.15, seed=2)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,9 +46,9 @@ def test_measures_are_of_the_points_as_they_are(planted):
     for measure, S in expected.items():
         found = ordhc.similarity(triplets, "ckl", n_components=3, seed=4, measure=measure)
         np.testing.assert_allclose(found, S, rtol=1e-9, atol=1e-9)
-    with pytest.raises(ordhc.InputError, match="measure is 'angle', not one of cosine, dot, sqeuclidean"):
+    with pytest.raises(InputError, match="measure is 'angle', not one of cosine, dot, sqeuclidean"):
         ordhc.similarity(triplets, "ckl", measure="angle")
-    with pytest.raises(ordhc.InputError, match="no whole numbers"):
+    with pytest.raises(InputError, match="no whole numbers"):
         ordhc.similarity(triplets, "ckl", dtype="int64")
 
 
@@ -68,13 +69,13 @@ def test_settings_of_the_paper(planted):
 
 
 def test_leaves_without_answers_are_merged_last():
-    with pytest.warns(ordhc.OrdhcWarning, match="1 leaf has no answers"):
+    with pytest.warns(OrdhcWarning, match="1 leaf has no answers"):
         tree = ordhc.cluster(ordhc.Triplets([(0, 1, 2), (1, 0, 2)], n_leaves=4), similarity="tste")
     assert 3 in tree.merges[-1]
 
 
 def test_expected_similarities_are_sums_over_all_triplets():
-    triplets, _ = ordhc.simulate_planted(150, levels=1, leaves_per_cluster=4, seed=1)
+    triplets, _ = ordhc.datasets.planted(150, levels=1, leaves_per_cluster=4, seed=1)
     for model in ("tste", "ste", "forte", "ckl"):
         found = embed(triplets, model, max_iterations=20)
         squared = ((found.points[:, None] - found.points[None]) ** 2).sum(axis=2)
@@ -92,12 +93,12 @@ def test_expected_similarities_are_sums_over_all_triplets():
             )
             expected.append(p)
         np.testing.assert_allclose(expected_similarities(found), expected, rtol=1e-9, atol=1e-9)
-    with pytest.raises(ordhc.InputError, match="gives no probabilities"):
+    with pytest.raises(InputError, match="gives no probabilities"):
         expected_similarities(embed(triplets, "soe"))
 
 
 def test_completion_finds_what_few_answers_hide():
-    triplets, labels = ordhc.simulate_planted(1600, levels=2, leaves_per_cluster=10, delta=0.15, seed=0)
+    triplets, labels = ordhc.datasets.planted(1600, levels=2, leaves_per_cluster=10, delta=0.15, seed=0)
     aari = {
         name: ordhc.score(ordhc.cluster(triplets, similarity=name), labels, metric="aari")
         for name in ("adds3", "completion")
@@ -125,7 +126,7 @@ def test_auto_is_the_dimension_that_is_chosen(planted):
     np.testing.assert_array_equal(found, ordhc.similarity(triplets, "completion", n_components=d, **settings))
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
-    with pytest.raises(ordhc.InputError, match="n_components is 'many', not a whole number or 'auto'"):
+    with pytest.raises(InputError, match="n_components is 'many', not a whole number or 'auto'"):
         ordhc.similarity(triplets, "completion", n_components="many")
     assert choose_n_components(ordhc.Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2)])) == 1
 
@@ -143,7 +144,7 @@ def test_answers_to_the_same_question_are_held_out_together(planted):
 def test_the_number_of_threads_does_not_matter():
     code = (
         "import ordhc, hashlib; from ordhc_embedding import *;"
-        "t, _ = ordhc.simulate_planted(60000, levels=2, leaves_per_cluster=25, seed=1);"
+        "t, _ = ordhc.datasets.planted(60000, levels=2, leaves_per_cluster=25, seed=1);"
         "e = embed(t, n_components=3, max_iterations=10);"
         "print(hashlib.sha256(e.points.tobytes() + expected_similarities(e).tobytes()).hexdigest())"
     )
@@ -158,7 +159,7 @@ def test_the_number_of_threads_does_not_matter():
 
 
 def test_is_discovered():
-    rows = [row for row in ordhc.list_plugins() if row.plugin == "ordhc-embedding"]
+    rows = [row for row in ordhc.plugins.list_plugins() if row.plugin == "ordhc-embedding"]
     assert [row.name for row in rows if row.kind == "similarity"] == NAMES
     assert [row.name for row in rows if row.kind == "method"] == [
         "tste-al",

@@ -11,8 +11,8 @@ from ordhc_judge import JudgeError, KeyRefusedError
 from ordhc_judge.client import LARGEST_REPLY
 from ordhc_judge.errors import BudgetError
 
-import ordhc
 from conftest import ITEMS
+from ordhc.errors import InputError
 
 KEY = "sk-te/st+KEY1234567890abcdef"
 #: How writers of JSON put a key into text: PHP, .NET, all as numbers, a text of JSON within JSON, and HTML.
@@ -70,7 +70,7 @@ def test_messages_hold_no_control_characters(served, monkeypatch):
     assert "\\x1b[2J\\x1b[31mpwn\\x07\\u202e" in str(caught.value)
     models = {"data": [{"id": "one\x1b[2J"}, {"id": "two"}]}
     monkeypatch.setattr(server, "respond", lambda *_: server._json(models))
-    with ordhc_judge.Judge(server.url, None, ITEMS) as judge, pytest.raises(ordhc.InputError) as several:
+    with ordhc_judge.Judge(server.url, None, ITEMS) as judge, pytest.raises(InputError) as several:
         judge([[0, 1, 2]])
     assert str(several.value).isprintable()
 

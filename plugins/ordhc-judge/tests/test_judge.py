@@ -11,6 +11,7 @@ from ordhc_judge.testing import serve
 
 import ordhc
 from conftest import ITEMS, TREE
+from ordhc.errors import InputError
 from ordhc.testing import check_oracle
 
 
@@ -77,7 +78,7 @@ def test_a_template_of_ones_own(served):
     assert system == {"role": "system", "content": "Name the odd one by size."}
     assert user["content"].startswith('{"items"}:\n1. ')
     for wrong in ("{1} {2}", {"user": "{1}{2}{3}", "other": "x"}, {"system": "{1}{2}{3}"}, 7):
-        with pytest.raises((ordhc.InputError, TypeError)):
+        with pytest.raises((InputError, TypeError)):
             judged(server, template=wrong)
 
 
@@ -160,14 +161,14 @@ def test_names(served):
     with judged(server, named) as judge:
         assert judge.names[0] == "n0"
         backwards = ordhc.learn(judge, list(named)[::-1], p=1)
-        with pytest.raises(ordhc.InputError, match="no item 'other'"):
+        with pytest.raises(InputError, match="no item 'other'"):
             ordhc.learn(judge, [*list(named)[1:], "other"], p=1)
     with judged(server) as judge:
         assert (ordhc.learn(judge, ITEMS[::-1], p=1).names) == tuple(ITEMS[::-1])
         # Some names are items and some are not: nobody can know what is meant.
-        with pytest.raises(ordhc.InputError, match="no item 'other'"):
+        with pytest.raises(InputError, match="no item 'other'"):
             ordhc.learn(judge, [*ITEMS[1:], "other"], p=1)
-        with pytest.raises(ordhc.InputError, match="no item 'a'"):
+        with pytest.raises(InputError, match="no item 'a'"):
             ordhc.learn(judge, ["a", "b", "c"], p=1)
     truth = ordhc.as_dendrogram(TREE).replace(names=list(named))
     assert ordhc.metrics.robinson_foulds(backwards, truth) == 0
@@ -192,7 +193,7 @@ def test_by_name_in_python(served, tmp_path):
     settings = {"url": server.url, "model": "model", "rpm": None, "cache": str(tmp_path / "c.sqlite")}
     tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings, p=1)
     assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
-    with pytest.raises(ordhc.InputError, match="needs the address"):
+    with pytest.raises(InputError, match="needs the address"):
         ordhc.learn("judge", source=ITEMS, p=1)
 
 
@@ -264,9 +265,9 @@ def test_audits(served):
         gold = ordhc.Triplets([(0, 1, 5), (1, 0, 5), (0, 1, 5), (0, 5, 1), (3, 4, 9), (3, 9, 4)], names=ITEMS)
         assert judge.audit(gold).accuracy.total == 1
         assert judge.audit([(0, 1, 5), (2, 3, 9)]).accuracy.total == 2
-        with pytest.raises(ordhc.InputError, match="no item"):
+        with pytest.raises(InputError, match="no item"):
             judge.audit(ordhc.Triplets([("a", "b", "c")]))
-        with pytest.raises(ordhc.InputError, match="no answers"):
+        with pytest.raises(InputError, match="no answers"):
             judge.audit(ordhc.Triplets(np.zeros((0, 3), int), 3))
 
 
@@ -321,7 +322,7 @@ BAD = [
 )
 def test_bad_settings(wrong, message):
     given = {"url": "http://127.0.0.1:9/v1", "model": "m", "items": ["a", "b", "c"], **wrong}
-    with pytest.raises((ordhc.InputError, OSError), match=message) as caught:
+    with pytest.raises((InputError, OSError), match=message) as caught:
         ordhc_judge.Judge(given.pop("url"), given.pop("model"), given.pop("items"), **given)
     assert "secret" not in str(caught.value)
 
@@ -339,7 +340,7 @@ def test_bad_settings(wrong, message):
 )
 def test_bad_questions(questions, message):
     with ordhc_judge.Judge("http://127.0.0.1:9/v1", "m", ITEMS) as judge:
-        with pytest.raises(ordhc.InputError, match=message):
+        with pytest.raises(InputError, match=message):
             judge(questions)
         assert judge(np.zeros((0, 3), int)).shape == (0,)
 

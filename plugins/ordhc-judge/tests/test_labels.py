@@ -11,6 +11,7 @@ from ordhc_judge.labels import _name_in
 
 import ordhc
 from conftest import ITEMS, TREE
+from ordhc.errors import InputError
 
 NAMED = "(((0,1,2)small,(3,4)large)forest,((5,6)water,(7,(8,9)wings)air)others,((10,11),(12,13)));"
 
@@ -145,7 +146,7 @@ def test_mistakes(served):
         (ITEMS, {"url": server.url, "model": "m", "min_size": 1}, "min_size = 1"),
         (ITEMS, {"url": server.url, "model": "m", "examples": 0}, "examples = 0"),
     ):
-        with pytest.raises(ordhc.InputError, match=message):
+        with pytest.raises(InputError, match=message):
             ordhc_judge.label(tree, items, **settings)
 
 

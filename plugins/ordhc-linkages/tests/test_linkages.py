@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.errors import InputError
 from ordhc.testing import check_linkage
 
 NAMES = ["flexible-beta", "flexible-average", "minimum-variance", "hausdorff", "median-pairwise"]
@@ -149,18 +150,18 @@ def test_minimum_variance_of_squares_is_ward() -> None:
 
 def test_unknown_and_nonsensical_parameters() -> None:
     S = random_symmetric(4, 0)
-    with pytest.raises(ordhc.InputError, match="no parameter 'gamma'"):
+    with pytest.raises(InputError, match="no parameter 'gamma'"):
         ordhc.linkage(S, dissimilarity=False, name="flexible-beta", gamma=1)
-    with pytest.raises(ordhc.InputError, match="no parameter 'beta'"):
+    with pytest.raises(InputError, match="no parameter 'beta'"):
         ordhc.linkage(S, dissimilarity=False, name="hausdorff", beta=1)
-    with pytest.raises(ordhc.InputError, match="beta"):
+    with pytest.raises(InputError, match="beta"):
         ordhc.linkage(S, dissimilarity=False, name="flexible-average", beta="much")
-    with pytest.raises(ordhc.InputError, match="beta"):
+    with pytest.raises(InputError, match="beta"):
         ordhc.linkage(S, dissimilarity=False, name="flexible-beta", beta=float("nan"))
 
 
 def test_is_discovered() -> None:
-    rows = [row for row in ordhc.list_plugins() if row.plugin == "ordhc-linkages"]
+    rows = [row for row in ordhc.plugins.list_plugins() if row.plugin == "ordhc-linkages"]
     assert [row.name for row in rows] == NAMES
     assert {(row.kind, row.status, row.entry_point) for row in rows} == {("linkage", "ok", "linkages")}
     S = random_symmetric(5, 0)

@@ -86,7 +86,7 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     Examples
     --------
     >>> import ordhc
-    >>> estimate, lower = ordhc.estimate_p([[0, 0, 2, 0, 0] * 8, [1, 1, 1, 1, 0] * 8])
+    >>> estimate, lower = ordhc.oracles.estimate_p([[0, 0, 2, 0, 0] * 8, [1, 1, 1, 1, 0] * 8])
     >>> estimate, 0.6 < lower < 0.8
     (0.8, True)
     """

@@ -8,11 +8,11 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 
-__all__ = ["simulate_planted"]
+__all__ = ["planted"]
 
 
 @shows_progress("simulating")
-def simulate_planted(
+def planted(
     n_comparisons: int | None = None,
     *,
     levels: int = 3,
@@ -26,7 +26,7 @@ def simulate_planted(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> tuple[Triplets | Quadruplets, NDArray[np.int64]]:
-    """Comparisons from the planted hierarchical model, and the truth.
+    """Simulate comparisons from the planted hierarchical model; return them with the truth.
 
     A complete binary tree of `levels` levels over 2^levels pure clusters; the similarity of leaves
     whose clusters part at level l is normal with mean mu - (levels - l) delta and deviation sigma
@@ -35,22 +35,23 @@ def simulate_planted(
     Parameters
     ----------
     n_comparisons
-        Distinct comparisons drawn uniformly from all; by default the square of the number of leaves.
+        The number of distinct comparisons, drawn uniformly from all; by default the square of the number
+        of leaves.
     levels, leaves_per_cluster
         The planted tree: 2^levels pure clusters.
     mu, delta, sigma
-        The mean similarity within a pure cluster, how much it falls a level, and the deviation. The
-        signal-to-noise ratio is delta / sigma.
+        The mean similarity within a pure cluster, its decrease for each level, and the standard deviation.
+        The signal-to-noise ratio is delta / sigma.
     flip
         The probability that an answer is flipped.
     quadruplets
-        Compare pairs, not two leaves with an anchor.
+        Compare pairs of leaves, instead of two leaves with an anchor.
     permute
-        Number the leaves in random order, not cluster by cluster.
+        Number the leaves in random order instead of cluster by cluster.
     seed
         The same seed gives the same comparisons.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -60,7 +61,7 @@ def simulate_planted(
     Examples
     --------
     >>> import ordhc
-    >>> t, labels = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=5, seed=1)
+    >>> t, labels = ordhc.datasets.planted(500, levels=2, leaves_per_cluster=5, seed=1)
     >>> t, labels.shape
     (<Triplets: 500 of 20 leaves>, (20, 2))
     """

@@ -52,7 +52,7 @@ def simulate(
     Example:
       ordhc simulate planted.csv --levels 3 --leaves-per-cluster 10 --labels truth.csv --seed 1
     """
-    from ordhc.asking.planted import simulate_planted
+    from ordhc.asking.planted import planted
     from ordhc.io import write_comparisons
     from ordhc.io.comparisons import SUFFIXES
     from ordhc.io.files import check_outputs_apart, check_writable, suffix_of, write_bytes
@@ -64,7 +64,7 @@ def simulate(
         if path is not None:
             check_writable(path)
     with progress_bar("simulating", quiet=False) as progress:
-        data, truth = simulate_planted(
+        data, truth = planted(
             n_comparisons,
             levels=levels,
             leaves_per_cluster=leaves_per_cluster,

@@ -114,7 +114,7 @@ class Posterior:
         Examples
         --------
         >>> import ordhc
-        >>> t, _ = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=4, seed=1)
+        >>> t, _ = ordhc.datasets.planted(500, levels=2, leaves_per_cluster=4, seed=1)
         >>> p = ordhc.posterior(t, sweeps=20)
         >>> p.lengths.shape, p.tree.scale, p.dendrogram.scale
         ((16,), 'lengths', 'heights')
@@ -184,7 +184,7 @@ class Posterior:
         Examples
         --------
         >>> import ordhc
-        >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+        >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=6, seed=1)
         >>> p = ordhc.posterior(t)
         >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
         True
@@ -343,7 +343,7 @@ class Posterior:
         Examples
         --------
         >>> import ordhc
-        >>> t, _ = ordhc.simulate_planted(1000, levels=2, leaves_per_cluster=4, seed=1)
+        >>> t, _ = ordhc.datasets.planted(1000, levels=2, leaves_per_cluster=4, seed=1)
         >>> train, test = t.split(0.8)
         >>> found = ordhc.posterior(train).foretell(test)
         >>> found.total.chance, found.accuracy > 0.6, found.log_loss < 0.69
@@ -494,7 +494,7 @@ def posterior(
     Examples
     --------
     >>> import ordhc
-    >>> t, labels = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, sigma=0.05)
+    >>> t, labels = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=8, sigma=0.05)
     >>> p = ordhc.posterior(t)
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
     (32, 200, True)

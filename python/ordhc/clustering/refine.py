@@ -120,7 +120,7 @@ def refine(
     Examples
     --------
     >>> import ordhc
-    >>> t, labels = ordhc.simulate_planted(240**2, seed=1)
+    >>> t, labels = ordhc.datasets.planted(240**2, seed=1)
     >>> tree = ordhc.cluster(t, method="adds3-al")
     >>> better = ordhc.refine(tree, t)
     >>> ordhc.score(better, t) > ordhc.score(tree, t)

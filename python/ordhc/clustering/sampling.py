@@ -42,7 +42,7 @@ def seconds_of(data: Triplets | Quadruplets) -> float:
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(14_400, levels=3, leaves_per_cluster=30)
+    >>> t, _ = ordhc.datasets.planted(14_400, levels=3, leaves_per_cluster=30)
     >>> 2 < seconds_of(t) < 6
     True
     """

@@ -235,7 +235,7 @@ def bootstrap(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(500, levels=1, leaves_per_cluster=6, sigma=0.02)
+    >>> t, _ = ordhc.datasets.planted(500, levels=1, leaves_per_cluster=6, sigma=0.02)
     >>> b = ordhc.bootstrap(t, n_resamples=50)
     >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
     (1.0, 50, True)

@@ -234,7 +234,7 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(2400, levels=2, leaves_per_cluster=8)
+    >>> t, _ = ordhc.datasets.planted(2400, levels=2, leaves_per_cluster=8)
     >>> 10 < seconds_needed(t) < 40
     True
     """

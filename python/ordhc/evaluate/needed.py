@@ -170,8 +170,8 @@ def plan(
     n_leaves
         How many things are compared.
     accuracy
-        The share of answers to random questions that are right, from 0.6 to 1; `ordhc.estimate_p` tells it
-        from repeated questions. Chance would be 1/3.
+        The share of answers to random questions that are right, from 0.6 to 1; `ordhc.oracles.estimate_p`
+        tells it from repeated questions. Chance would be 1/3.
     target
         The score to be reached.
     score

@@ -267,7 +267,7 @@ def people_groups(
     Examples
     --------
     >>> import numpy as np, ordhc
-    >>> t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
+    >>> t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=1)
     >>> other = np.random.default_rng(1).permutation(12)
     >>> rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
     >>> both = ordhc.Triplets(rows, n_leaves=12, groups=np.repeat(np.arange(12), 50))

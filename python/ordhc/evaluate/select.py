@@ -340,7 +340,7 @@ def select(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+    >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=6, seed=1)
     >>> found = ordhc.select(t, ["adds3-al", "mulk3-al"])
     >>> found.best, len(found.candidates)
     ('adds3-al', 2)

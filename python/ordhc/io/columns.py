@@ -14,7 +14,7 @@ from ordhc.io.sheet import read_sheet, unknown_column
 def read_column(path: Source, column: str) -> NDArray[np.str_]:
     """One column of a file of comparisons as text, a value for each row.
 
-    Text needs a header; npz needs an array of that name. `group=` and `answer=` of `ordhc.read_triplets`
+    Text needs a header; npz needs an array of that name. `group=` and `answer=` of `ordhc.io.read_triplets`
     read whose answer a row is with the rows themselves.
 
     Examples

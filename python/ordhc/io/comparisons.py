@@ -93,7 +93,7 @@ def read_triplets(
     Examples
     --------
     >>> import io, ordhc
-    >>> ordhc.read_triplets(io.StringIO("head,winner,loser\\ncat,dog,car\\ndog,cat,car\\n")).names
+    >>> ordhc.io.read_triplets(io.StringIO("head,winner,loser\\ncat,dog,car\\ndog,cat,car\\n")).names
     ('cat', 'dog', 'car')
     """
     asked = Asked(
@@ -126,7 +126,7 @@ def read_quadruplets(
     Examples
     --------
     >>> import io, ordhc
-    >>> ordhc.read_quadruplets(io.StringIO("0,1,2,3\\n"))
+    >>> ordhc.io.read_quadruplets(io.StringIO("0,1,2,3\\n"))
     <Quadruplets: 1 of 4 leaves>
     """
     asked = Asked(

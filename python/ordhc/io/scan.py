@@ -373,7 +373,7 @@ def files_of(paths: Any) -> list[str]:
     first: dict[str, str] = {}
     for path in found:
         if not _has_suffix(path):
-            told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.read_triplets reads others"
+            told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.io.read_triplets reads others"
             raise InputError(told, path=name_of(path))
         if first.setdefault(os.path.realpath(path), path) is not path:
             raise InputError("is there twice; its rows would count twice", path=name_of(path))

@@ -18,7 +18,7 @@ def log_loss(predicted: Any, comparisons: Triplets | Quadruplets | ArrayLike) ->
     Parameters
     ----------
     predicted
-        Anything with `predict`, as an `ordhc.Posterior`, or the (m,) probabilities themselves.
+        Anything with `predict`, as an `ordhc.results.Posterior`, or the (m,) probabilities themselves.
     comparisons
         `Triplets` or `Quadruplets`, or rows of leaf ids for what predicts; better answers that were not seen
         before.

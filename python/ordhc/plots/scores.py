@@ -129,7 +129,7 @@ def compare(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+    >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=6, seed=1)
     >>> ax = ordhc.plots.compare(ordhc.select(t, ["adds3-al", "mulk3-al"], folds=2))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['adds3-al', 'mulk3-al']

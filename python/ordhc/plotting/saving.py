@@ -40,7 +40,7 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
     >>> d = ordhc.Dendrogram([(0, 1)], [0.5])
     >>> save_plot(d, "tree.pdf", texts={"0": "purrs"})
     Traceback (most recent call last):
-    ordhc.InputError: texts is an option of html pages; .pdf files have no such option
+    ordhc.errors.InputError: texts is an option of html pages; .pdf files have no such option
     """
     from ordhc.io.files import name_of, write_bytes
 

@@ -352,7 +352,7 @@ def list_plugins() -> list[Registered]:
     Examples
     --------
     >>> import ordhc
-    >>> [row.name for row in ordhc.list_plugins() if row.plugin == "ordhc" and row.kind == "oracle"]
+    >>> [row.name for row in ordhc.plugins.list_plugins() if row.plugin == "ordhc" and row.kind == "oracle"]
     ['tree', 'similarity', 'vectors', 'recorded', 'person']
     """
     return list(_load().rows)

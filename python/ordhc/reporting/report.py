@@ -217,7 +217,7 @@ def report(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(300, levels=1, leaves_per_cluster=5, sigma=0.02)
+    >>> t, _ = ordhc.datasets.planted(300, levels=1, leaves_per_cluster=5, sigma=0.02)
     >>> r = ordhc.report(t, methods=["adds3-al", "mulk3-al"], n_resamples=20)
     >>> r
     <Report: 10 items, 300 answers, mulk3-al>

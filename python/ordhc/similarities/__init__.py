@@ -1,1 +1,10 @@
-"""From data to similarities of all pairs of leaves."""
+"""Similarities of all pairs of leaves, from comparisons or vectors: the parts of `ordhc.similarity`."""
+
+from ordhc.similarities.lengths import leaf_lengths
+from ordhc.similarities.pca import pca
+
+__all__ = ["leaf_lengths", "pca"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

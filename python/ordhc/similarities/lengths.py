@@ -76,7 +76,7 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
     --------
     >>> import ordhc
     >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)] * 20)
-    >>> ordhc.leaf_lengths(t).argmax()
+    >>> ordhc.similarities.leaf_lengths(t).argmax()
     np.int64(2)
     """
     if not isinstance(data, Triplets | Quadruplets):

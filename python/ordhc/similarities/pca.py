@@ -68,7 +68,7 @@ def pca(
     >>> import numpy as np
     >>> import ordhc
     >>> X = np.array([[1.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 0.0, 2.0]])
-    >>> ordhc.pca(X, 2).shape, ordhc.pca(X, "rank").shape
+    >>> ordhc.similarities.pca(X, 2).shape, ordhc.similarities.pca(X, "rank").shape
     ((3, 2), (3, 3))
     """
     progress = _checks.callback("progress", progress)

@@ -73,10 +73,10 @@ def similarity(
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the builder: ``normalize`` of "mulk3" (by default true); ``lengths`` of "adds3" and
-        "adds4": False (the default) takes all leaves for equally typical; True weighs an answer that
-        lengths of leaves (`ordhc.leaf_lengths`) give the probability p 2 (1 - p) times as much; None does
-        so where the standard deviation of lengths is at least .25. A scan is read once more for lengths, and
-        each of its rows is one answer.
+        "adds4": False (the default) takes all leaves for equally typical; True weighs an answer that lengths
+        of leaves (`ordhc.similarities.leaf_lengths`) give the probability p 2 (1 - p) times as much; None
+        does so where the standard deviation of lengths is at least .25. A scan is read once more for lengths,
+        and each of its rows is one answer.
 
     Returns
     -------

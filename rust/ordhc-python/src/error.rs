@@ -31,7 +31,7 @@ Examples
 >>> import ordhc
 >>> try:
 ...     ordhc.Triplets([[0, 1, 2], [0, 1, 1]])
-... except ordhc.InputError as error:
+... except ordhc.errors.InputError as error:
 ...     error.row, error.leaves
 (1, ((0, 1, 1),))
 "

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from ordhc import InputError, OrdhcWarning
+from ordhc.errors import InputError, OrdhcWarning
 from support.mistakes.files import contents
 from support.processes import run
 

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import InputError, Triplets
+from ordhc import Triplets
 from ordhc._ordhc import expected_adds3
 from ordhc.comparison.units import questions_of
+from ordhc.errors import InputError
 from ordhc.progress import Progress, part, shows_progress
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
@@ -94,7 +95,7 @@ def choose_n_components(
     --------
     >>> import ordhc
     >>> from ordhc_embedding import choose_n_components
-    >>> triplets, _ = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=5, seed=1)
+    >>> triplets, _ = ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=5, seed=1)
     >>> choose_n_components(triplets) in range(1, 7)
     True
     """

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from ordhc import InputError, Triplets
+from ordhc import Triplets
 from ordhc._ordhc import EmbeddingLoss
+from ordhc.errors import InputError
 from ordhc.executors import as_executor, run_tasks
 from ordhc.progress import Progress, shows_progress
 from ordhc_embedding.models import MODELS, Model
@@ -153,7 +154,7 @@ def embed(
     --------
     >>> import numpy as np, ordhc
     >>> from ordhc_embedding import embed
-    >>> triplets, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=5, seed=1)
+    >>> triplets, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=5, seed=1)
     >>> found = embed(triplets, "tste", n_components=2)
     >>> found.points.shape, found.converged
     ((20, 2), True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ordhc import InputError
+from ordhc.errors import InputError
 
 __all__ = ["MODELS", "Model"]
 

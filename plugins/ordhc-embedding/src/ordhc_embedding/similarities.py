@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordhc
-from ordhc import InputError, Triplets
+from ordhc import Triplets
+from ordhc.errors import InputError
 from ordhc.progress import Progress, part
 from ordhc.specs import SimilaritySpec
 from ordhc_embedding.completion import completed

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ordhc
-from ordhc.errors import InputError
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.progress import Progress, shows_progress
 from ordhc_judge.report import Share
 
@@ -212,7 +212,7 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
     """Questions, the odd one out last, and a tree to tell distances by; no questions of a tree."""
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
-        gold = ordhc.read_tree(gold) if is_tree else ordhc.read_triplets(gold)
+        gold = ordhc.read_tree(gold) if is_tree else ordhc.io.read_triplets(gold)
     if isinstance(gold, np.ndarray | list | tuple) and np.ndim(gold) == 2 and np.shape(gold)[1] == 3:
         gold = ordhc.Triplets(gold)
     if not isinstance(gold, ordhc.Triplets):
@@ -221,7 +221,7 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
         raise InputError("the gold has no answers")
     with warnings.catch_warnings():
         # That answers are few matters little where they only tell near from far.
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        warnings.simplefilter("ignore", OrdhcWarning)
         tree = ordhc.cluster(gold)
     return _without_doubts(gold), tree
 

@@ -165,7 +165,7 @@ class Structure:
         Examples
         --------
         >>> import ordhc
-        >>> t, _ = ordhc.simulate_planted(800, levels=2, leaves_per_cluster=4, seed=1)
+        >>> t, _ = ordhc.datasets.planted(800, levels=2, leaves_per_cluster=4, seed=1)
         >>> ax = ordhc.structure(t, folds=2).plot(support=False)
         """
         return self.tree.plot(ax, **{"marked": [each.label for each in self.misfits], **options})
@@ -308,7 +308,7 @@ def structure(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(3000, levels=3, leaves_per_cluster=6, seed=1)
+    >>> t, _ = ordhc.datasets.planted(3000, levels=3, leaves_per_cluster=6, seed=1)
     >>> found = ordhc.structure(t)
     >>> found.verdict.kind, found.tree_share.value > 0.9
     ('tree', True)

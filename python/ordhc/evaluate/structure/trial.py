@@ -128,7 +128,7 @@ def seconds_needed(data: Triplets | Quadruplets, folds: int) -> float:
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8)
+    >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=8)
     >>> 1 < seconds_needed(t, 5) < 10
     True
     """

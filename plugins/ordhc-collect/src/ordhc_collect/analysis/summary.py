@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import Dendrogram, Posterior, Quadruplets, Session, Triplets
+from ordhc import Dendrogram, Quadruplets, Session, Triplets
 from ordhc.asking.people import Person
 from ordhc.reporting.typical import typical_items
+from ordhc.results import Posterior
 from ordhc_collect.analysis.tree import agreeing, model_of, tree_of, wilson
 from ordhc_collect.study.model import Study
 

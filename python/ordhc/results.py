@@ -1,0 +1,38 @@
+"""The classes of what the verbs of ordhc return.
+
+Each is made by a function or a method, which is where its use is shown. They are here for type annotations
+and `isinstance`.
+"""
+
+from ordhc.asking.analysis import Analysed
+from ordhc.asking.people import Person
+from ordhc.asking.questions import Questions
+from ordhc.asking.remaining import Status
+from ordhc.asking.rules import Rules
+from ordhc.clustering.posterior import Posterior
+from ordhc.evaluate.bootstrap import Bootstrap
+from ordhc.evaluate.needed import StudyPlan
+from ordhc.evaluate.people_groups import PeopleGroups
+from ordhc.evaluate.select import Candidate, Selection
+from ordhc.evaluate.structure import Structure
+from ordhc.reporting.report import Report
+
+__all__ = [
+    "Analysed",
+    "Bootstrap",
+    "Candidate",
+    "PeopleGroups",
+    "Person",
+    "Posterior",
+    "Questions",
+    "Report",
+    "Rules",
+    "Selection",
+    "Status",
+    "Structure",
+    "StudyPlan",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
