@@ -122,7 +122,7 @@ CALLS = {
     "cluster": (ordhc.cluster, {"data": T}),
     "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
     "describe": (ordhc.describe, {"tree": TREE, "X": X}),
-    "estimate_p": (ordhc.oracles.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
+    "oracles.estimate_p": (ordhc.oracles.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
     "linkage": (ordhc.linkage, {"S": S, "dissimilarity": False}),

@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.similarities.pca import select_dimension
+from ordhc.similarities.principal import select_dimension
 
 
 def positive(n, p, seed=0, dtype=np.float64):
@@ -361,7 +361,7 @@ def test_scores_are_of_vectors_that_are_not_centred():
 def test_truncated_decompositions_equal_full_ones(monkeypatch):
     X = positive(60, 50)
     full = ordhc.similarities.pca(X, 4)
-    monkeypatch.setattr("ordhc.similarities.pca._SMALL", 10)
+    monkeypatch.setattr("ordhc.similarities.principal._SMALL", 10)
     np.testing.assert_allclose(ordhc.similarities.pca(X, 4), full, atol=1e-8)
     np.testing.assert_allclose(ordhc.similarities.pca(sp.csr_matrix(X), 4), full, atol=1e-8)
     assert np.array_equal(ordhc.similarities.pca(X, 4), ordhc.similarities.pca(X, 4))

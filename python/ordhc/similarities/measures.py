@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from ordhc._progress import Progress
 from ordhc.similarities.comparisons import float_type
-from ordhc.similarities.pca import pca
+from ordhc.similarities.principal import pca
 from ordhc.similarities.vectors import distances, manhattan_distances, normalized
 
 __all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot"]
