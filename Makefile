@@ -62,10 +62,11 @@ unit-test:
 	cargo test --quiet --locked --package ordhc --lib $(if $(MODULES),-- $(MODULES:%=%::))
 
 # These use the engine as `make demo` has compiled it: with the bindings named, features of dependencies are the same.
+# rustdoc does not understand the jobserver of make.
 engine-test: $(STAMPS)/package
 	$(call say,Compiling and running the engine's other tests and examples: half a minute)
 	cargo test --quiet --locked --package ordhc --package ordhc-python --release --test '*' --examples
-	cargo test --quiet --locked --package ordhc --package ordhc-python --release --doc
+	MAKEFLAGS= cargo test --quiet --locked --package ordhc --package ordhc-python --release --doc
 
 # Processes that run tests side by side.
 WORKERS ?= auto

@@ -60,7 +60,7 @@ def tree_of(labels):
 
 def asked(oracle, n, counts, rng):
     """Answers to random questions, so many in all."""
-    recorded, found = ordhc.oracles.recording(oracle), []
+    recorded, found = ordhc.oracles.Recording(oracle), []
     for count in counts:
         recorded(np.array([rng.permutation(n)[:3] for _ in range(count - recorded.n_questions)]))
         found.append(recorded.comparisons(n))

@@ -131,7 +131,7 @@ class People:
 
 def trees_at_random(people, n, checks, seed, method):
     rng = np.random.default_rng([seed, 2])
-    oracle = ordhc.oracles.recording(people)
+    oracle = ordhc.oracles.Recording(people)
     asked = 0
     for check in checks:
         oracle(questions(n, check - asked, rng))

@@ -102,7 +102,7 @@ def asked(method, oracle, n, checks, seed, **settings):
 
 def at_random(oracle, n, checks, seed, question="odd", **how):
     rng = np.random.default_rng(seed)
-    recorded = ordhc.oracles.recording(oracle)
+    recorded = ordhc.oracles.Recording(oracle)
     trees = []
     for before, check in zip((0, *checks), checks, strict=False):
         rows = np.array([rng.permutation(n)[:3] for _ in range(check - before)])
@@ -258,7 +258,7 @@ def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
             asker = ordhc.Learner(n, "uncertain", among=oracle.known, seed=seed)
             order = rng.permutation(oracle.known)
             for method, curve in found.items():
-                asked, curve_here = ordhc.oracles.recording(oracle), []
+                asked, curve_here = ordhc.oracles.Recording(oracle), []
                 for check in checks:
                     while asked.n_questions < check:
                         some = min(50, check - asked.n_questions)

@@ -18,7 +18,7 @@ sizes = np.array([5, 10, 20, 35, 50, 75, 100])
 asked = []
 for n in sizes:
     truth = ordhc.cluster(features[:n], method="cosine-al")
-    oracle = ordhc.oracles.counting(ordhc.oracles.from_tree(truth))
+    oracle = ordhc.oracles.Counting(ordhc.oracles.from_tree(truth))
     found = ordhc.learn(oracle, list(truth.names))
     assert ordhc.metrics.robinson_foulds(found, truth) == 0
     asked.append(oracle.n_questions)

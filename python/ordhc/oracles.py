@@ -7,10 +7,11 @@ and give 1 or -1.
 
 from ordhc.asking.answers import estimate_p
 from ordhc.asking.sources import from_similarity, from_tree, from_vectors, person, recorded
-from ordhc.asking.wrappers import counting, majority, noisy, recording, workers
+from ordhc.asking.wrappers import Counting, Recording, majority, noisy, workers
 
 __all__ = [
-    "counting",
+    "Counting",
+    "Recording",
     "estimate_p",
     "from_similarity",
     "from_tree",
@@ -19,7 +20,6 @@ __all__ = [
     "noisy",
     "person",
     "recorded",
-    "recording",
     "workers",
 ]
 

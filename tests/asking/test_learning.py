@@ -34,7 +34,7 @@ SHAPES = ["uniform", "yule", "balanced", "caterpillar"]
 )
 def test_the_true_tree_is_found(kind, n, shape, seed, batch):
     truth = random_tree(n, seed, shape)
-    oracle = oracles.counting(oracles.from_tree(truth))
+    oracle = oracles.Counting(oracles.from_tree(truth))
     tree = ordhc.learn(oracle, n, batch=batch, seed=seed, **kind)
     assert same(tree, truth)
     if n > 2 and kind.get("exact"):
@@ -84,7 +84,7 @@ def test_contradictions_end():
 
 def test_budgets_and_limits():
     truth = random_tree(50, 1, "balanced")
-    oracle = oracles.counting(oracles.from_tree(truth))
+    oracle = oracles.Counting(oracles.from_tree(truth))
     tree = ordhc.learn(oracle, 50, budget=40)
     assert (oracle.n_questions, tree.n_leaves) == (40, 50)
     learner = ordhc.Learner(50, schedule="rounds", limit=7, budget=20)
@@ -105,7 +105,7 @@ def test_budgets_and_limits():
 
 
 def ordhc_questions(truth, **settings):
-    oracle = oracles.counting(truth)
+    oracle = oracles.Counting(truth)
     ordhc.learn(oracle, truth.n_leaves, **settings)
     return oracle.n_questions
 

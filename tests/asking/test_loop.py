@@ -32,7 +32,7 @@ def test_every_built_in_oracle_is_found_by_its_name():
     near = ordhc.learn("similarity", source=-distances, method="single")
     assert same(near, ordhc.cluster(POINTS, similarity="euclidean", linkage="single"))
     assert same(ordhc.learn("vectors", source=POINTS, method="single"), near)
-    keeper = oracles.recording(TRUTH)
+    keeper = oracles.Recording(TRUTH)
     ordhc.learn(keeper, seed=3)
     answers = keeper.comparisons(names=TRUTH.names)
     assert same(ordhc.learn("recorded", source=answers, seed=3), TRUTH)
@@ -121,7 +121,7 @@ def test_oracles_are_asked_about_leaves_by_name():
 
 def test_a_session_is_driven_and_goes_on(tmp_path):
     file = tmp_path / "study.ordhc"
-    asked = oracles.counting(TRUTH)
+    asked = oracles.Counting(TRUTH)
 
     def breaks(rows):
         if asked.n_questions > 5:
@@ -250,7 +250,7 @@ def test_the_event_loop_goes_on_meanwhile():
 
 def test_wrappers_of_asynchronous_oracles():
     slow = Slow(TRUTH)
-    everything = oracles.recording(oracles.majority(oracles.noisy(slow, 0.9, seed=2), 15))
+    everything = oracles.Recording(oracles.majority(oracles.noisy(slow, 0.9, seed=2), 15))
     assert same(ordhc.learn(everything, TRUTH.names, schedule="rounds"), TRUTH)
     assert everything.n_questions == len(everything.answers)
     assert slow.most > 1
@@ -261,7 +261,7 @@ def test_wrappers_of_asynchronous_oracles():
 
 def test_both_loops_ask_the_same():
     for settings in ({}, {"schedule": "rounds"}, {"p": 0.8}, {"repeat": 3}, {"budget": 4}):
-        one, other = (oracles.recording(oracles.noisy(TRUTH, 0.9, seed=1)) for _ in range(2))
+        one, other = (oracles.Recording(oracles.noisy(TRUTH, 0.9, seed=1)) for _ in range(2))
         tree = ordhc.learn(one, **settings)
         assert asyncio.run(ordhc.learn_async(other, **settings)) == tree
         assert np.array_equal(one.rows, other.rows)

@@ -29,7 +29,7 @@ def test_oracles_agree(n, seed):
     of_vectors = oracles.from_vectors(X)(rows)
     assert np.array_equal(of_vectors, oracles.from_similarity(-D)(rows))
     assert np.array_equal(oracles.from_vectors(X, "dot")(rows), oracles.from_similarity(X @ X.T)(rows))
-    triplets = oracles.recording(oracles.from_similarity(-D))
+    triplets = oracles.Recording(oracles.from_similarity(-D))
     triplets(rows)
     assert np.array_equal(oracles.recorded(triplets.comparisons())(rows), of_vectors)
     tree = ordhc.linkage(-D, dissimilarity=False)
@@ -79,12 +79,12 @@ def test_noise(wrong):
 
 def test_wrappers():
     truth = random_tree(16, 0, "balanced")
-    kept = oracles.recording(truth)
+    kept = oracles.Recording(truth)
     tree = ordhc.learn(kept, 16, schedule="balanced")
     assert same(tree, truth)
     assert kept.n_questions == len(kept.rows) == len(kept.answers) > kept.n_batches
     assert ordhc.metrics.satisfied(tree, kept.comparisons(16)).agreed == 1
-    helpers = [oracles.counting(truth) for _ in range(3)]
+    helpers = [oracles.Counting(truth) for _ in range(3)]
     assert same(ordhc.learn(helpers, 16, schedule="rounds"), truth)
     assert all(helper.n_questions > 0 for helper in helpers)
 

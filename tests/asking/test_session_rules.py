@@ -135,7 +135,7 @@ def chosen(seed=0, n=24, budget=500):
     ]
     truth = ordhc.as_dendrogram(f"((({groups[0]}),({groups[1]})),(({groups[2]}),({groups[3]})));")
     oracle = ordhc.oracles.noisy(ordhc.oracles.from_tree(truth), p=0.85, seed=seed)
-    recorded = ordhc.oracles.recording(oracle)
+    recorded = ordhc.oracles.Recording(oracle)
     ordhc.learn(recorded, learner=ordhc.Learner(n, "uncertain", seed=seed, budget=budget))
     return recorded.comparisons(n, adaptive=True)
 

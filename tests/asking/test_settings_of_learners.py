@@ -185,10 +185,10 @@ def test_learners_know_of_persistent_errors(n, p):
 
 def test_learners_know_of_noise():
     truth = tree_of_points(40, 1)
-    asked = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
+    asked = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
     tree = ordhc.learn(asked)
     assert ordhc.metrics.triplet_distance(tree, truth) <= 0.02
-    same = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
+    same = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
     assert ordhc.metrics.robinson_foulds(ordhc.learn(same, p=0.8), tree) == 0
     assert asked.n_questions == same.n_questions
 
@@ -276,12 +276,12 @@ def test_explicit_arguments_win(given, advice):
 
 
 def test_wrapped_oracles_err_as_well():
-    from ordhc.oracles import counting, from_tree, majority, noisy, workers
+    from ordhc.oracles import Counting, from_tree, majority, noisy, workers
 
     one = noisy(from_tree(TREE), 0.8)
     assert (from_tree(TREE).p, from_tree(TREE).noise) == (None, None)
     assert (one.p, one.noise) == (0.8, "independent")
-    assert (counting(one).p, counting(one).noise) == (0.8, "independent")
+    assert (Counting(one).p, Counting(one).noise) == (0.8, "independent")
     assert (noisy(one, 0.9).p, noisy(one, 0.9).noise) == (pytest.approx(0.72), "independent")
     assert noisy(from_tree(TREE), 0.3).noise is None
     # Three answers: all right, or two of them.
@@ -303,7 +303,7 @@ def test_wrapped_oracles_err_as_well():
 def test_pairs_are_compared_once(method, n):
     S = np.random.default_rng(n).random((n, n))
     S += S.T
-    asked = ordhc.oracles.recording(ordhc.oracles.from_similarity(S))
+    asked = ordhc.oracles.Recording(ordhc.oracles.from_similarity(S))
     tree = ordhc.learn(asked, n, method)
     assert len(np.unique(asked.rows, axis=0)) == len(asked.rows)
     assert ordhc.metrics.robinson_foulds(tree, ordhc.linkage(S, method, dissimilarity=False)) == 0

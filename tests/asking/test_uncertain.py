@@ -30,7 +30,7 @@ def test_fewer_questions_than_random_ones():
         uncertain.append(ordhc.metrics.aari(learner.tree(), labels))
         rng = np.random.default_rng(seed + 1)
         rows = np.array([rng.permutation(n)[:3] for _ in range(20 * n)])
-        t = oracles.recording(people(labels, seed=seed))
+        t = oracles.Recording(people(labels, seed=seed))
         t(rows)
         random.append(ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels))
         assert learner.done
@@ -226,7 +226,7 @@ def test_only_what_was_recorded_is_asked():
     oracle = oracles.recorded(t)
     known = set(map(tuple, oracle.known.tolist()))
     assert oracle.known.shape[1] == 4
-    asked = oracles.recording(oracle)
+    asked = oracles.Recording(oracle)
     # No question is one that nobody has answered: that would be an error.
     tree = ordhc.learn(asked, method="uncertain", budget=150)
     rows = list(map(tuple, asked.rows.tolist()))
@@ -236,14 +236,14 @@ def test_only_what_was_recorded_is_asked():
     # Without a budget all of it is asked, by name, too.
     names = [f"leaf {k}" for k in range(14)]
     some = ordhc.Triplets(t.rows[:60], names=names)
-    asked = oracles.recording(oracles.recorded(some))
+    asked = oracles.Recording(oracles.recorded(some))
     ordhc.learn(asked, names[::-1], "uncertain")
     assert asked.n_questions == len(oracles.recorded(some).known)
 
 
 def test_recorded_odd_ones_out_are_asked_as_such():
     truth = oracles.from_tree(random_tree(10, 1))
-    kept = oracles.recording(truth)
+    kept = oracles.Recording(truth)
     rows = np.array([[a, b, c] for a in range(10) for b in range(a) for c in range(b)])[::2]
     kept(rows)
     oracle = oracles.recorded(kept.comparisons(10))

@@ -262,8 +262,8 @@ CALLS = {
     "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
-    "oracles.counting": (
-        lambda oracle, rows: oracles.counting(oracle)(rows),
+    "oracles.Counting": (
+        lambda oracle, rows: oracles.Counting(oracle)(rows),
         {"oracle": ORACLE, "rows": ASK},
     ),
     "oracles.from_similarity": (lambda S, rows: oracles.from_similarity(S)(rows), {"S": S, "rows": ASK}),
@@ -287,8 +287,8 @@ CALLS = {
         lambda data, rows, missing="none": oracles.recorded(data, missing=missing)(rows),
         {"data": T, "rows": ASK},
     ),
-    "oracles.recording": (lambda oracle, rows: _recorded(oracle, rows), {"oracle": ORACLE, "rows": ASK}),
-    "oracles.recording.comparisons": (
+    "oracles.Recording": (lambda oracle, rows: _recorded(oracle, rows), {"oracle": ORACLE, "rows": ASK}),
+    "oracles.Recording.comparisons": (
         lambda n_leaves, names: _recorded(ORACLE, ASK, n_leaves, names),
         {"n_leaves": 4, "names": None},
     ),
@@ -300,7 +300,7 @@ CALLS = {
 
 
 def _recorded(oracle, rows, n_leaves=None, names=None):
-    asked = oracles.recording(oracle)
+    asked = oracles.Recording(oracle)
     asked(rows)
     return asked.comparisons(n_leaves, names)
 

@@ -15,7 +15,7 @@ from support.answers import levels, people
 def beside(seed, a_leaf=10, more=16):
     """AARI: expected, true, forecast, and true when there are as many answers."""
     labels = levels(3, 4, seed)
-    n, oracle = len(labels), ordhc.oracles.recording(people(labels, seed=seed))
+    n, oracle = len(labels), ordhc.oracles.Recording(people(labels, seed=seed))
     rng, posteriors, known = np.random.default_rng(seed), [], []
     for count in (a_leaf, more):
         oracle(np.array([rng.permutation(n)[:3] for _ in range(count * n)]))

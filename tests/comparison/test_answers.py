@@ -128,7 +128,7 @@ def test_sessions_and_learners_tell_whose_answers_they_are(tmp_path):
         t = session.comparisons()
     assert t.answers.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert persons(t) == ["ann"] * 2 + ["bob"] * 2 + ["ann"] * 2 + [""] * 2
-    oracle = ordhc.oracles.recording(ordhc.oracles.from_tree("((0,1),(2,3));"))
+    oracle = ordhc.oracles.Recording(ordhc.oracles.from_tree("((0,1),(2,3));"))
     ordhc.learn(oracle, 4)
     kept = oracle.comparisons()
     assert kept.answers.tolist() == np.repeat(np.arange(len(kept) // 2), 2).tolist()

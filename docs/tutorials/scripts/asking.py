@@ -42,7 +42,7 @@ zoo = pd.read_csv("../../data/zoo.csv", index_col="name")
 features = zoo.drop(columns=["class_type", "class"])
 truth = ordhc.cluster(features, method="cosine-al")
 
-oracle = ordhc.oracles.counting(ordhc.oracles.from_tree(truth))
+oracle = ordhc.oracles.Counting(ordhc.oracles.from_tree(truth))
 tree = ordhc.learn(oracle, list(zoo.index))
 print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
 
@@ -54,7 +54,7 @@ print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, trut
 # with fresh questions; the tree is wrong with probability 0.05 at most (``delta``), whatever the wrong
 # answers are, if each one is right with probability ``p`` and asking again gives a new answer.
 
-noisy = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
+noisy = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
 tree = ordhc.learn(noisy, list(zoo.index), p=0.8, delta=0.05, seed=0)
 print(noisy.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
 
@@ -62,7 +62,7 @@ print(noisy.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth
 # A certain tree is dear. Where most of a tree is enough, give a budget: ``method="uncertain"`` draws trees
 # by how likely they are, given the answers so far, and asks what they disagree about. It promises nothing.
 
-cheap = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=2))
+cheap = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=2))
 tree = ordhc.learn(cheap, list(zoo.index), method="uncertain", budget=1000, seed=0)
 wrong = ordhc.metrics.triplet_distance(tree, truth)
 print(cheap.n_questions, f"questions; {wrong:.3f} of the triplets differ")
@@ -77,7 +77,7 @@ print(cheap.n_questions, f"questions; {wrong:.3f} of the triplets differ")
 rng = np.random.default_rng(0)
 blurred = ordhc.cluster(features + rng.normal(0, 0.35, features.shape), method="cosine-al")
 blurred = blurred.replace(names=list(zoo.index))
-helper = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.9, seed=3))
+helper = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.9, seed=3))
 better = ordhc.learn(helper, prior=blurred, p=0.9, noise="persistent", budget=600)
 for name, found in [("before", blurred), ("after", better)]:
     print(f"{name:7}", f"{ordhc.metrics.triplet_distance(found, truth):.3f} of the triplets differ")

@@ -1,4 +1,4 @@
-"""Learners, which ask and are told."""
+"""Learners, which choose questions and build a tree from the answers."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,14 +33,14 @@ __all__ = [
 #: The learners by `method` and `schedule`, as the crate calls them.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
-#: What happens when a question is asked again.
+#: The answers to a repeated question: independent, or always the same.
 NOISES = ("independent", "persistent")
 OF_PAIRS = ("single", "complete", "4k-active")
-#: What may be asked: the odd one out of three, "is a closer to b than to c?", which of two pairs is closer.
+#: Kinds of questions: the odd one out of three, "is a closer to b than to c?", which of two pairs is closer.
 QUESTIONS = ("odd", "triplet", "pairs")
 METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
 
-#: Which methods have a use for a parameter that others lack; insertion with a `p` below 1 is robust.
+#: The methods that use a parameter, for parameters that some lack; insertion with `p` below 1 is robust.
 _USES = {
     "p": ("insertion", *NOISY, "revise"),
     "delta": (*NOISY, "revise"),
@@ -57,7 +57,7 @@ _USES = {
     "among": ("uncertain",),
     "question": ("uncertain",),
 }
-#: Why some methods have no p, and what helps instead.
+#: For methods without p: what to do instead.
 _INSTEAD_OF_P = {
     "uncertain": "; it learns how often answers are wrong",
     "single": "; give repeat=3 or more, to take majorities",
@@ -65,24 +65,24 @@ _INSTEAD_OF_P = {
     "4k-active": "; give repeat=3 or more, to take majorities",
 }
 
-#: Why answers have no p.
+#: The error for a p of answers that no learner weighs.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
 
 
 def method_of(settings: Mapping[str, Any]) -> str:
-    """The method of a learner with these settings."""
+    """Return the method of a learner with these settings."""
     method: str | None = settings.get("method")
     default = "insertion" if settings.get("prior") is None else "revise"
     return default if method is None else method
 
 
 def width_of(settings: Mapping[str, Any]) -> int:
-    """Return how many leaves a question of a learner with these settings has."""
+    """Return the number of leaves in a question of a learner with these settings."""
     return 4 if settings.get("method") in OF_PAIRS or settings.get("question") in QUESTIONS[1:] else 3
 
 
 def mistake_about(noise: str | None, settings: Mapping[str, Any]) -> str | None:
-    """Return what a learner with these settings has wrong about an oracle of this noise, and what helps.
+    """Return a warning if these settings of a learner do not fit the noise of an oracle, with a remedy.
 
     None if the oracle never errs (`noise` is None), if the learner is made for its errors, or if the caller
     has said that all answers are right (`p` = 1).
@@ -137,7 +137,7 @@ def _checked_question(question: str | None, among: ArrayLike | None) -> str | No
 
 
 def _checked_right(method: str, p: float | None) -> float:
-    """Return the probability that an answer is right; some methods need to be told."""
+    """Return the probability that an answer is right, which some methods require."""
     if p is None and method in NOISY:
         raise InputError(f"{method} needs p, how likely answers are right; p=1 if all of them are")
     right = 1.0 if p is None else _checks.number("p", p)
@@ -147,7 +147,7 @@ def _checked_right(method: str, p: float | None) -> float:
 
 
 def _checked_risk(delta: float | None) -> float:
-    """Return the probability that the tree may be wrong."""
+    """Return the largest probability of a wrong tree."""
     risk = 0.05 if delta is None else _checks.number("delta", delta)
     if not 0 < risk < 1:
         raise InputError(f"delta = {risk:g} must be between 0 and 1, both excluded")
@@ -200,101 +200,110 @@ def _of_quadruplets(
 
 
 class Learner:
-    """Learns a tree by asking which of three leaves is the odd one out, or which of two pairs is closer.
+    """A learner: it chooses questions about three leaves or two pairs, and builds a tree from the answers.
 
-    It does no input and output and calls nobody: `ask` gives questions, `tell` takes answers, `tree` is
-    the best tree so far. It depends on its settings, the seed and the answers only.
+    A learner does no input and output: `ask` returns questions, `tell` takes answers, `tree` is the best tree
+    so far. The questions depend only on the settings, the seed and the answers.
 
     Parameters
     ----------
     n_leaves
         The number of leaves, or their names.
     method
-        "insertion" places one leaf after the other, by binary search; "quick" divides leaves by pivots
-        and merges the parts (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4 and 1-2). Both find exactly the
-        tree that the answers come from, of any shape and degree. They ask O(n log n) questions where nodes
-        have few children, O((d / log d) n log n) where they have d: a star takes n^2 / 4.
+        For answers that are right:
 
-        For answers that are right with probability `p` only: "robust", a posterior search with fresh
-        verification; "robust-paper", the algorithm of the paper's section 5, a reference that asks a
-        hundred times as much and knows binary trees only (others are an error); "majority", which repeats
-        every question. The tree is wrong with probability at most `delta`, whatever its shape and degree
-        and whatever the wrong answers are, if each answer is right with probability `p` or more given all
-        answers before it, and the same question asked again is answered anew. With `p` < 1 "insertion" is
-        "robust".
+        * "insertion" (the default) places one leaf after another by binary search, and "quick" divides the
+          leaves by pivots and merges the parts (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4 and 1-2). Both
+          find exactly the tree from which the answers come, of any shape and degree. They ask O(n log n)
+          questions if nodes have few children, and O((d / log d) n log n) if nodes have d children: n^2 / 4
+          for a star.
 
-        "uncertain" is for answers that are the more often wrong the closer leaves are, as people's are: it
-        draws trees from the posterior given all answers so far (see `ordhc.posterior`), and asks what these
-        disagree about most, from several people at a time. How often answers are wrong it learns, of each
-        person where people are known (`tell`). Nothing is promised. It takes any answer into account,
-        whoever has chosen the question, and stops after `budget` questions, 20 for each leaf by default.
+        For answers that are right with probability `p`:
 
-        Of two pairs ask "single" and "complete", which find the single and complete linkage of
-        similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
-        equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
-        "revise" begins with a tree, `prior`, and asks where its subtrees may be elsewhere and that matters
-        most; those that answers want elsewhere move. A few questions a leaf mend most of what is wrong with
-        a tree that has most triplets right. It never asks the same three leaves twice, promises nothing, and
-        stops when nothing is worth asking, or the budget is spent. If the first answers agree with the
-        prior by chance only, it is left aside for "robust". Each batch takes O(n^2) time.
+        * "robust" searches by a posterior and verifies with fresh answers. "insertion" with `p` below 1 is
+          "robust".
+        * "robust-paper" is the algorithm of section 5 of the same paper. It asks a hundred times as many
+          questions, and is for binary trees only.
+        * "majority" repeats every question.
+
+        The tree of these is wrong with probability at most `delta`, for any shape, any degree and any wrong
+        answers, if each answer is right with probability `p` or more given all earlier answers, and a
+        repeated question gets an independent answer.
+
+        For answers of people, which are wrong more often the closer the leaves are:
+
+        * "uncertain" draws trees from the posterior given all answers so far (see `ordhc.posterior`) and asks
+          the questions about which these trees disagree most, to several people at a time. It learns the
+          share of wrong answers, for each person if people are known (`tell`). It gives no guarantee, uses
+          every answer, and stops after `budget` questions, by default 20 for each leaf.
+        * "revise" begins with the tree `prior` and asks about subtrees that may belong elsewhere. A few
+          questions for each leaf correct most errors of a tree that has most triplets right. It never asks
+          about the same three leaves twice, gives no guarantee, and stops when no question is worth asking.
+          If the first answers agree with the prior only by chance, it becomes "robust". Each batch takes
+          O(n^2) time.
+
+        For questions about two pairs:
+
+        * "single" and "complete" find the single and complete linkage of unknown similarities.
+        * "4k-active" compares pairs of leaves and landmarks with reference pairs, in one round
+          (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1-2).
     p
-        How likely an answer is right, more than 1/2 and at most 1; by default 1, but for "robust",
-        "robust-paper" and "majority", which need it. `estimate_p` estimates it from repeated questions.
+        The probability that an answer is right, more than 1/2 and at most 1. The default is 1; "robust",
+        "robust-paper" and "majority" need a value. `ordhc.oracles.estimate_p` estimates it from repeated
+        questions.
     delta
-        How likely the tree may be wrong, if answers are as `method` says; by default 0.05. Needs a `p`
-        below 1.
+        The largest probability of a wrong tree, with `p` below 1; by default 0.05.
     assume
-        Of "robust" with a `p` below 1 and independent noise: "adversarial" (the default), wrong answers may
-        be anything; "uniform" asks two thirds as much, but promises nothing: trees are wrong about as rarely
-        as `delta` says if no wrong answer is likelier than (1 - `p`) / 2, and much more often if there are
-        preferred lies.
+        For "robust" with independent noise: "adversarial" (the default) allows any wrong answers. "uniform"
+        asks two thirds as many questions without a guarantee: the tree is wrong about as rarely as `delta`
+        says if no wrong answer is likelier than (1 - `p`) / 2, and much more often if one wrong answer is
+        preferred.
     noise
-        Of "robust" and "revise", with a `p` below 1: "independent" (the default), or "persistent" if the same
-        question always gets the same answer, as from a language model: no question is asked twice, and no
-        probability is promised.
+        For "robust" and "revise" with `p` below 1: "independent" (the default), or "persistent" if the same
+        question always gets the same answer, as from a language model. Then no question is asked twice, and
+        there is no guarantee.
     schedule
-        Of "insertion" and "robust": "questions" asks the fewest questions, one leaf after the other;
-        "balanced" and "rounds" place many leaves side by side: few and fewest rounds, somewhat more
-        questions. "revise" has as many questions side by side as a twentieth, a tenth, a quarter of the
-        leaves.
+        For "insertion" and "robust": "questions" (the default) asks the fewest questions, for one leaf after
+        another. "balanced" and "rounds" place many leaves at the same time: they need few rounds, or the
+        fewest, and somewhat more questions. For "revise" they ask more questions at the same time: for
+        "questions" a twentieth, for the others a tenth and a quarter of the number of leaves.
     parallel
-        How many leaves are searched side by side. "insertion" and "revise" take it with the schedule
-        "questions" only.
+        The number of leaves that are searched at the same time. "insertion" and "revise" take it only with
+        the schedule "questions".
     exact
-        Of the schedule "questions": choose pivots as the paper does, in binary trees never more than
-        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the
-        largest entropy, which need fewer questions on average.
+        For the schedule "questions": choose pivots as the paper does. In binary trees leaf i then needs at
+        most log2(2i - 3) questions, and each question O(n) time. By default the pivots have the largest
+        entropy, which needs fewer questions on average.
     n_landmarks, q, n_references
-        Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
-        ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
+        For "4k-active": the number of landmarks, or the probability of each leaf to be one (by default ln n /
+        n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
     prior
-        A tree to begin with, from embeddings or an earlier study, in any form that `as_dendrogram` takes, or
-        the path of a file; the method then is "revise". It has the same leaves, which are found by name if
-        both sides have names. Where it has nodes of many children it says nothing of what is closer. Its
-        heights and lengths are not used. "revise" learns from the answers how typical each leaf is: an
-        untypical leaf is called the odd one out more often than its place explains.
+        The tree for "revise", in any form that `ordhc.as_dendrogram` takes, or the path of a file. It has the
+        same leaves, matched by name if both sides have names. A node of many children says nothing about
+        which of them are closer. Heights and lengths are not used. "revise" learns from the answers how
+        typical each leaf is: an untypical leaf is called the odd one out more often than its place explains.
     prior_strength
-        How much likelier the place that a subtree has in the prior is than all others together in a cluster
-        twice as large; by default 20.
+        The prior odds of the place that a subtree has in `prior`, against all other places in a cluster twice
+        as large; by default 20.
     repeat
-        Ask every question so many times, an odd number, and take the majority; a tie is "none". Of
-        "uncertain" any number, of different people in a `Session`, all of whose answers count.
+        Ask every question this number of times, an odd number, and take the majority; a tie is "none". For
+        "uncertain" any number: in a `Session` different people answer, and all answers count.
     question
-        What "uncertain" asks: "odd" (the default), which of three leaves is the odd one out; "triplet",
-        whether a leaf is closer to a second one than to a third; "pairs", which of two pairs of leaves is
-        closer. Questions of triplets have four leaves, (a, b, a, c), and are answered as those of pairs are.
-        The other methods ask for the odd one out, or about pairs, and take no other value.
+        For "uncertain": "odd" (the default), which of three leaves is the odd one out; "triplet", whether a
+        leaf is closer to a second one than to a third; "pairs", which of two pairs of leaves is closer.
+        Questions of triplets have four leaves (a, b, a, c) and are answered like those of pairs. Other
+        methods have one kind of question.
     among
-        Of "uncertain": (m, 3) or (m, 4) leaves. It asks nothing else, each as often as it stands there
-        (times `repeat`), and all of them if there is no `budget`. Those of four leaves ask which of two pairs
-        is closer; "is a closer to b than to c?" is (a, b, a, c). `ordhc.learn` takes what an oracle of
-        recorded answers knows.
+        For "uncertain": (m, 3) or (m, 4) leaves, the only questions to ask, each as often as it occurs here
+        (times `repeat`), and all of them if there is no `budget`. Four leaves ask which of two pairs is
+        closer; (a, b, a, c) asks whether a is closer to b than to c. `ordhc.learn` takes it from an oracle of
+        recorded answers.
     budget
-        Ask so many questions at most, then be done; 2**53 is no limit.
+        The largest number of questions; 2**53 means no limit.
     limit
-        At most so many questions are open at a time.
+        The largest number of questions that are open at the same time.
     seed
-        Of the order of leaves.
+        The seed of the order of leaves.
 
     Raises
     ------
@@ -357,7 +366,7 @@ class Learner:
             assume = _checks.choice("assume", assume, ("adversarial", "uniform"))
         if noise is not None:
             noise = _checks.choice("noise", noise, NOISES)
-        # Right answers are no reason to refuse p = 1; values that change nothing are as good as not given.
+        # Values that change nothing count as not given, such as p = 1.
         given = {
             "p": p if right < 1 else None,
             "delta": delta,
@@ -418,9 +427,9 @@ class Learner:
     # What was asked and answered.
 
     def ask(self, limit: int | None = None) -> Questions:
-        """At most `limit` new questions that may be answered now.
+        """Return at most `limit` new questions.
 
-        None: answers to open questions are needed first, or the learner is `done`.
+        If there are none, open questions have to be answered first, or the learner is `done`.
         """
         room = min(
             math.inf if limit is None else _checks.whole("limit", limit, at_least=0),
@@ -451,20 +460,21 @@ class Learner:
         ids
             (m,) numbers of open questions.
         answers
-            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+            (m,) for each question the place of the odd one out (0, 1 or 2), or -1 for none. For two pairs: 1
+            if the first is closer, -1 if the second is, 0 for neither.
         who
-            Who gave these answers, a name for all or (m,) names; None for nobody in particular. Of
-            "uncertain" only, which learns how often each person is right.
+            The person who gave these answers, one name for all or (m,) names; None if unknown. For
+            "uncertain" only, which learns the reliability of each person.
         p
-            How likely these answers are right, from 1/2 to 1, one for all or (m,), NaN for the learner's own
-            `p`; of "robust" only. It is known before the answers are: what `delta` says holds if each answer
-            is right with its `p` or more given all answers before it (docs/decisions/0004). Those of 1/2 say
-            nothing.
+            The probability that these answers are right, from 1/2 to 1, one for all or (m,), NaN for the
+            learner's own `p`; for "robust" only. It must not depend on the answers: the guarantee of `delta`
+            holds if each answer is right with its `p` or more given all earlier answers
+            (docs/decisions/0004). An answer with 1/2 is ignored.
 
         Raises
         ------
         InputError
-            A question that is not open, or an answer that is none; the answers before it are kept.
+            A question that is not open, or an impossible answer; the answers before it are kept.
         """
         numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
@@ -498,11 +508,11 @@ class Learner:
     # What is known.
 
     def tree(self) -> Dendrogram:
-        """The best tree so far over all leaves; those that have no place yet are joined last.
+        """Return the best tree so far over all leaves; leaves without a place yet are joined last.
 
-        Heights are levels. With "revise" `Dendrogram.support` is, of the answers that bear on a node, the
-        share that agree with it; NaN where none does and it rests on the prior alone. An answer about three
-        leaves bears on the nodes that hold two of them and not the third.
+        Heights are levels. With "revise" `Dendrogram.support` is the share of answers that agree with a node,
+        among those about two of its leaves and one other; NaN if there are none and the node comes from the
+        prior alone.
         """
         return supported_tree(self._learner, self._names)
 

@@ -1,4 +1,4 @@
-"""The loop: a learner or a session asks, an oracle answers."""
+"""The loop in which a learner or a session asks and an oracle answers."""
 
 import asyncio
 import inspect
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["learn", "learn_async"]
 
-#: Seconds between two looks at a session whose questions are all with others.
+#: Seconds between two checks of a session while other people have all of its questions.
 _POLL = 0.5
 
-#: Questions go out, answers come in; None goes out where there is nothing to do but wait.
+#: A generator that yields questions and receives answers; it yields None when it has to wait.
 Steps = Generator[NDArray[np.int32] | None, Any, None]
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """Who answers: the arguments of `learn` of these names."""
+    """The arguments of `learn` about the oracle."""
 
     oracle: Any
     source: Any
@@ -46,7 +46,7 @@ class _Answers:
 
 @dataclass(frozen=True)
 class _Asks:
-    """Who asks: the arguments of `learn` of these names."""
+    """The arguments of `learn` about the learner or the session."""
 
     n_leaves: int | Sequence[str] | None
     method: str | None
@@ -77,42 +77,41 @@ def learn(
     Parameters
     ----------
     oracle
-        A callable on (m, 3) leaves that gives (m,) places of the odd one out (0, 1, 2; -1 for none), or on
-        (m, 4) that gives 1 or -1, for whole batches; it may be asynchronous. Ready-made ones are in
-        `ordhc.oracles`. Several in a list answer side by side. Or the name of a registered oracle
-        (`ordhc plugins` lists them), which is made from `source`.
+        A callable that answers a whole batch of questions: (m, 3) leaves with (m,) places of the odd one out
+        (0, 1, 2; -1 for none), or (m, 4) leaves with 1 or -1 for the first or the second pair. It may be
+        asynchronous. `ordhc.oracles` has ready-made ones. Several in a list answer at the same time. Or the
+        name of a registered oracle (`ordhc plugins` lists them), which is made from `source`.
     n_leaves
-        The number of leaves, or their names; by default those that the oracle knows. Where both sides have
-        names, the oracle is asked about leaves by name.
+        The number of leaves, or their names; by default those of the oracle. If both sides have names, leaves
+        are matched by name.
     method, **settings
-        As in `Learner`: p, delta, schedule, parallel, exact, prior, repeat, limit, seed, ...; and parameters
-        of a named oracle. If the oracle says that it errs (attributes `p` and `noise`, as those of
-        `ordhc.oracles.noisy` and of the judge), `p` and `noise` of the learner are by default the oracle's,
-        and `p` = 0.75 if the oracle does not know how often it errs. Your own `p`, `noise`, `repeat` or a
-        method without `p` wins.
+        As in `Learner`: p, delta, schedule, parallel, exact, prior, repeat, limit, seed, ...; and the
+        parameters of a named oracle. If an oracle has wrong answers (attributes `p` and `noise`, such as
+        those of `ordhc.oracles.noisy` and of the judge), these are the defaults of `p` and `noise`, with `p`
+        = 0.75 if the oracle does not know its share of right answers. Your own `p`, `noise`, `repeat` or a
+        method without `p` takes precedence.
     source
-        What a named oracle answers from: a tree, similarities, vectors, comparisons, ...
+        The data from which a named oracle answers: a tree, similarities, vectors, comparisons, ...
     oracle_parameters
-        Parameters of a named oracle, where keywords would not say which of the two is meant.
+        Parameters of a named oracle, if a setting of the learner has the same name.
     budget
-        Ask so many questions at most and give the best tree so far. With a `prior` they go where
-        they are worth most.
+        The largest number of questions. With a `prior` the most useful ones are asked.
     batch
-        At most so many questions at a time; by default all that can be asked.
+        The largest number of questions at a time; by default all that can be asked.
     supported_by
         Minimum number of distinct questions that must support a node; other nodes are removed, as
         `ordhc.supported` describes. By default all nodes stay. With a language model use 2: the model repeats
         its answers, so that asking again cannot correct the one wrong answer that a node may depend on.
     learner
-        One to go on with, instead of a new one.
+        An existing learner, which is continued.
     session
-        A `Session` to go on with: every answer is in its file before the next question is asked, others may
-        answer at the same time, and the same call goes on after whatever stopped it.
+        An existing `Session`, which is continued. Every answer is in its file before the next question is
+        asked, other processes can answer at the same time, and after an interruption the same call continues.
     who
-        Who answers, for a session, which keeps it; by default the name of the oracle.
+        The person who answers, for a session; by default the name of the oracle.
     progress
-        True for a bar; what can be called is, with the share of leaves that have their place, or of answers
-        where that is less, from 0 to 1.
+        `True` shows a progress bar; a callable receives a fraction in [0, 1]: the share of leaves that have a
+        place, or of answers if that is smaller.
 
     Returns
     -------
@@ -122,17 +121,18 @@ def learn(
     Warns
     -----
     OrdhcWarning
-        An oracle errs and does not know how often, so that `p` = 0.75 is assumed. An oracle errs and the
-        learner or session takes all answers for right, or asks an oracle that repeats its answers again.
+        The oracle has wrong answers and does not know their share, so that `p` = 0.75 is assumed. The oracle
+        has wrong answers and the learner or session assumes that all are right, or repeats questions although
+        the oracle repeats its answers.
 
     Raises
     ------
     InputError
-        An unknown oracle, parameters that it does not have, leaves that it does not know; an asynchronous
-        oracle where an event loop is running already, as in notebooks: there `await ordhc.learn_async(...)`.
+        An unknown oracle, parameters or leaves that it does not have; an asynchronous oracle while an event
+        loop is running, as in notebooks: use `await ordhc.learn_async(...)` there.
     Exception
-        What the oracle raises. All answers so far are kept: ``error.learner`` goes on with them,
-        ``learn(oracle, learner=error.learner)``; a session has them in its file.
+        An exception of the oracle. All answers so far are kept: ``learn(oracle, learner=error.learner)``
+        continues with them; a session has them in its file.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def learn(
     subject, answer, who = _prepared(answers, asks, who, settings)
     check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
-    # It makes an event loop when something is run, one for all batches.
+    # The runner makes one event loop for all batches when it is first used.
     runner = asyncio.Runner()
     try:
         rows = next(steps, _DONE)
@@ -188,10 +188,10 @@ async def learn_async(
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Dendrogram:
-    """Learn a tree from an oracle, in an event loop that is running: in a notebook or a web server.
+    """Learn a tree from an oracle in a running event loop: in a notebook or a web server.
 
-    As `learn`, which see. Asynchronous oracles are awaited; others answer on a thread of their own, as the
-    learner thinks on one, so that the event loop goes on. Cancelling stops between two batches; all
+    The parameters are those of `learn`. Asynchronous oracles are awaited. Other oracles and the learner work
+    in threads, so that the event loop is not blocked. Cancelling takes effect between two batches; all
     answers so far are kept.
 
     Examples
@@ -230,7 +230,7 @@ _DONE: Any = object()
 
 
 def _sent(steps: Steps, given: Any) -> Any:
-    """The next questions after these answers, or `_DONE`."""
+    """Return the next questions after these answers, or `_DONE`."""
     try:
         return steps.send(given)
     except StopIteration:
@@ -238,7 +238,7 @@ def _sent(steps: Steps, given: Any) -> Any:
 
 
 async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Work that isn't left half done when whoever waits for it is cancelled."""
+    """Run work on a thread to its end, even if the caller is cancelled."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
     try:
         return await asyncio.shield(task)
@@ -248,7 +248,7 @@ async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _check_no_loop(given: Any) -> None:
-    """An error where an event loop is running already, in which nothing more can be run."""
+    """Raise if an event loop is running, because a second one cannot run in the same thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -26,7 +26,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["as_oracle", "counting", "majority", "noisy", "recording", "workers"]
+__all__ = ["Counting", "Recording", "as_oracle", "majority", "noisy", "workers"]
 
 
 def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Oracle:
@@ -122,19 +122,29 @@ def majority(oracle: Any, k: int) -> Oracle:
 
     made = Answering.around(one, answer)
     if made.noise == "independent" and made.p is not None and k > 1:
-        # What a majority is right with if all wrong answers are the same.
+        # The probability that a majority is right if all wrong answers are the same.
         p, most = made.p, range(k // 2 + 1, k + 1)
         made.p = min(sum(math.comb(k, right) * p**right * (1 - p) ** (k - right) for right in most), 1 - 1e-9)
     return made
 
 
-class counting:  # noqa: N801
-    """Counts questions and batches: `n_questions`, `n_batches`.
+class Counting:
+    """An oracle that counts the questions which another one answers.
+
+    Parameters
+    ----------
+    oracle
+        The oracle that answers.
+
+    Attributes
+    ----------
+    n_questions, n_batches
+        The number of questions so far, and of calls.
 
     Examples
     --------
     >>> import ordhc
-    >>> oracle = ordhc.oracles.counting(ordhc.oracles.from_tree("((0,1),(2,3));"))
+    >>> oracle = ordhc.oracles.Counting(ordhc.oracles.from_tree("((0,1),(2,3));"))
     >>> _ = ordhc.learn(oracle, 4)
     >>> oracle.n_questions == oracle.n_batches <= 4
     True
@@ -161,13 +171,18 @@ class counting:  # noqa: N801
         return answers
 
 
-class recording(counting):  # noqa: N801
-    """Counts, and keeps all questions and answers: `rows`, `answers`, `comparisons()`.
+class Recording(Counting):
+    """An oracle that counts and keeps all questions and answers of another one.
+
+    Parameters
+    ----------
+    oracle
+        The oracle that answers.
 
     Examples
     --------
     >>> import ordhc
-    >>> oracle = ordhc.oracles.recording(ordhc.oracles.from_tree("((0,1),2);"))
+    >>> oracle = ordhc.oracles.Recording(ordhc.oracles.from_tree("((0,1),2);"))
     >>> _ = ordhc.learn(oracle, 3)
     >>> sorted(oracle.comparisons())
     [(0, 1, 2), (1, 0, 2)]

@@ -1,4 +1,4 @@
-"""The command line: one file a command."""
+"""The command line: each command has a file."""
 
 import sys
 import traceback
@@ -61,9 +61,9 @@ def group() -> None:
     """
 
 
-#: How parameters end that hold what nobody else should see.
+#: Endings of the names of secret parameters.
 _SECRET = ("key", "token", "password", "secret", "headers")
-#: Plugins whose failures are bugs of ordhc.
+#: Plugins of this repository: their failures are bugs of ordhc.
 _OWN_PLUGINS = ("ordhc-linkages", "ordhc-embedding", "ordhc-judge", "ordhc-collect")
 _COMMANDS = (
     cluster,
@@ -87,7 +87,7 @@ for command in _COMMANDS:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; bad input is a line on standard error and exit code 2, a bug is two and code 3."""
+    """Run a command. Bad input gives a line on standard error and exit code 2, a bug two lines and 3."""
     import os
     import warnings
     from contextlib import nullcontext
@@ -107,11 +107,11 @@ def main(arguments: list[str] | None = None) -> None:
 
     warnings.showwarning = show
     if "_ORDHC_COMPLETE" in os.environ:
-        # The shell asks for completions, in the middle of a line that somebody types.
+        # The shell asks for completions while the user types: warnings would disturb the line.
         warnings.simplefilter("ignore")
     try:
         with only_json() if "--json" in given else nullcontext():
-            # Without standalone mode click hands its own exceptions over instead of exiting.
+            # Without standalone mode click raises its exceptions instead of exiting.
             code = group.main(arguments, prog_name="ordhc", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -128,7 +128,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(2)
         _fail(brief(error.format_message()))
     except BrokenPipeError:
-        # Whoever read the output has left; nothing more can be said to them.
+        # The reader of the output has gone: there is nowhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except Exception as error:
@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _plugin_at_fault(error: Exception) -> str | None:
-    """The distribution of the plugin, not one of ordhc's own, in whose code an exception was raised."""
+    """Return the plugin, other than ordhc's own, in whose code an exception was raised."""
     from ordhc.plugins.registry import plugin_of
 
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
@@ -158,7 +158,7 @@ def _plugin_at_fault(error: Exception) -> str | None:
 
 
 def _told(error: Exception) -> str:
-    """An exception in one line, with the last place in ordhc or a plugin of its name."""
+    """Return an exception on one line, with the last place in ordhc or a plugin."""
     from ordhc.errors import InternalError
     from ordhc.io.guard import brief
     from ordhc.plugins.registry import plugin_of
@@ -189,7 +189,7 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    """An argument as it may be shown to others: of `key=...` and the like only the name."""
+    """Return an argument without its value if it is a secret, such as `key=...`."""
     name, equals, _ = argument.partition("=")
     return f"{name}=..." if equals and name.lower().endswith(_SECRET) else argument
 

@@ -1,4 +1,4 @@
-"""`ordhc compare`: which method to use."""
+"""`ordhc compare`: compare methods on held-out answers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`ordhc completion`: a script by which the shell completes what is typed."""
+"""`ordhc completion`: a script for completion in the shell."""
 
 import click
 

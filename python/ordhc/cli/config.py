@@ -1,4 +1,4 @@
-"""Settings files: options of commands in a TOML file, by the words that the command line has for them.
+"""Settings files: options of commands in a TOML file, with the names that they have on the command line.
 
 Values outside of tables are for every command that has such an option, those of a table for the command that
 it is named after. What is typed on the command line counts more than what a file says.
@@ -14,7 +14,7 @@ from ordhc.errors import InputError
 
 __all__ = ["configure"]
 
-#: Options that make no sense in a file.
+#: Options that a file cannot have.
 _NEVER = ("config", "help", "help-all")
 
 

@@ -1,4 +1,4 @@
-"""How commands find who does the work: threads, processes, loky, Dask."""
+"""The option `--executor`: threads, processes, loky or Dask do the work."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +12,7 @@ __all__ = ["executor_of", "executor_option"]
 
 
 def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option of commands whose work can be shared out."""
+    """Add the option of commands whose work can be distributed."""
     option = click.option(
         "--executor",
         metavar="WHO",
@@ -23,7 +23,7 @@ def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def executor_of(text: str | None) -> Iterator[Any]:
-    """The executor that an option names, for the block; None if there is none."""
+    """Open the executor that an option names for a `with` block; None if none is named."""
     if text is None:
         yield None
         return
@@ -51,7 +51,7 @@ def _made(kind: str, count: int | None) -> Any:
     if kind == "threads":
         return ThreadPoolExecutor(count)
     if kind == "processes":
-        # Not forked: threads of this process may hold locks.
+        # Processes are spawned, because a fork could copy locks that other threads hold.
         return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
     try:
         from loky import ProcessPoolExecutor as Loky

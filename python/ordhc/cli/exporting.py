@@ -1,4 +1,4 @@
-"""Answers of a session as a table: what was compared, by whom, when, how fast, and who chose the question."""
+"""Answers of a session as a table: items, person, time, duration, and the sampler of the question."""
 
 import math
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-#: Endings of tables; other formats keep the comparisons and the people alone.
+#: Endings of tables; other formats keep only comparisons and people.
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
 
@@ -29,7 +29,7 @@ def export_answers(session: "Session", path: str) -> None:
     table = session.table()
     width = session.width
     names = session.names or tuple(map(str, range(session.n_leaves)))
-    # Names are read to the letter, whatever they look like.
+    # These columns are read as names, also where names look like numbers.
     ending = "" if session.names is None else "_name"
     columns = ("anchor", "near", "far") if width == 3 else ("i", "j", "k", "l")
     shown = [table[f"leaf_{k + 1}"].tolist() for k in range(width)]
@@ -65,7 +65,7 @@ def _quoted(text: str) -> str:
 
 
 def _rows(leaves: list[str], answer: int) -> list[list[str]]:
-    """An answer as comparisons."""
+    """Return an answer as comparisons."""
     if len(leaves) == 4:
         pairs = {1: leaves, -1: [*leaves[2:], *leaves[:2]]}
         return [pairs.get(answer, [""] * 4)]

@@ -1,4 +1,4 @@
-"""Help in sections, with the choices that there are; and what the shell may complete."""
+"""Help of commands in sections, with lists of choices, and completion by the shell."""
 
 import inspect
 import json
@@ -27,16 +27,16 @@ __all__ = [
     "summary_of",
 ]
 
-#: The section of options that no section was said for.
+#: The section of options that are in no other.
 OPTIONS = "Options"
-#: Where a context says that the whole help is wanted.
+#: The key of a context for "show the whole help".
 _WHOLE = "ordhc.whole_help"
-#: What an option takes that takes a file.
+#: Metavars of options that take a file.
 _FILES = ("CSV", "FILE", "NEW", "PICTURE", "TREE")
 
 
 def section(title: str, *, rare: bool = False) -> Callable[[Any], Any]:
-    """Put the options that stand below, up to the next section, under a heading of the help.
+    """Put the options between this decorator and the next section under a heading of the help.
 
     Sections of rare options are shown by `--help-all`; `--help` gives only their headings.
     """
@@ -51,31 +51,31 @@ def section(title: str, *, rare: bool = False) -> Callable[[Any], Any]:
 
 
 class File(click.ParamType):  # type: ignore[type-arg]
-    """A file's name, or - for a stream; what it holds is seen when it is read."""
+    """The name of a file, or - for a stream. The file is not opened when options are parsed."""
 
     name = "file"
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The shell completes files itself."""
+        """Leave the completion of files to the shell."""
         return [CompletionItem(incomplete, type="file")]
 
 
 class Folder(File):
-    """A folder's name."""
+    """The name of a folder."""
 
     name = "folder"
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The shell completes folders itself."""
+        """Leave the completion of folders to the shell."""
         return [CompletionItem(incomplete, type="dir")]
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]
-    """One of some names, which are listed in the help; other names are the verb's to refuse."""
+    """One of several names, which the help lists. The function that gets the name refuses unknown ones."""
 
     name = "name"
 
@@ -83,18 +83,18 @@ class Name(click.ParamType):  # type: ignore[type-arg]
         self._choices = tuple(choices)
 
     def choices(self) -> dict[str, str]:
-        """The names, with a line about each or nothing."""
+        """Return the names, each with a summary, or an empty text."""
         return dict.fromkeys(self._choices, "")
 
     def text(self) -> str:
-        """The choices, for the help."""
+        """Return the list of choices for the help."""
         found = self.choices()
         return f"One of {', '.join(found)}." if found else ""
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names that begin like this."""
+        """Return the names that begin with the incomplete word."""
         return [
             CompletionItem(name, help=about or None)
             for name, about in self.choices().items()
@@ -103,19 +103,19 @@ class Name(click.ParamType):  # type: ignore[type-arg]
 
 
 class Registered(Name):
-    """The name of a method, a metric or whatever else ordhc and its plugins register."""
+    """The name of something that ordhc or a plugin registers, such as a method or a metric."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind = kind
 
     def choices(self) -> dict[str, str]:
-        """What is registered when it is asked for."""
+        """Return what is registered now, with summaries."""
         return {name: spec.summary for name, spec in _specs(self.kind)}
 
 
 class Settings(click.ParamType):  # type: ignore[type-arg]
-    """KEY=VALUE, a setting of something that is registered."""
+    """KEY=VALUE, a setting of something that ordhc or a plugin registers."""
 
     name = "key=value"
 
@@ -124,7 +124,7 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
         self.option = option
 
     def text(self) -> str:
-        """The settings that there are and their defaults, a line for those of the same owners."""
+        """Return all settings with their defaults, one line for settings that the same names share."""
         owners: dict[str, list[str]] = {}
         for name, spec in _specs(self.kind):
             for key, default in spec.parameters.items():
@@ -139,7 +139,7 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
     def shell_complete(
         self, ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The settings that begin like this, of what has been named, or of all."""
+        """Return the settings that begin with the incomplete word, of the named things or of all."""
         chosen = ctx.params.get(self.option) or ()
         named = {chosen} if isinstance(chosen, str) else set(chosen)
         found = {
@@ -160,18 +160,18 @@ def _specs(kind: str) -> list[tuple[str, Any]]:
     try:
         return [(name, registry.get(kind, name)) for name in registry.names(kind)]  # type: ignore[call-overload]
     except PluginError:
-        # Where plugins must not fail, help still helps.
+        # With ORDHC_STRICT=1 a broken plugin is an error; the help must still be shown.
         return []
 
 
-#: Terms and what there is to say about them, by headings.
+#: By heading: terms, each with its explanation.
 _Tables = dict[str, list[tuple[str, str]]]
 
 
 class _InSections:
-    """Help that is written in sections, for commands and groups."""
+    """Commands and groups whose help is written in sections."""
 
-    #: Sections of a group that stand at the end.
+    #: The last sections of a group's help.
     tables: _Tables
     help: str | None
     params: list[click.Parameter]
@@ -190,14 +190,14 @@ class _InSections:
                     parameter.type = Folder()
 
     def format_help_text(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The text, whose examples are broken where a shell would go on."""
+        """Write the text; long example commands are continued with backslashes."""
         for paragraph in paragraphs_of(self.help or ""):
             formatter.write("\n")
             for line in _lines(paragraph, formatter.width - 2):
                 formatter.write(f"  {line}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options by sections; for a group the commands first."""
+        """Write the options by section; for a group the commands first."""
         is_whole = bool(ctx.meta.get(_WHOLE))
         sections = dict(sections_of(self, ctx, whole=is_whole))
         if not isinstance(self, click.Group):
@@ -213,7 +213,7 @@ class _InSections:
             _write(formatter, {title: entries})
 
     def more(self) -> _Tables:
-        """Sections of a group that stand below its commands."""
+        """Return the sections that follow the commands of a group."""
         return {}
 
 
@@ -263,7 +263,7 @@ class Group(_InSections, click.Group):
     """A group of commands, in the order in which they were added."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """The names of the commands."""
+        """Return the names of the commands."""
         return list(self.commands)
 
 
@@ -294,13 +294,13 @@ def sections_of(
 
 
 def summary_of(command: click.Command) -> str:
-    """The first sentence of a command's help."""
+    """Return the first sentence of a command's help."""
     first = next(iter(paragraphs_of(command.short_help or command.help or "")), [""])
     return re.split(r"\.(?:\s|$)", first[0])[0] + "."
 
 
 def paragraphs_of(text: str) -> list[list[str]]:
-    """The paragraphs of a help text: one long line, or the lines of what is set as it is."""
+    """Return the paragraphs of a help text: each one long line, or the lines of a preformatted block."""
     found = []
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         lines = paragraph.split("\n")
@@ -323,7 +323,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def continued(line: str, width: int) -> list[str]:
-    """A command of an example, in several lines if one is too short; options stay with their values."""
+    """Return an example command as lines of limited width; options stay with their values."""
     if len(line) <= width:
         return [line]
     indent = len(line) - len(line.lstrip())
@@ -339,7 +339,7 @@ def continued(line: str, width: int) -> list[str]:
 
 
 def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
-    """Sections of terms and texts, in the same columns; long terms have a line of their own."""
+    """Write sections of terms and texts in common columns; long terms get a line of their own."""
     widest = min(26, formatter.width // 3)
     column = max(len(term) for rows in sections.values() for term, _ in rows if len(term) <= widest)
     for title, rows in sections.items():
@@ -347,7 +347,7 @@ def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
         for term, text in rows:
             lines = _wrapped(text, formatter.width - column - 4)
             if len(term) + 2 > formatter.width:
-                # Choices have a line of their own.
+                # Choices get a line of their own.
                 before, bracket, choices = term.partition(" [")
                 formatter.write(f"  {_styled(before, fg='cyan')}\n")
                 term = f"  {bracket.strip()}{choices}"

@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from ordhc.asking.questions import Questions
     from ordhc.asking.session import Session
 
-#: Seconds between two looks at the file for others' answers.
+#: Seconds between two checks of the file for answers of other people.
 POLL = 0.5
 
-#: What somebody who leaves is told.
+#: The message to a person who quits.
 LEFT = "Everything is kept. The same command goes on."
 
 _LATE = "Somebody else has answered that meanwhile. Your answer is kept too."
 
 
 def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path] | None" = None) -> None:
-    """Ask the person at the terminal, until all is known or they quit; pictures of leaves are by name."""
+    """Ask the person at the terminal until all is known or they quit; pictures are found by name."""
     from rich.console import Console
     from rich.markup import escape
     from rich.prompt import Prompt
 
     from ordhc.cli.pictures import Pictures
 
-    # Names stay as they are, numbers in them too.
+    # Names are shown unchanged, with their numbers.
     console = Console(stderr=True, highlight=False)
     shows = Pictures(pictures or {}, console)
     names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
@@ -88,14 +88,14 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
 
 
 def _asked(session: "Session", count: int, who: str | None) -> "Questions":
-    """Questions for this terminal; those who give no name are told apart by their processes."""
+    """Return questions for this terminal; people without a name are distinguished by process."""
     if who is not None:
         return session.ask(count, who=who)
     return session.ask(count, who=f"terminal {os.getpid()}", fill={}, distinct=False)
 
 
 def _wait(session: "Session", who: str | None, console: "Console") -> None:
-    """Until there is a question for this person, or nothing left to ask."""
+    """Wait until there is a question for this person, or nothing left to ask."""
     console.print("\nAll questions are with others at the moment: waiting for their answers (Ctrl-C leaves).")
     while not session.done and not len(_asked(session, 1, who)):
         time.sleep(POLL)

@@ -1,4 +1,4 @@
-"""`ordhc learn`: a tree by asking, a person or a simulation."""
+"""`ordhc learn`: a tree from questions to a person or a simulation."""
 
 import time
 from contextlib import contextmanager
@@ -229,7 +229,7 @@ def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
 
 @dataclass(frozen=True)
 class _Answerer:
-    """A registered oracle, with what is known of its leaves; the tree that it answers from; what it tells."""
+    """A registered oracle, with its leaves, the tree from which it answers, and its report."""
 
     oracle: "Answering"
     truth: "Dendrogram | None"
@@ -245,7 +245,7 @@ def _answerer(
     session: str | None,
     items: str | None,
 ) -> _Answerer:
-    """The oracle of a name, which answers from a file."""
+    """Return the named oracle, which answers from a file."""
     from pathlib import Path
 
     from ordhc.asking.oracle import Answering, errors_of
@@ -277,13 +277,13 @@ def _answerer(
 
 @contextmanager
 def _asking(quiet: bool) -> "Iterator[Progress | None]":
-    """Show a bar; where there is no terminal, a line in every minute, as an oracle may take hours."""
+    """Show a bar, or without a terminal a line each minute, because an oracle may take hours."""
     with progress_bar("asking", quiet=quiet) as bar:
         yield bar if quiet or bar is not None else line_by_line("asking")
 
 
 def line_by_line(what: str, clock: "Callable[[], float]" = time.monotonic) -> "Progress":
-    """Give what prints the share that is done to standard error, at most once a minute."""
+    """Return a function that prints the completed fraction to standard error, at most once a minute."""
     last = clock()
 
     def tell(done: float) -> None:
@@ -302,7 +302,7 @@ def _exists(session: str | None) -> bool:
 
 
 def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
-    """The names of the leaves: those of the items, or of a session that there is."""
+    """Return the names of the leaves: those of the items, or of an existing session."""
     if items is not None:
         from ordhc.io.items import read_items
 
@@ -333,7 +333,7 @@ def _opened(
 def _simulated(
     answerer: _Answerer, items: str | None, given: dict[str, Any], supported_by: int | None, quiet: bool
 ) -> dict[str, Any]:
-    """What is learned from an oracle, without a file."""
+    """Return what is learned from an oracle without a session."""
     import math
 
     from ordhc import metrics

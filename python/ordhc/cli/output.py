@@ -1,4 +1,4 @@
-"""What commands print and write."""
+"""Output of commands: summaries, JSON, files."""
 
 import json
 import sys
@@ -43,11 +43,11 @@ __all__ = [
 ]
 
 
-#: Where commands keep what was left out of the answers that they read.
+#: The key of a context for the counts of rows that were left out.
 LEFT_OUT = "ordhc.left_out"
-#: Where what was applied to a session is kept, and its held-out answers.
+#: The keys of a context for the analysis of a session and its held-out answers.
 SESSION, HELD_OUT = "ordhc.session", "ordhc.held_out"
-#: Where JSON goes while everything else that is printed goes to standard error.
+#: The stream of the JSON document, while all other output goes to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)
 
 
@@ -57,7 +57,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print neither p
 
 
 def emit_json(data: dict[str, Any]) -> None:
-    """One JSON document on standard output; numbers that aren't finite are null.
+    """Print one JSON document on standard output; numbers that are not finite become null.
 
     Where answers were read it says how many rows were left out of them, by reason.
     """
@@ -67,13 +67,13 @@ def emit_json(data: dict[str, Any]) -> None:
     if context is not None and SESSION in context.meta:
         data = {**data, "session": context.meta[SESSION]}
     text = json.dumps(finite(data), ensure_ascii=False, allow_nan=False)
-    # JSON escapes the controls of ASCII itself; those above would reach the terminal.
+    # JSON escapes the control characters of ASCII; others would reach the terminal.
     text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
     click.echo(text, file=_document.get())
 
 
 def say(text: Any, *, err: bool = False) -> None:
-    """Print lines for people: whatever names and files put in them, a terminal shows it as characters.
+    """Print lines for people; control characters in names and files are shown, not executed.
 
     A name that may hold a line break goes through `on_one_line` first.
     """
@@ -82,7 +82,7 @@ def say(text: Any, *, err: bool = False) -> None:
 
 @contextmanager
 def only_json() -> Iterator[None]:
-    """Keep standard output for one JSON document, whatever plugins print."""
+    """Reserve standard output for one JSON document; all other output goes to standard error."""
     token = _document.set(sys.stdout)
     try:
         with redirect_stdout(sys.stderr):
@@ -92,7 +92,7 @@ def only_json() -> Iterator[None]:
 
 
 def progress_bar(what: str, *, quiet: bool) -> AbstractContextManager[Progress | None]:
-    """The bar of `progress=True`, unless nothing is wanted."""
+    """Return a progress bar, or no bar with `quiet`."""
     return nullcontext() if quiet else _progress.progress_bar(what)
 
 
@@ -107,7 +107,7 @@ def check_outputs(
     as_json: bool,
     inputs: tuple[str | None, ...] = (),
 ) -> None:
-    """Everything that could keep results from being written, before any work is done."""
+    """Check that all results can be written, before any work is done."""
     from pathlib import Path
 
     from ordhc.io.files import check_outputs_apart, check_writable
@@ -149,7 +149,7 @@ def write_outputs(
     flat: "NDArray[np.int64] | None",
     html: str | None = None,
 ) -> None:
-    """Write the trees, the pictures, the labels and the page."""
+    """Write trees, pictures, labels and the page."""
     from ordhc.io import write_tree
 
     for path in outputs:
@@ -179,7 +179,7 @@ def summarise(
     files: list[str],
     unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
-    """What there is to say about a run."""
+    """Return the summary of a run."""
     import numpy as np
 
     from ordhc.comparison.units import answers_of
@@ -194,7 +194,7 @@ def summarise(
     return {
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
-        # A scan reads no numbers of answers: each row is one.
+        # In a scan each row is one answer.
         "n_answers": len(data) if isinstance(data, Scan) else len(np.unique(answers_of(data))),
         "n_people": None if people is None else len(people),
         "kind": (data.kind if isinstance(data, Scan) else type(data)).__name__.lower(),
@@ -208,7 +208,7 @@ def summarise(
 
 
 def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
-    """Support and the held-out score."""
+    """Return support and the held-out score."""
     import numpy as np
 
     support = found.support[:-1]
@@ -231,7 +231,7 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
 
 
 def print_bootstrap(found: dict[str, Any]) -> None:
-    """Support and the held-out score, for people."""
+    """Print support and the held-out score."""
     inner = found["n_clusters"]
     say(
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
@@ -254,12 +254,12 @@ def print_bootstrap(found: dict[str, Any]) -> None:
 
 
 def counted_people(count: int) -> str:
-    """How many people, in words."""
+    """Return a number of people in words."""
     return f"{count:,} {'person' if count == 1 else 'people'}"
 
 
 def print_session() -> None:
-    """What was applied to the answers of a session, for people; nothing if none was read."""
+    """Print what was applied to the answers of a session, if one was read."""
     about = click.get_current_context().meta.get(SESSION)
     if about is None:
         return
@@ -276,12 +276,12 @@ def print_session() -> None:
         say("weights  reliability (--weights equal leaves them out)")
 
 
-#: What is resampled.
+#: The unit of resampling in words.
 _UNITS = {"answer": "answers", "group": "people", "file": "files"}
 
 
 def _whose(n_answers: int, n_people: int | None) -> str:
-    """How many answers and people there are."""
+    """Print the numbers of answers and people."""
     told = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
     if n_people is None:
         return f"{told}; no column says whose they are (--person COLUMN)"
@@ -289,7 +289,7 @@ def _whose(n_answers: int, n_people: int | None) -> str:
 
 
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
-    """The summary for people."""
+    """Print the summary."""
     from ordhc.tree.settings import in_words
 
     say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")

@@ -10,7 +10,7 @@ from ordhc._checks import on_one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: Lines of the terminal that are no pictures, and how high a picture is at least and at most.
+#: Lines of the terminal below the pictures, and the smallest and largest height of a picture in lines.
 _OTHERS, _LOWEST, _HIGHEST = 10, 3, 14
 
 

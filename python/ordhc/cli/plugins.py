@@ -1,4 +1,4 @@
-"""`ordhc plugins`: what is registered, and a package to begin with."""
+"""`ordhc plugins`: the list of plugins, and a new package from a template."""
 
 import shlex
 from dataclasses import asdict, replace

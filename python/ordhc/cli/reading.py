@@ -1,4 +1,4 @@
-"""How commands read comparisons and settings."""
+"""Options by which commands read comparisons and settings."""
 
 import json
 import shlex
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-#: What the answers in a file are.
+#: Options about the answers in a file.
 _ANSWERS = (
     click.option("--kind", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."),
     click.option("--columns", metavar="A,B,C", help="The columns in order: anchor,near,far; chosen,a,b."),
@@ -61,7 +61,7 @@ _ANSWERS = (
         help="Columns as this tool calls them: --format salmon.",
     ),
 )
-#: How a file of them is read.
+#: Options about the format of the file.
 _READING = (
     click.option(
         "--chosen-as",
@@ -102,7 +102,7 @@ _READING = (
     click.option("--comment", metavar="CHAR", help="Pass over lines of text that begin with this."),
     click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be used, and list them."),
 )
-#: What decides how a file is read, as it is given to another command.
+#: Options of reading that are repeated in a suggested command.
 _QUOTED_OPTIONS = (
     "kind",
     "items",
@@ -125,13 +125,13 @@ _QUOTED_OPTIONS = (
     "comment",
 )
 
-#: What folders and patterns don't take.
+#: Options that folders and patterns do not take.
 _OF_ONE_FILE = (
     "items", "chosen", "chosen_as", "ranks", "exclude", "n_ranked", "format", "participants", "answer",
 )  # fmt: skip
 
 
-#: What resamples and folds keep together.
+#: The unit of resamples and folds.
 unit_option = click.option(
     "--unit",
     type=click.Choice(["answer", "group", "file"]),
@@ -140,7 +140,7 @@ unit_option = click.option(
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of commands that read comparisons."""
+    """Add the options of commands that read comparisons."""
     sections = (("How FILE is read", _READING, True), ("What the answers in FILE are", _ANSWERS, False))
     for title, options, rare in sections:
         for option in reversed(options):
@@ -150,7 +150,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_comparisons(path: str, *, whole: bool = False, progress: Any = None, **reading: Any) -> Any:
-    """Read comparisons as the options say, and keep for JSON what was left out of them.
+    """Read comparisons as the options say, and keep the counts of rows that were left out for JSON.
 
     Of a folder or a pattern that is a scan, what is in the files stays there; with `whole` it is read, too.
     """
@@ -168,7 +168,7 @@ def read_comparisons(path: str, *, whole: bool = False, progress: Any = None, **
 
 
 def _asked(reading: dict[str, Any]) -> Any:
-    """What the reading options ask for."""
+    """Return the description of what to read that the options give."""
     from ordhc.comparison.asked import Asked
 
     given = dict(reading)
@@ -218,7 +218,7 @@ def _roles_of(
 
 
 def _scanned(path: str, reading: dict[str, Any]) -> Any:
-    """A scan of a folder or a pattern, which has columns in their order only."""
+    """Return a scan of a folder or a pattern. Its columns are found by order only."""
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
@@ -251,7 +251,7 @@ def is_session(path: str) -> bool:
 
 
 def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """What the reading options say of a session, as `Session.analysed` takes it.
+    """Return the reading options that apply to a session, as `Session.analysed` takes them.
 
     `--exclude nobody` keeps people whom the session's rules leave out; `--exclude person=NAME` leaves out
     more people.
@@ -271,7 +271,7 @@ def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) 
 
 
 def analysed_session(session: Any, *, weights: str | None, also: list[str], all_people: bool) -> Any:
-    """The answers of a session as its rules and the options say, kept for the summary and for JSON."""
+    """Return the analysed answers of a session, and keep them for the summary and for JSON."""
     exclude = [*([] if all_people else session.analysed().excluded), *also] if all_people or also else None
     found = session.analysed(weights=weights, exclude=exclude)
     if (context := click.get_current_context(silent=True)) is not None:
@@ -281,7 +281,7 @@ def analysed_session(session: Any, *, weights: str | None, also: list[str], all_
 
 
 def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any], progress: Any) -> Any:
-    """The answers of a session that trees are made of."""
+    """Return the answers of a session from which trees are made."""
     from ordhc.asking.session import Session
 
     options = session_options(path, exclude, given)
@@ -290,19 +290,19 @@ def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any], prog
 
 
 def listed(columns: str) -> list[Any]:
-    """Columns by name, or by position."""
+    """Return columns by name or by position."""
     return _positions([column.strip() for column in columns.split(",")])
 
 
 def _positions(found: Sequence[str]) -> list[Any]:
-    """Columns as positions if all are numbers, else by name."""
+    """Return columns as positions if all are numbers, else as names."""
     if all(column.isascii() and column.isdigit() and len(column) < 10 for column in found):
         return [int(column) for column in found]
     return list(found)
 
 
 def _pairs_of(text: str) -> dict[str, str]:
-    """`f=left,j=right` as a dict."""
+    """Return `f=left,j=right` as a dict."""
     found = {}
     for pair in text.split(","):
         cell, _, meaning = pair.partition("=")
@@ -311,7 +311,7 @@ def _pairs_of(text: str) -> dict[str, str]:
 
 
 def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
-    """`COLUMN=VALUE` as values by column."""
+    """Return texts `COLUMN=VALUE` as a dict of values by column."""
     found: dict[str, list[str]] = {}
     for pair in given:
         column, equals, value = pair.partition("=")
@@ -323,7 +323,7 @@ def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
 
 @contextmanager
 def _left_out() -> Iterator[None]:
-    """Keep how many rows were left out by which reason, for the command's JSON."""
+    """Keep the number of rows that were left out by reason, for the command's JSON."""
     import warnings
 
     from ordhc.errors import SkippedRowsWarning
@@ -344,7 +344,7 @@ def _left_out() -> Iterator[None]:
 
 
 def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """The files that a path stands for and the reading options name."""
+    """Return the files of a path and those that reading options name."""
     from ordhc.io.names import names_file
     from ordhc.io.scan import files_of as files_in
     from ordhc.io.scan import is_several
@@ -355,7 +355,7 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:
-    """The reading options that were given, as another command takes them."""
+    """Return the given reading options as words for another command."""
     arguments: list[str] = []
     for name in _QUOTED_OPTIONS:
         given = reading.get(name)
@@ -371,13 +371,13 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
 
 
 def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:
-    """Print the command that goes on with the same answers."""
+    """Print a command that continues with the same answers."""
     source = "FILE" if file == "-" else file
     say(f"next: {shlex.join(['ordhc', command, source, *reading_arguments(reading), *more])}")
 
 
 def parameters_of(pairs: Sequence[str]) -> dict[str, Any]:
-    """`key=value` options as a dict; values are JSON where they can be."""
+    """Return `key=value` options as a dict; values are parsed as JSON if possible."""
     found: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -1,4 +1,4 @@
-"""`ordhc report`: what answers say and how sure that is, on a page."""
+"""`ordhc report`: a page about the answers, the tree and how certain it is."""
 
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -125,7 +125,7 @@ def report(
     for path in targets:
         check_report(path)
     both = [str(each) for path in targets for each in (path, *beside(path))]
-    # A page's own numbers may be asked for by name, too.
+    # Numbers that every page has can be named, too.
     check_outputs_apart(dict.fromkeys(both), (words, *files_of(file, reading)))
     asked: dict[str, Any] = {
         "method": method,
@@ -159,7 +159,7 @@ def report(
 
 
 def _given() -> list[str]:
-    """The options that were given, as they are told in the report; where it was written is not."""
+    """Return the given options for the report, without the path of the report."""
     context = click.get_current_context()
     told = reading_arguments(context.params)
     for parameter in context.command.params:
@@ -181,7 +181,7 @@ _TOLD = ("The method", "How sure it is", "Names of clusters")
 
 
 def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
-    """The comparisons of a file, or the session that it is."""
+    """Return the comparisons of a file, or the session if it is one."""
     from contextlib import nullcontext
 
     with progress_bar("reading", quiet=quiet) as progress:
@@ -193,14 +193,14 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
-    """What the options and the rules of a session make of its answers."""
+    """Return how the options and the rules of a session select its answers."""
     given = {name: value for name, value in reading.items() if name != "exclude"}
     found = analysed_session(session, **session_options(file, reading["exclude"], given))
     return found.about
 
 
 def _words(path: str, data: Any) -> tuple[Any, list[str]]:
-    """Counts of words in the order of the leaves, and the words."""
+    """Return counts of words, a row for each leaf, and the words."""
     import numpy as np
 
     from ordhc._checks import quoted
@@ -227,7 +227,7 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
 
 
 def _tell(found: "Report", paths: list[str]) -> None:
-    """What was found, and where it is written."""
+    """Print the findings and the path of the report."""
     from ordhc.reporting.words import summary
 
     for sentence in summary(found.numbers):

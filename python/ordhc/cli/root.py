@@ -1,4 +1,4 @@
-"""`ordhc` itself: its own commands, and those that plugins bring, which are made when they are run."""
+"""The command `ordhc`: its own commands, and those of plugins, which are imported when they are run."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ __all__ = ["Root"]
 
 
 class Root(Group):
-    """The group of all commands. Own names are taken; plugins' commands then go by `plugin:name`."""
+    """The group of all commands. A plugin's command whose name is taken is called `plugin:name`."""
 
     def brought(self) -> dict[str, str]:
-        """The commands of plugins by the names that run them, with their summaries."""
+        """Return the commands of plugins by name, with their summaries."""
         from ordhc.errors import PluginError
         from ordhc.plugins.registry import list_plugins
 
         try:
             rows = [row for row in list_plugins() if row.kind == "command"]
         except PluginError:
-            # Where plugins must not fail, help still helps.
+            # With ORDHC_STRICT=1 a broken plugin is an error; the help must still be shown.
             return {}
         return {
             row.name if self.is_free(row) else f"{row.plugin}:{row.name}": _sentence(row.summary)
@@ -29,16 +29,16 @@ class Root(Group):
         }
 
     def is_free(self, row: Any) -> bool:
-        """Whether a plugin's command can be run by its bare name."""
+        """Return whether a plugin's command can be run by its bare name."""
         return row.status == "ok" and row.name not in self.commands
 
     def more(self) -> dict[str, list[tuple[str, str]]]:
-        """The commands of plugins."""
+        """Return the section of the commands of plugins."""
         found = self.brought()
         return {"Commands of plugins": list(found.items())} if found else {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by its name; that of a plugin is imported now.
+        """Return a command by its name; a plugin's command is imported now.
 
         Raises
         ------
@@ -58,7 +58,7 @@ class Root(Group):
         return _made(cmd_name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands that begin like this, and options; nothing of a plugin is imported for its summary."""
+        """Return the commands and options that begin with the incomplete word, without importing plugins."""
         own = {name: summary_of(command) for name, command in self.commands.items()}
         found = [
             CompletionItem(name, help=about)
@@ -69,7 +69,7 @@ class Root(Group):
 
 
 def _made(name: str) -> click.Command:
-    """The command of a plugin, made by it."""
+    """Return the command of a plugin."""
     from ordhc.errors import InputError, PluginError
     from ordhc.plugins import registry
 
@@ -87,5 +87,5 @@ def _made(name: str) -> click.Command:
 
 
 def _sentence(summary: str) -> str:
-    """A plugin's summary as those of commands are written."""
+    """Return a plugin's summary as a sentence."""
     return f"{summary[:1].upper()}{summary[1:].rstrip('.')}."

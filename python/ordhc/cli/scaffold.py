@@ -23,7 +23,7 @@ from ordhc.plugins import registry
 __all__ = ["LICENCES", "PLUGIN_KINDS", "NewPlugin", "new_plugin"]
 
 LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0", "none")
-#: What can be begun with, and what the example does.
+#: Kinds of plugins, and what the example of each does.
 PLUGIN_KINDS = {
     "linkage": "between single linkage (share = 1) and complete linkage (share = 0)",
     "similarity": "how often leaves were said to be close, less how often far",

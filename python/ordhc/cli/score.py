@@ -112,7 +112,7 @@ def score(
     else:
         for name, value in scores.items():
             say(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
-        # Beside the scores, not among them: scripts read these.
+        # The context goes beside the scores, because scripts read the scores.
         if limits and not quiet:
             say(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
             if limits["ceiling"] is not None:
@@ -120,7 +120,7 @@ def score(
 
 
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
-    """What share of comparisons is satisfied by chance, and at most where questions were repeated."""
+    """Return the share of comparisons satisfied by chance, and the noise ceiling if questions repeat."""
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
     from ordhc.evaluate.scanned import chance_of_scan
     from ordhc.io.scan import Scan
@@ -135,7 +135,7 @@ def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
 
 
 def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSpec]") -> dict[str, Any]:
-    """The settings that are a metric's; each must be of one at least."""
+    """Return the settings of each metric; a setting that no metric has is an error."""
     given = parameters_of(params)
     known = {name for each in specs for name in each.parameters if name != "progress"}
     for name in given:
@@ -145,7 +145,7 @@ def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSp
 
 
 def _plain(value: Any) -> Any:
-    """A score for JSON: objects as their numbers."""
+    """Return a score for JSON, objects as dicts of numbers."""
     from dataclasses import asdict, is_dataclass
 
     if not is_dataclass(value) or isinstance(value, type):
@@ -162,6 +162,6 @@ def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
 
 
 def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:
-    """Comparisons over the tree's leaves: names are looked up among the tree's."""
-    # Ids would be taken for positions in the tree's text, which is rarely what was meant.
+    """Return comparisons over the tree's leaves, matched by name."""
+    # Ids would mean positions in the tree's text, which users rarely mean.
     return read_comparisons(file, **{**reading, "names": names, "n_leaves": None, "by_name": True})

@@ -1,4 +1,4 @@
-"""`ordhc session`: what is in a session file, and what can be saved of a damaged one."""
+"""`ordhc session`: inspect session files, and salvage damaged ones."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""How commands read what an oracle answers from."""
+"""Reading of the data from which an oracle answers."""
 
 import warnings
 from collections.abc import Callable
