@@ -33,13 +33,6 @@ COMMANDS = [
 ]
 
 
-@pytest.fixture
-def answers(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text("anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n")
-    return tmp_path
-
-
 def test_every_command_is_there_with_an_example(capsys):
     assert sorted(group.commands) == sorted(COMMANDS)
     for command in COMMANDS:

@@ -21,13 +21,6 @@ from support.processes import command_line, run
 TEXT = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
 
 
-@pytest.fixture
-def answers(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text(TEXT)
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -8,15 +8,6 @@ import pytest
 import ordhc
 from support.processes import run
 
-TRIPLETS = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
-
-
-@pytest.fixture
-def answers(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text(TRIPLETS)
-    return tmp_path
-
 
 def with_settings(capsys, text, *arguments):
     """Run `ordhc cluster a.csv` with a settings file of this text."""
@@ -96,6 +87,19 @@ def test_a_file_that_is_not_there(answers, capsys):
     code, _, err = run(capsys, "cluster", "a.csv", "--config", "nowhere.toml")
     assert code == 2
     assert err == "ordhc: nowhere.toml: there is no such file\n"
+
+
+@pytest.mark.parametrize("named", ["structure", "consensus"])
+def test_a_command_that_is_called_like_an_option_has_its_table(answers, capsys, named):
+    # `report --structure` and `cluster --consensus` are options, and there are commands of these names.
+    (answers / "settings.toml").write_text(f"[{named}]\nnot-there = 1\n")
+    code, _, err = run(capsys, named, "a.csv", "--config", "settings.toml")
+    assert (code, err) == (2, f"ordhc: settings.toml: [{named}]: the name 'not-there' is unknown\n")
+    (answers / "settings.toml").write_text(f"[{named}]\nquiet = true\n")
+    for command in ("cluster", "report"):
+        code, _, err = run(capsys, command, "a.csv", "--config", "settings.toml", "--kind", "none")
+        assert code == 2
+        assert "settings.toml" not in err
 
 
 def test_commands_in_groups_have_tables_in_tables(answers, capsys):

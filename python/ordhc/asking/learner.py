@@ -233,9 +233,9 @@ class Learner:
         For answers of people, which are wrong more often the closer the leaves are:
 
         * "uncertain" draws trees from the posterior given all answers so far (see `ordhc.posterior`) and asks
-          the questions about which these trees disagree most, to several people at a time. It learns the
-          share of wrong answers, for each person if people are known (`tell`). It gives no guarantee, uses
-          every answer, and stops after `budget` questions, by default 20 for each leaf.
+          the questions about which these trees disagree most, to several people at a time. It
+          estimates the share of wrong answers, for each person if `tell` names people. It gives no guarantee,
+          uses every answer, and stops after `budget` questions, by default 20 for each leaf.
         * "revise" begins with the tree `prior` and asks about subtrees that may belong elsewhere. A few
           questions for each leaf correct most errors of a tree that has most triplets right. It never asks
           about the same three leaves twice, gives no guarantee, and stops when no question is worth asking.

@@ -9,7 +9,6 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -564,9 +563,7 @@ class Session:
         rules = checked_rules(
             seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
         )
-        history = self._mirror.reading(self._analysis.rules)
-        if not history or replace(history[-1], at=0.0) != rules:
-            self._mirror.writing(lambda: self._analysis.set_rules(rules))
+        self._mirror.writing(lambda: self._analysis.set_rules(rules))
 
     def forget(self, who: str) -> int:
         """Delete a person: their answers, and every trace of them.

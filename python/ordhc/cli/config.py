@@ -1,7 +1,7 @@
 """Settings files: options of commands in a TOML file, with the names that they have on the command line.
 
-Values outside of tables are for every command that has such an option, those of a table for the command that
-it is named after. What is typed on the command line counts more than what a file says.
+Values outside of tables are for every command that has the option. Values in a table are for the command with
+the name of the table. Options that are typed override those of the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,18 +52,23 @@ def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
         where = f"[{'.'.join(words[:depth])}]: " if depth else ""
         inner: Mapping[str, Any] = {}
         for key, value in table.items():
-            if key in known:
+            # `structure` is a command, and an option of `report`: a table is the command's.
+            if isinstance(value, Mapping) and _is_command(ctx, command, key):
+                inner = value if words[depth : depth + 1] == [key] else inner
+            elif key in known:
                 yield key, value
-            elif not isinstance(value, Mapping):
-                raise InputError(where + unknown_name(key, list(known)), path=path)
-            elif not isinstance(command, click.Group) or command.get_command(ctx, key) is None:
+            elif isinstance(value, Mapping):
                 commands = command.list_commands(ctx) if isinstance(command, click.Group) else []
                 near = nearest(key, [*commands, *known])
                 raise InputError(f"{where}no command or option is called {quoted(key)}{near}", path=path)
-            elif depth < len(words) and key == words[depth]:
-                inner = value
+            else:
+                raise InputError(where + unknown_name(key, list(known)), path=path)
         if depth < len(words) and isinstance(command, click.Group):
             table, command = inner, command.get_command(ctx, words[depth]) or command
+
+
+def _is_command(ctx: click.Context, group: click.Command, name: str) -> bool:
+    return isinstance(group, click.Group) and group.get_command(ctx, name) is not None
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -117,11 +122,12 @@ def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, pat
     if any(isinstance(part, list | Mapping) for part in listed):
         raise InputError(f"{key} = {value!r}: texts and numbers are needed", path=path)
     texts = [_text(part) for part in listed]
+    found = texts if option.multiple else texts[0]
     try:
-        option.type_cast_value(ctx, texts if option.multiple else texts[0])
+        option.type_cast_value(ctx, found)
     except click.BadParameter as error:
         raise InputError(f"{key} = {value!r}: {error.message}", path=path) from None
-    return texts if option.multiple else texts[0]
+    return found
 
 
 def _text(value: Any) -> str:

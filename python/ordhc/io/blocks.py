@@ -11,7 +11,7 @@ from ordhc import _ordhc
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
-from ordhc.io.arrays import Table, leaf_columns, pyarrow_parquet, rows_of
+from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.files import check_unpacked, name_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
@@ -136,10 +136,9 @@ def _of_parquet(piece: Piece, asked: Asked) -> Iterator[Parsed]:
 
 
 def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
-    """The columns of weights and of persons, if there are such."""
-    weights = table.find([asked.weights] if asked.weights else WEIGHTS)
-    person = table.find([asked.person] if asked.person else PEOPLE)
-    return None if weights in wanted else weights, None if person in wanted else person
+    """Return the columns of weights and of persons, None where there is none."""
+    weights = further_column(table, asked.weights, WEIGHTS, wanted)
+    return weights, further_column(table, asked.person, PEOPLE, wanted)
 
 
 def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:

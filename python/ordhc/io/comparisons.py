@@ -139,10 +139,10 @@ def read_quadruplets(
 
 @shows_progress("reading")
 def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | None = None) -> Any:
-    """Comparisons of a file whose columns `asked.items` are in the order of their roles.
+    """Read comparisons from a file whose columns `asked.items` are in the order of their roles.
 
-    The chosen one or the reference is the first. By default columns are found by name; those of a ranking are
-    all but the ones of weights, answers and persons.
+    The first column is the chosen item or the reference. By default columns are found by name; a ranking has
+    all columns except those of weights, answers and persons.
     """
     progress = _checks.callback("progress", progress)
     asked = checked(asked)
@@ -181,12 +181,12 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
 
 
 def _maker(asked: Asked) -> Callable[..., Any]:
-    """What makes comparisons of rows in the order of their roles."""
+    """Return the function that makes comparisons from rows whose columns are in the order of their roles."""
     if asked.kind in ("triplet", "pairs"):
         return Quadruplets if asked.of_pairs else Triplets
 
     def make(rows: Any, **known: Any) -> Triplets:
-        # Each row is an answer: numbers of answers in the file say nothing more.
+        # Each row is an answer, so the file's numbers of answers are not needed.
         known.pop("answers", None)
         adaptive = known.pop("adaptive", None)
         if (group_names := known.pop("group_names", None)) is not None:
@@ -203,7 +203,7 @@ def _maker(asked: Asked) -> Callable[..., Any]:
 
 
 def checked(asked: Asked) -> Asked:
-    """The same, checked: names read from their file, `na` with all words for missing items."""
+    """Return the description after its checks, with the names in a file and all words for missing items."""
     names = as_names(asked.names)
     n_leaves = asked.n_leaves
     return replace(
@@ -217,7 +217,7 @@ def checked(asked: Asked) -> Asked:
 
 
 def _columns(asked: Asked) -> Any:
-    """The columns to read, by name or by position."""
+    """Return the columns to read, by name or by position."""
     columns, width = asked.items, KINDS[asked.kind]
     if columns is None:
         return None

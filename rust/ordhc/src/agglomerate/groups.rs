@@ -48,8 +48,8 @@ pub(super) fn after_groups<U: Update>(
     }
 }
 
-/// The same for given groups. Nothing, if a square of what is left takes more memory than the pairs of leaves, or
-/// if rounding errors are not those that the tolerance is for.
+/// The similarities and merges after each given group is one cluster. `None` if the square of the clusters would take
+/// more memory than the pairs of leaves, or if rounding errors are larger than the tolerance allows.
 pub(super) fn after_groups_of<U: Update>(
     task: &Task<'_>,
     update: &U,

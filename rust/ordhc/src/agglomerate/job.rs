@@ -81,10 +81,7 @@ impl Task<'_> {
 
     /// The merges in order.
     fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
-        let given = match &input {
-            Input::Given(matrix) => Some(**matrix),
-            Input::Lent(_) => None,
-        };
+        let given = input.given().copied();
         let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
         let input = scaled.as_ref().map_or(input, Input::Given);
         let tolerance = self.tolerance::<U>(&self.matrix(&input));
@@ -114,11 +111,7 @@ impl Task<'_> {
         strategy: Strategy,
     ) -> Result<Found> {
         let n = self.about.n;
-        let matrix = match &input {
-            Input::Given(matrix) => Some(*matrix),
-            Input::Lent(_) => None,
-        };
-        let mut doubts = self.doubts::<U>(matrix, tolerance);
+        let mut doubts = self.doubts::<U>(input.given(), tolerance);
         let merges = match (strategy, input) {
             (Strategy::Equal(merges), _) => return Ok(Found::certain(merges)),
             (Strategy::SpanningTree, input) => {

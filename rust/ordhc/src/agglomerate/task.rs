@@ -21,6 +21,16 @@ pub(super) enum Input<'a> {
     Lent(&'a mut [f64]),
 }
 
+impl<'a> Input<'a> {
+    /// The matrix that is left alone, if there is one.
+    pub(super) fn given(&self) -> Option<&'a Matrix<'a>> {
+        match self {
+            Input::Given(matrix) => Some(matrix),
+            Input::Lent(_) => None,
+        }
+    }
+}
+
 /// Everything but the values.
 pub(super) struct Task<'a> {
     pub(super) about: About,
@@ -28,7 +38,7 @@ pub(super) struct Task<'a> {
     pub(super) engine: Engine,
     pub(super) initial: Option<&'a Partition>,
     pub(super) monitor: &'a Monitor,
-    /// Up to so many leaves are written to a square at once.
+    /// Inputs of at most this number of leaves are written to a square at once.
     pub(super) at_once: usize,
     /// The square of so many clusters fits into a core's cache.
     pub(super) few: usize,
@@ -79,10 +89,10 @@ impl<'a> Task<'a> {
         let facts = self.about.facts;
         let squared = self.rule.is_squared() && self.about.dissimilarity;
         let largest = if squared { (facts.largest * self.about.unit).powi(2) } else { facts.largest };
-        // Where values of both signs are added the sum is less exact than its size tells.
+        // A sum of values of both signs has larger rounding errors than its size suggests.
         let (factor, cancels) = match self.rule {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
-            // Of pairs that aren't nearest, as initial clusters merge, squares cancel, too.
+            // Initial clusters merge pairs that are not nearest, where squares cancel, too.
             Rule::Ward => (4.0, !squared || self.initial.is_some()),
             _ => (1.0, facts.positive && facts.negative),
         };

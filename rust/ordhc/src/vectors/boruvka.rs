@@ -52,9 +52,9 @@ type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> 
 /// A k-d tree as a search has it: coordinates are as many as loops know of, the last ones zero.
 struct Boxes<const P: usize> {
     shape: Shape,
-    /// By place: the coordinates.
+    /// The coordinates of each point, in the order of the tree.
     points: Vec<[f64; P]>,
-    /// By node: the least and the largest coordinates.
+    /// For each node, the smallest and the largest value of each coordinate.
     bounds: Vec<[[f64; P]; 2]>,
     /// How many coordinates there are.
     p: usize,

@@ -9,7 +9,7 @@ use crate::agglomerate::square::packed;
 use crate::agglomerate::store::Store;
 use crate::linkage::Rule;
 
-/// Whose means: those of all pairs, or of the two halves.
+/// The center of a cluster: the mean of its points, or the middle between the centers of its two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::agglomerate) enum Means {
     Centroid,
