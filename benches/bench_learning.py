@@ -61,7 +61,7 @@ def noise():
                     for seed in range(runs):
                         truth = random_tree("uniform", n, seed)
                         oracle = oracles.noisy(truth, p, wrong=wrong, seed=seed)
-                        learner = ordhc.Learner(n, method, p=p, delta=0.05, seed=seed)
+                        learner = ordhc.Learner(n, ordhc.learners.named(method, p=p, delta=0.05), seed=seed)
                         tree = ordhc.learn(oracle, learner=learner)
                         n_wrong += ordhc.metrics.robinson_foulds(tree, truth) > 0
                         asked += learner.status.n_answered
@@ -97,7 +97,9 @@ def session():
         for batch in (1, 10, 100, 1000):
             path = Path(folder) / f"{batch}.ordhc"
             wanted = min(100_000, 1000 * batch)
-            with ordhc.Session(path, n_leaves=10_000, schedule="rounds") as kept:
+            with ordhc.Session(
+                path, n_leaves=10_000, method=ordhc.learners.Insertion(schedule="rounds")
+            ) as kept:
                 start = time.perf_counter()
                 told = 0
                 while told < wanted:

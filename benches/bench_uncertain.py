@@ -255,7 +255,7 @@ def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
             apart = np.isin(keys, rng.permutation(np.unique(keys))[: len(np.unique(keys)) // 5])
             known, unseen = ordhc.Triplets(rows[~apart], n_leaves=n), rows[apart]
             oracle = ordhc.oracles.recorded(known)
-            asker = ordhc.Learner(n, "uncertain", among=oracle.known, seed=seed)
+            asker = ordhc.Learner(n, ordhc.learners.Uncertain(among=oracle.known), seed=seed)
             order = rng.permutation(oracle.known)
             for method, curve in found.items():
                 asked, curve_here = ordhc.oracles.Recording(oracle), []

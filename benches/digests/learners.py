@@ -78,10 +78,14 @@ def of_priors(listing: Listing) -> None:
     """Learners that begin with a tree, and those that take any question."""
     prior = ordhc.cluster(points(16, seed=3), similarity="euclidean", linkage="average")
     for settings in PRIORS:
-        made = learned(ordhc.Learner(16, prior=prior, p=0.9, seed=1, **settings), oracle(16, 0.9), 12)
+        made = learned(
+            ordhc.Learner(16, method=ordhc.learners.Revise(prior=prior, p=0.9), seed=1, **settings),
+            oracle(16, 0.9),
+            12,
+        )
         listing.add(f"learner prior {described(settings)}", Rough(made))
     for question in UNCERTAIN:
-        learner = ordhc.Learner(8, "uncertain", question=question, seed=1)
+        learner = ordhc.Learner(8, ordhc.learners.Uncertain(question=question), seed=1)
         answering = oracles.noisy(oracles.from_vectors(points(8)), 0.9, seed=2)
         made = learned(learner, asks(answering, question), 4)
         # Of questions that tell as much rounding takes the first: which pair comes first is left open.

@@ -127,7 +127,7 @@ def claims43(results: Results) -> list[Line]:
 def _learn_noisy(p: float, delta: float, method: str, n: int, seed: int) -> Result:
     truth = random_tree("uniform", n, seed)
     oracle = ordhc.oracles.noisy(truth, p, wrong="adversarial", seed=seed)
-    learner = ordhc.Learner(n, NOISY[method], p=p, delta=delta, seed=seed)
+    learner = ordhc.Learner(n, ordhc.learners.named(NOISY[method], p=p, delta=delta), seed=seed)
     wrong = ordhc.metrics.robinson_foulds(ordhc.learn(oracle, learner=learner), truth) > 0
     asked = learner.status.n_answered
     return {

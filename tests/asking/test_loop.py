@@ -13,6 +13,7 @@ from ordhc.asking.oracle import Answering
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.specs import OracleSpec
+from support.learners import by_settings
 from support.sessions import answers_of
 
 TRUTH = ordhc.as_dendrogram("((cat,dog),((car,bus),(tree,(rose,tulip))));")
@@ -103,9 +104,9 @@ OF_THREE = Answering(lambda rows: np.zeros(len(rows), dtype=np.int8), 7, None, (
 )
 def test_what_does_not_fit_is_explained(given, why):
     with pytest.raises(InputError, match=why):
-        ordhc.learn(**given)
+        ordhc.learn(**by_settings(**given))
     with pytest.raises(InputError, match=why):
-        asyncio.run(ordhc.learn_async(**given))
+        asyncio.run(ordhc.learn_async(**by_settings(**given)))
 
 
 def test_oracles_are_asked_about_leaves_by_name():
@@ -143,9 +144,9 @@ def test_a_session_is_driven_and_goes_on(tmp_path):
 
 def test_a_session_learns_what_a_learner_learns(tmp_path):
     settings = {"method": "robust", "p": 0.8, "seed": 4}
-    with ordhc.Session(tmp_path / "a.ordhc", TRUTH.names, **settings) as session:
+    with ordhc.Session(tmp_path / "a.ordhc", TRUTH.names, **by_settings(**settings)) as session:
         kept = ordhc.learn(oracles.noisy(TRUTH, 0.8, seed=1), session=session, batch=1)
-    plain = ordhc.learn(oracles.noisy(TRUTH, 0.8, seed=1), batch=1, **settings)
+    plain = ordhc.learn(oracles.noisy(TRUTH, 0.8, seed=1), batch=1, **by_settings(**settings))
     assert kept == plain
 
 
@@ -180,7 +181,7 @@ def test_leases_are_given_back_by_a_call_that_stops(tmp_path):
         raise KeyboardInterrupt
 
     file = tmp_path / "a.ordhc"
-    with ordhc.Session(file, TRUTH.names, schedule="rounds") as session:
+    with ordhc.Session(file, TRUTH.names, method=ordhc.learners.Insertion(schedule="rounds")) as session:
         with pytest.raises(KeyboardInterrupt):
             ordhc.learn(broken, session=session)
         assert len(session.ask(1, who="ann")) == 1
@@ -251,19 +252,24 @@ def test_the_event_loop_goes_on_meanwhile():
 def test_wrappers_of_asynchronous_oracles():
     slow = Slow(TRUTH)
     everything = oracles.Recording(oracles.majority(oracles.noisy(slow, 0.9, seed=2), 15))
-    assert same(ordhc.learn(everything, TRUTH.names, schedule="rounds"), TRUTH)
+    assert same(
+        ordhc.learn(everything, TRUTH.names, method=ordhc.learners.Insertion(schedule="rounds")), TRUTH
+    )
     assert everything.n_questions == len(everything.answers)
     assert slow.most > 1
     pair = [Slow(TRUTH), Slow(TRUTH)]
-    assert same(asyncio.run(ordhc.learn_async(pair, TRUTH.names, schedule="rounds")), TRUTH)
+    assert same(
+        asyncio.run(ordhc.learn_async(pair, TRUTH.names, method=ordhc.learners.Insertion(schedule="rounds"))),
+        TRUTH,
+    )
     assert all(each.loops for each in pair)
 
 
 def test_both_loops_ask_the_same():
     for settings in ({}, {"schedule": "rounds"}, {"p": 0.8}, {"repeat": 3}, {"budget": 4}):
         one, other = (oracles.Recording(oracles.noisy(TRUTH, 0.9, seed=1)) for _ in range(2))
-        tree = ordhc.learn(one, **settings)
-        assert asyncio.run(ordhc.learn_async(other, **settings)) == tree
+        tree = ordhc.learn(one, **by_settings(**settings))
+        assert asyncio.run(ordhc.learn_async(other, **by_settings(**settings))) == tree
         assert np.array_equal(one.rows, other.rows)
         assert np.array_equal(one.answers, other.answers)
 

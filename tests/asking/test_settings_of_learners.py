@@ -7,6 +7,7 @@ import ordhc
 from ordhc.asking.learner import METHODS
 from ordhc.asking.oracle import advice_of
 from ordhc.errors import InputError, OrdhcWarning
+from support.learners import by_settings
 from support.processes import run
 
 TREE = "((((0,1),2),3),(4,5));"
@@ -47,14 +48,14 @@ PAIRS = [(method, name) for method in METHODS for name in VALUES]
 def test_no_parameter_is_ignored(tmp_path, method, name):
     given = {**NEEDED.get(method, {}), name: VALUES[name]}
     if name in TAKEN[method]:
-        ordhc.Learner(6, method, **given)
+        ordhc.Learner(6, **by_settings(method=method, **given))
         return
     with pytest.raises(InputError, match=name):
-        ordhc.Learner(6, method, **given)
+        ordhc.Learner(6, **by_settings(method=method, **given))
     with pytest.raises(InputError, match=name):
-        ordhc.Session(tmp_path / "a.ordhc", n_leaves=6, method=method, **given)
+        ordhc.Session(tmp_path / "a.ordhc", n_leaves=6, **by_settings(method=method, **given))
     with pytest.raises(InputError, match=name):
-        ordhc.learn(ordhc.oracles.from_tree(TREE), 6, method, **given)
+        ordhc.learn(ordhc.oracles.from_tree(TREE), 6, **by_settings(method=method, **given))
     assert not (tmp_path / "a.ordhc").exists()
 
 
@@ -64,17 +65,21 @@ def test_no_parameter_is_ignored(tmp_path, method, name):
 def test_settings_of_errors_need_errors(name, method, p):
     given = {**({"prior": TREE} if method == "revise" else {}), "p": p, name: VALUES[name]}
     with pytest.raises(InputError, match="p below 1|needs p|revise takes no assume"):
-        ordhc.Learner(6, method, **given)
+        ordhc.Learner(6, **by_settings(method=method, **given))
 
 
 def test_values_that_change_nothing_are_taken(tmp_path):
     for method in METHODS:
         ordhc.Learner(
-            6, method, **{"p": 1, **NEEDED.get(method, {})}, schedule="questions", parallel=1, exact=False
+            6,
+            ordhc.learners.named(method, schedule="questions", parallel=1, exact=False),
+            **{"p": 1, **NEEDED.get(method, {})},
         )
     with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
-        ordhc.Learner(6, schedule="rounds", parallel=3)
-    with ordhc.Session(tmp_path / "a", n_leaves=6, p=None, noise=None, budget=None) as session:
+        ordhc.Learner(6, method=ordhc.learners.Insertion(schedule="rounds", parallel=3))
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=6, method=ordhc.learners.Robust(p=None, noise=None), budget=None
+    ) as session:
         assert session.n_leaves == 6
     with pytest.raises(InputError, match="robust needs p"):
         ordhc.Learner(6, "robust")
@@ -82,15 +87,18 @@ def test_values_that_change_nothing_are_taken(tmp_path):
 
 def test_combinations_of_which_one_is_unused_are_refused():
     with pytest.raises(InputError, match="assume = 'uniform' needs noise='independent'"):
-        ordhc.Learner(6, p=0.8, assume="uniform", noise="persistent")
+        ordhc.Learner(6, method=ordhc.learners.Robust(p=0.8, assume="uniform", noise="persistent"))
     for given in ({"method": "robust", "p": 1}, {"prior": TREE}, {"prior": TREE, "p": 0.8}):
         with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
-            ordhc.Learner(6, schedule="balanced", parallel=3, **given)
+            ordhc.Learner(6, **by_settings(schedule="balanced", parallel=3, **given))
 
 
 def questions_of(n, seed, **given):
     """All questions that a learner asks of a tree, round by round."""
-    learner, oracle = ordhc.Learner(n, seed=seed, **given), ordhc.oracles.from_tree(tree_of_points(n, seed))
+    learner, oracle = (
+        ordhc.Learner(n, seed=seed, **by_settings(**given)),
+        ordhc.oracles.from_tree(tree_of_points(n, seed)),
+    )
     rounds = []
     while len((asked := learner.ask()).ids):
         rounds.append(asked.rows.tolist())
@@ -189,7 +197,7 @@ def test_learners_know_of_noise():
     tree = ordhc.learn(asked)
     assert ordhc.metrics.triplet_distance(tree, truth) <= 0.02
     same = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
-    assert ordhc.metrics.robinson_foulds(ordhc.learn(same, p=0.8), tree) == 0
+    assert ordhc.metrics.robinson_foulds(ordhc.learn(same, method=ordhc.learners.Robust(p=0.8)), tree) == 0
     assert asked.n_questions == same.n_questions
 
 
@@ -199,9 +207,9 @@ def test_assumptions_are_told():
         ordhc.learn(Repeating(truth, 0.1))
     for given in ({"learner": ordhc.Learner(10)}, {"learner": ordhc.Learner(10, "quick")}):
         with pytest.warns(OrdhcWarning, match="takes all answers for right"):
-            ordhc.learn(Repeating(truth, 0.1), **given)
+            ordhc.learn(Repeating(truth, 0.1), **by_settings(**given))
     for p in (0.8, 1):
-        ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, p=p))
+        ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, method=ordhc.learners.Robust(p=p)))
 
 
 @pytest.mark.parametrize(
@@ -217,9 +225,9 @@ def test_assumptions_are_told():
 def test_asking_an_oracle_again_that_repeats_its_answers_is_told(tmp_path, given, told):
     oracle = Repeating(TREE, 0.1)
     with pytest.warns(OrdhcWarning, match=told):
-        ordhc.learn(oracle, **given)
+        ordhc.learn(oracle, **by_settings(**given))
     warned = pytest.warns(OrdhcWarning, match=f"the session {told}")
-    with ordhc.Session(tmp_path / "a", n_leaves=6, **given) as session, warned:
+    with ordhc.Session(tmp_path / "a", n_leaves=6, **by_settings(**given)) as session, warned:
         ordhc.learn(oracle, session=session)
 
 
@@ -230,7 +238,7 @@ def test_what_helps_is_what_the_method_takes():
     with pytest.warns(OrdhcWarning, match="for right: give p or repeat$"):
         ordhc.learn(oracle, method="insertion")
     for given in ({"repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick", "repeat": 3}, {}):
-        ordhc.learn(oracle, **given)
+        ordhc.learn(oracle, **by_settings(**given))
 
 
 def test_who_answers_is_kept_by_sessions_only(tmp_path, capsys):
@@ -252,7 +260,9 @@ def test_sessions_are_told(tmp_path):
     told = pytest.warns(OrdhcWarning, match="the session takes all answers for right")
     with ordhc.Session(tmp_path / "a", n_leaves=10) as session, told:
         ordhc.learn(Repeating(truth, 0.1), session=session)
-    with ordhc.Session(tmp_path / "b", n_leaves=10, p=0.8, noise="persistent") as session:
+    with ordhc.Session(
+        tmp_path / "b", n_leaves=10, method=ordhc.learners.Robust(p=0.8, noise="persistent")
+    ) as session:
         ordhc.learn(Repeating(truth, 0.1), session=session)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
-from ordhc.asking.learner import width_of
+from ordhc.asking.methods import Method, from_settings
 from ordhc.asking.schema import (
     EARLIER,
     FORMAT,
@@ -280,7 +280,8 @@ class Store:
         if len(found) != len(rows) or set(found) != set(KEYS):
             raise ValueError("the settings are not what was written")
         self.settings = checked_settings({key: json.loads(found[key]) for key in KEYS[:-1]})
-        self.width = width_of(self.settings["learner"])
+        self.method: Method = from_settings(self.settings["learner"])
+        self.width = self.method.width
 
     # Transactions.
 
