@@ -14,17 +14,17 @@ import numpy as np
 
 import ordhc
 from measure import random_tree, table
-from ordhc import oracles
+from ordhc import learners, oracles
 
 LARGE = "--large" in sys.argv
 SHAPES = ("uniform", "yule", "balanced", "caterpillar")
 KINDS = {
-    "quick": {"method": "quick"},
-    "insertion": {},
-    "insertion, exact": {"exact": True},
-    "insertion, parallel=100": {"parallel": 100},
-    "balanced": {"schedule": "balanced"},
-    "rounds": {"schedule": "rounds"},
+    "quick": learners.Quick(),
+    "insertion": learners.Insertion(),
+    "insertion, exact": learners.Insertion(exact=True),
+    "insertion, parallel=100": learners.Insertion(parallel=100),
+    "balanced": learners.Insertion(schedule="balanced"),
+    "rounds": learners.Insertion(schedule="rounds"),
 }
 
 
@@ -41,7 +41,7 @@ def questions():
             for name, kind in KINDS.items():
                 if name == "insertion, exact" and n > 1000:
                     continue
-                learner = ordhc.Learner(n, seed=1, **kind)
+                learner = ordhc.Learner(n, kind, seed=1)
                 tree = ordhc.learn(truth, learner=learner)
                 assert ordhc.metrics.robinson_foulds(tree, truth) == 0
                 asked = learner.status.n_answered
@@ -77,8 +77,8 @@ def speed():
     for n in (10_000, 100_000, *((1_000_000,) if LARGE else ())):
         for shape in SHAPES:
             truth = random_tree(shape, n, 1)
-            for name, kind in (("balanced", {"schedule": "balanced"}), ("rounds", {"schedule": "rounds"})):
-                learner = ordhc.Learner(n, **kind)
+            for name in ("balanced", "rounds"):
+                learner = ordhc.Learner(n, KINDS[name])
                 start = time.perf_counter()
                 ordhc.learn(truth, learner=learner)
                 seconds = time.perf_counter() - start

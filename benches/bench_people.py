@@ -89,7 +89,7 @@ def opening():
     for kind in ("imported", "asked and told"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a"
-            settings = {"parallel": 1, "fill": "random", "distinct": False}
+            settings = {"method": ordhc.learners.Insertion(parallel=1), "fill": "random", "distinct": False}
             with ordhc.Session(path, n_leaves=n_leaves, **settings) as session:
                 for at in range(n // batch):
                     who = CROWD[at % 200]

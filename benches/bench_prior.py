@@ -228,10 +228,9 @@ def useless(n):
     for shape in SHAPES:
         truth, other = (random_tree(shape, n, seed) for seed in (1, 2))
         asked = []
-        for start in ({}, {"prior": other}):
-            learner = ordhc.Learner(
-                n, method=ordhc.learners.Robust(p=P, noise="persistent", schedule="balanced"), **start
-            )
+        common = {"p": P, "noise": "persistent", "schedule": "balanced"}
+        for method in (ordhc.learners.Robust(**common), ordhc.learners.Revise(other, **common)):
+            learner = ordhc.Learner(n, method)
             ordhc.learn(persistent(truth, 0), learner=learner)
             asked.append(learner.status.n_answered)
         rows.append((shape, f"{asked[0]:,}", f"{asked[1]:,}", f"{asked[1] / asked[0]:.3f}"))

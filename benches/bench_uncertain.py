@@ -88,9 +88,9 @@ def by_paths(near, lengths, question, seed):
     return oracle
 
 
-def asked(method, oracle, n, checks, seed, **settings):
+def asked(method, oracle, n, checks, seed):
     """The trees after so many answers."""
-    learner = ordhc.Learner(n, method, budget=checks[-1], seed=seed, **settings)
+    learner = ordhc.Learner(n, method, budget=checks[-1], seed=seed)
     trees = []
     for check in checks:
         while learner.status.n_answered < check and not learner.done:
@@ -121,7 +121,8 @@ def curves(noise, checks, seeds, methods):
                 trees = at_random(oracle, len(labels), checks, seed)
             else:
                 settings = {} if method == "uncertain" else {"p": 0.8}
-                trees = asked(method, oracle, len(labels), checks, seed, **settings)
+                chosen = ordhc.learners.named(method, **settings)
+                trees = asked(chosen, oracle, len(labels), checks, seed)
             found[method].append([ordhc.metrics.aari(tree, labels) for tree in trees])
     lines = [(method, *(f"{x:.3f}" for x in np.mean(rows, axis=0))) for method, rows in found.items()]
     print(f"{noise.__name__}, n = 240, {seeds} seeds: AARI by the number of questions\n")

@@ -16,6 +16,7 @@ from ordhc.asking.methods import (
     RobustPaper,
     Single,
     Uncertain,
+    arguments,
     named,
 )
 
@@ -30,6 +31,7 @@ __all__ = [
     "RobustPaper",
     "Single",
     "Uncertain",
+    "arguments",
     "named",
 ]
 

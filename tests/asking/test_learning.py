@@ -78,7 +78,10 @@ def test_contradictions_end():
     for kind, seed in itertools.product(KINDS, range(3)):
         random = np.random.default_rng(seed)
         tree = ordhc.learn(
-            lambda rows, random=random: random.integers(-1, 3, len(rows)), 30, seed=seed, **kind
+            lambda rows, random=random: random.integers(-1, 3, len(rows)),
+            30,
+            seed=seed,
+            **by_settings(**kind),
         )
         assert tree.n_leaves == 30
 
@@ -171,7 +174,7 @@ def test_bad_tells(repeat):
         ({"schedule": "x"}, "schedule is 'x', not one of questions, balanced, rounds"),
         ({"method": "quick", "schedule": "rounds"}, "quick takes no schedule; insertion, robust, revise do"),
         ({"parallel": 0}, "parallel = 0"),
-        ({"exact": True, "parallel": 2}, "exact is for insertion without wrong answers"),
+        ({"exact": True, "parallel": 2}, "exact is for one leaf after the other"),
         ({"repeat": 2}, "repeat = 2 is even"),
         ({"budget": -1}, "budget = -1"),
         ({"seed": -1}, "seed = -1"),
@@ -243,7 +246,7 @@ def test_whole_numbers_of_any_type(kind):
         ({"n_leaves": 2**70}, "n_leaves = 1180591620717411303424 is above 2147483647"),
         ({"n_leaves": 2.5}, "n_leaves = 2.5 is not a whole number"),
         ({"parallel": 2**70}, "parallel = "),
-        ({"p": "often"}, "p = 'often' is not a finite number"),
+        ({"p": "often"}, "p = 'often' is neither a number nor 'by person'"),
     ],
 )
 def test_settings_out_of_range(options, text):

@@ -28,32 +28,32 @@ def same(one, other):
 
 
 def test_every_built_in_oracle_is_found_by_its_name():
-    assert same(ordhc.learn("tree", source=TRUTH), TRUTH)
+    assert same(ordhc.learn(oracles.named("tree", TRUTH)), TRUTH)
     distances = ((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2)
-    near = ordhc.learn("similarity", source=-distances, method="single")
+    near = ordhc.learn(oracles.named("similarity", -distances), method="single")
     assert same(near, ordhc.cluster(POINTS, similarity="euclidean", linkage="single"))
-    assert same(ordhc.learn("vectors", source=POINTS, method="single"), near)
+    assert same(ordhc.learn(oracles.named("vectors", POINTS), method="single"), near)
     keeper = oracles.Recording(TRUTH)
     ordhc.learn(keeper, seed=3)
     answers = keeper.comparisons(names=TRUTH.names)
-    assert same(ordhc.learn("recorded", source=answers, seed=3), TRUTH)
+    assert same(ordhc.learn(oracles.named("recorded", answers), seed=3), TRUTH)
 
 
 def test_a_person_is_found_by_name(monkeypatch):
     told = iter(["x", "3"])
     monkeypatch.setattr("builtins.input", lambda _: next(told))
-    tree = ordhc.learn("person", source=["cat", "dog", "car"], seed=5)
+    tree = ordhc.learn(oracles.named("person", ["cat", "dog", "car"]), seed=5)
     assert tree.n_leaves == 3
     assert set(tree.names) == {"cat", "dog", "car"}
 
 
 def test_parameters_go_to_whom_they_belong():
     points = np.abs(POINTS)
-    cosine = ordhc.learn("vectors", source=points, method="single", similarity="cosine")
+    cosine = ordhc.learn(oracles.named("vectors", points, similarity="cosine"), method="single")
     assert same(cosine, ordhc.cluster(points, similarity="cosine", linkage="single"))
-    assert not same(cosine, ordhc.learn("vectors", source=points, method="single"))
-    with pytest.raises(InputError, match="no parameter 'simlarity' of the learner or the oracle 'vectors'"):
-        ordhc.learn("vectors", source=POINTS, simlarity="cosine")
+    assert not same(cosine, ordhc.learn(oracles.named("vectors", points), method="single"))
+    with pytest.raises(InputError, match="oracle 'vectors' has no parameter 'simlarity'|simlarity"):
+        oracles.named("vectors", POINTS, simlarity="cosine")
 
 
 def registered(monkeypatch, spec):
@@ -66,7 +66,7 @@ def registered(monkeypatch, spec):
     )
 
 
-def test_names_that_both_have_are_said_for_whom(monkeypatch):
+def test_an_oracle_and_a_learner_have_seeds_of_their_own(monkeypatch):
     seeds = []
 
     def make(source, seed):
@@ -75,21 +75,26 @@ def test_names_that_both_have_are_said_for_whom(monkeypatch):
 
     spec = OracleSpec(name="mine", summary="x", make=make, parameters={"seed": 0}, takes=("tree",))
     registered(monkeypatch, spec)
-    with pytest.raises(InputError, match="both have 'seed': give the oracle's in oracle_parameters"):
-        ordhc.learn("mine", source=TRUTH, seed=3)
-    assert same(ordhc.learn("mine", source=TRUTH, oracle_parameters={"seed": 7}), TRUTH)
+    assert same(ordhc.learn(oracles.named("mine", TRUTH, seed=7), seed=3), TRUTH)
     assert seeds == [7]
 
 
 OF_THREE = Answering(lambda rows: np.zeros(len(rows), dtype=np.int8), 7, None, (3,))
 
 
+def test_names_of_oracles_are_checked():
+    for name, source, why in (
+        ("tre", TRUTH, "did you mean tree"),
+        ("tree", None, "answers from tree: give it as source"),
+    ):
+        with pytest.raises(InputError, match=why):
+            oracles.named(name, source)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"oracle": "tre", "source": TRUTH}, "did you mean tree"),
-        ({"oracle": "tree"}, "answers from tree: give it as source"),
-        ({"oracle": TRUTH, "source": TRUTH}, "are for oracles that are given by name"),
+        ({"oracle": "tree"}, r"'tree' is a name: ordhc.oracles.named\('tree', source\)"),
         ({"oracle": OF_THREE, "method": "single"}, "questions about three leaves, and this method"),
         ({"oracle": TRUTH, "n_leaves": 9}, "the oracle knows 7 leaves, and there are 9"),
         ({"oracle": TRUTH, "n_leaves": ["cat", "dgo"]}, "'dgo' is unknown"),
@@ -252,9 +257,7 @@ def test_the_event_loop_goes_on_meanwhile():
 def test_wrappers_of_asynchronous_oracles():
     slow = Slow(TRUTH)
     everything = oracles.Recording(oracles.majority(oracles.noisy(slow, 0.9, seed=2), 15))
-    assert same(
-        ordhc.learn(everything, TRUTH.names, method=ordhc.learners.Insertion(schedule="rounds")), TRUTH
-    )
+    assert same(ordhc.learn(everything, TRUTH.names, method=ordhc.learners.Robust(schedule="rounds")), TRUTH)
     assert everything.n_questions == len(everything.answers)
     assert slow.most > 1
     pair = [Slow(TRUTH), Slow(TRUTH)]
@@ -266,7 +269,13 @@ def test_wrappers_of_asynchronous_oracles():
 
 
 def test_both_loops_ask_the_same():
-    for settings in ({}, {"schedule": "rounds"}, {"p": 0.8}, {"repeat": 3}, {"budget": 4}):
+    for settings in (
+        {},
+        {"method": "robust", "schedule": "rounds"},
+        {"p": 0.8},
+        {"repeat": 3},
+        {"budget": 4},
+    ):
         one, other = (oracles.Recording(oracles.noisy(TRUTH, 0.9, seed=1)) for _ in range(2))
         tree = ordhc.learn(one, **by_settings(**settings))
         assert asyncio.run(ordhc.learn_async(other, **by_settings(**settings))) == tree

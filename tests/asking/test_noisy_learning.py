@@ -76,9 +76,9 @@ def test_estimates_of_p():
     [
         ({"p": 0.5}, "p = 0.5 must be more than 1/2"),
         ({"p": float("nan")}, "p = nan"),
-        ({"delta": 0}, "delta = 0 must be between 0 and 1"),
-        ({"assume": "x"}, "assume is 'x', not one of adversarial, uniform"),
-        ({"noise": "x"}, "noise is 'x'"),
+        ({"p": 0.9, "delta": 0}, "delta = 0 must be between 0 and 1"),
+        ({"p": 0.9, "assume": "x"}, "assume is 'x', not one of adversarial, uniform"),
+        ({"p": 0.9, "noise": "x"}, "noise is 'x'"),
         ({"method": "single", "p": 0.9}, "single takes no p; .*give repeat=3"),
         ({"method": "4k-active", "n_landmarks": 2, "q": 0.5}, "not both"),
     ],

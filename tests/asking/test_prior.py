@@ -195,7 +195,7 @@ def test_a_session_keeps_its_prior(tmp_path):
         ({"prior": TRUTH, "method": "quick"}, "quick takes no prior"),
         ({"prior": TRUTH, "method": "single"}, "single takes no prior"),
         ({"method": "revise"}, "revise needs a prior"),
-        ({"prior_strength": 3.0}, "prior_strength needs a prior"),
+        ({"prior_strength": 3.0}, "insertion takes no prior_strength; revise does"),
         ({"prior": TRUTH, "prior_strength": 0.0}, "prior_strength = 0 must be more than 0"),
         ({"prior": TRUTH, "prior_strength": np.inf}, "prior_strength"),
         ({"prior": 3}, "no tree"),

@@ -104,6 +104,7 @@ INTERRUPTS = """
 import os, random, signal, sys
 import ordhc
 from ordhc import oracles
+from support.learners import by_settings
 from support.random_data import random_tree
 
 truth = random_tree(200, 1)
@@ -114,7 +115,7 @@ chance = random.Random(5)
 n_interrupts = 0
 for number in range(40):
     path = os.path.join(sys.argv[1], f"s{number}")
-    session = ordhc.Session(path, n_leaves=200, **kinds[number % 4])
+    session = ordhc.Session(path, n_leaves=200, **by_settings(**kinds[number % 4]))
     acknowledged, tried = 0, 0
     for _ in range(6):
         try:
@@ -166,7 +167,7 @@ from support.random_data import random_tree
 truth = random_tree(80, 1)
 oracle = oracles.from_tree(truth)
 path = sys.argv[1]
-session = ordhc.Session(path, n_leaves=80, parallel=5)
+session = ordhc.Session(path, n_leaves=80, method=ordhc.learners.Insertion(parallel=5))
 _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 n_failed = acknowledged = 0
 for round in range(24):

@@ -133,7 +133,8 @@ def test_what_is_no_answer_is_refused(tmp_path):
 def test_settings_of_numpy(tmp_path):
     given = {"seed": np.int64(3), "p": np.float64(0.9), "parallel": np.int32(2)}
     with ordhc.Session(tmp_path / "a", np.array(NAMES), **by_settings(**given)) as session:
-        assert session.settings == {"seed": 3, "p": 0.9, "parallel": 2}
+        kept = {"method": "robust", "p": 0.9, "parallel": 2, "delta": 0.05, "seed": 3}
+        assert session.settings == {**kept, "assume": "adversarial", "schedule": "questions"}
     ordhc.Session(tmp_path / "a", NAMES, **by_settings(**given)).close()
 
 

@@ -131,7 +131,7 @@ def test_limits():
     assert "no limit" in repr(endless)
     assert ordhc.Learner(2, "uncertain").done
     with pytest.raises(InputError, match="uncertain takes no p; .*learns how often"):
-        ordhc.Learner(12, ordhc.learners.Uncertain(p=0.8))
+        ordhc.learners.named("uncertain", p=0.8)
     three = ordhc.Learner(12, "uncertain", repeat=2)
     first, second = three.ask(1), three.ask(1)
     assert first.rows.tolist() == second.rows.tolist() != three.ask(1).rows.tolist()
@@ -270,7 +270,7 @@ def test_lists_of_questions_are_checked(tmp_path):
         with pytest.raises(InputError, match=text):
             ordhc.Learner(12, ordhc.learners.Uncertain(among=wrong))
     with pytest.raises(InputError, match="quick takes no among; uncertain does"):
-        ordhc.Learner(12, ordhc.learners.Quick(among=[[0, 1, 2]]))
+        ordhc.Learner(12, ordhc.learners.named("quick", among=[[0, 1, 2]]))
     with pytest.raises(InputError, match="a session keeps no list"):
         ordhc.Session(tmp_path / "a", n_leaves=12, method=ordhc.learners.Uncertain(among=[[0, 1, 2]]))
     assert ordhc.Learner(12, ordhc.learners.Uncertain(among=np.zeros((0, 3), int))).done

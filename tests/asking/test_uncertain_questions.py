@@ -53,14 +53,14 @@ def test_what_cannot_be_asked_is_refused():
     with pytest.raises(InputError, match="question"):
         ordhc.Learner(5, ordhc.learners.Uncertain(question="nonsense"))
     with pytest.raises(InputError, match="insertion takes no question; uncertain does"):
-        ordhc.Learner(5, method=ordhc.learners.Insertion(question="triplet"))
+        ordhc.learners.named("insertion", question="triplet")
     with pytest.raises(InputError, match="single takes no question; uncertain does"):
-        ordhc.Learner(5, ordhc.learners.Single(question="triplet"))
+        ordhc.learners.named("single", question="triplet")
     with pytest.raises(InputError, match="not both"):
-        ordhc.Learner(5, ordhc.learners.Uncertain(question="odd", among=[[0, 1, 2]]))
+        ordhc.Learner(5, ordhc.learners.Uncertain(question="pairs", among=[[0, 1, 2]]))
     # What a method asks anyway may be said.
-    assert ordhc.Learner(5, ordhc.learners.Single(question="pairs")).width == 4
-    assert ordhc.Learner(5, method=ordhc.learners.Insertion(question="odd")).width == 3
+    assert ordhc.Learner(5, "single").width == 4
+    assert ordhc.Learner(5).width == 3
 
 
 def test_the_command_asks_triplets(tmp_path):

@@ -45,7 +45,7 @@ def learned(n, seed, accuracies, claims, delta=0.05, base=0.7):
 def test_the_same_p_for_all_changes_nothing(kind, p):
     chance = np.random.default_rng(1)
     oracle = oracles.from_tree(random_tree(20, 1))
-    learners = [ordhc.Learner(20, **by_settings(method="robust", p=p, parallel=4, **kind)) for _ in range(3)]
+    learners = [ordhc.Learner(20, **by_settings(method="robust", p=p, **kind)) for _ in range(3)]
     ways = [{}, {"p": p}, {"p": None}]
     while not learners[0].done:
         asked = [learner.ask(7) for learner in learners]

@@ -108,9 +108,8 @@ def test_a_learner_that_all_ask_and_tell(method):
     points = np.random.default_rng(1).random((24, 2))
     n, oracle = len(points), oracles.from_vectors(points)
     settings = {"p": 0.9} if method == "robust" else {}
-    learner = ordhc.Learner(
-        n, ordhc.learners.named(method, schedule=schedule_of(method)), budget=200, seed=2, **settings
-    )
+    settings |= {"schedule": "rounds"} if method in ("insertion", "robust") else {}
+    learner = ordhc.Learner(n, ordhc.learners.named(method, **settings), budget=200, seed=2)
 
     def work(_):
         mine = []
@@ -125,10 +124,6 @@ def test_a_learner_that_all_ask_and_tell(method):
     assert len(given) == len(set(given)) == learner.n_asked
     assert learner.status.n_answered == learner.n_asked
     assert not len(learner.open)
-
-
-def schedule_of(method):
-    return "rounds" if method in ("insertion", "robust") else "questions"
 
 
 def test_a_session_file_that_all_share(tmp_path):

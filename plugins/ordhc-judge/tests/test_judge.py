@@ -150,7 +150,7 @@ def test_learning(served):
     assert ordhc.metrics.triplet_distance(tree, truth) < 0.35
     clean = served()
     with judged(clean) as judge:
-        found = ordhc.learn(judge, [f"name {at}" for at in range(14)], method=ordhc.learners.Insertion())
+        found = ordhc.learn(judge, [f"name {at}" for at in range(14)], method=ordhc.learners.Robust(p=1))
     assert found.names[3] == "name 3"
     assert ordhc.metrics.robinson_foulds(found.replace(names=None), truth) == 0
 
@@ -160,18 +160,18 @@ def test_names(served):
     named = {f"n{at}": text for at, text in enumerate(ITEMS)}
     with judged(server, named) as judge:
         assert judge.names[0] == "n0"
-        backwards = ordhc.learn(judge, list(named)[::-1], method=ordhc.learners.Insertion())
+        backwards = ordhc.learn(judge, list(named)[::-1], method=ordhc.learners.Robust(p=1))
         with pytest.raises(InputError, match="no item 'other'"):
-            ordhc.learn(judge, [*list(named)[1:], "other"], method=ordhc.learners.Insertion())
+            ordhc.learn(judge, [*list(named)[1:], "other"], method=ordhc.learners.Robust(p=1))
     with judged(server) as judge:
-        assert (ordhc.learn(judge, ITEMS[::-1], method=ordhc.learners.Insertion()).names) == tuple(
+        assert (ordhc.learn(judge, ITEMS[::-1], method=ordhc.learners.Robust(p=1)).names) == tuple(
             ITEMS[::-1]
         )
         # Some names are items and some are not: nobody can know what is meant.
         with pytest.raises(InputError, match="no item 'other'"):
-            ordhc.learn(judge, [*ITEMS[1:], "other"], method=ordhc.learners.Insertion())
+            ordhc.learn(judge, [*ITEMS[1:], "other"], method=ordhc.learners.Robust(p=1))
         with pytest.raises(InputError, match="no item 'a'"):
-            ordhc.learn(judge, ["a", "b", "c"], method=ordhc.learners.Insertion())
+            ordhc.learn(judge, ["a", "b", "c"], method=ordhc.learners.Robust(p=1))
     truth = ordhc.as_dendrogram(TREE).replace(names=list(named))
     assert ordhc.metrics.robinson_foulds(backwards, truth) == 0
 
@@ -193,10 +193,10 @@ def test_conformance(served):
 def test_by_name_in_python(served, tmp_path):
     server = served()
     settings = {"url": server.url, "model": "model", "rpm": None, "cache": str(tmp_path / "c.sqlite")}
-    tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings, method=ordhc.learners.Insertion())
+    tree = ordhc.learn(ordhc.oracles.named("judge", ITEMS, **settings), method=ordhc.learners.Robust(p=1))
     assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
     with pytest.raises(InputError, match="needs the address"):
-        ordhc.learn("judge", source=ITEMS, method=ordhc.learners.Insertion())
+        ordhc.learn(ordhc.oracles.named("judge", ITEMS), method=ordhc.learners.Robust(p=1))
 
 
 def test_within_a_running_loop(served, truth):
@@ -205,7 +205,7 @@ def test_within_a_running_loop(served, truth):
     async def notebook():
         with judged(server) as judge:
             at_once = judge([[0, 1, 5]])
-            tree = await ordhc.learn_async(judge, method=ordhc.learners.Insertion())
+            tree = await ordhc.learn_async(judge, method=ordhc.learners.Robust(p=1))
             return at_once, tree
 
     at_once, tree = asyncio.run(notebook())

@@ -9,14 +9,20 @@ import numpy as np
 from ordhc import _checks, _ordhc
 from ordhc.asking.given import checked_p
 from ordhc.asking.learner import DOES_NOT_WEIGH, Learner
-from ordhc.asking.methods import BY_PERSON, Majority, Method, Robust, RobustPaper, Uncertain, from_settings
+from ordhc.asking.methods import (
+    BY_PERSON,
+    OF_LEARNERS,
+    Majority,
+    Method,
+    Robust,
+    RobustPaper,
+    Uncertain,
+    from_settings,
+)
 from ordhc.asking.people import PRIOR
 from ordhc.errors import InputError
 
-__all__ = ["OF_LEARNERS", "checked_trusts", "new_desk", "uses_any_answer"]
-
-#: The settings that all learners have.
-OF_LEARNERS = ("repeat", "budget", "limit", "seed")
+__all__ = ["checked_trusts", "new_desk", "uses_any_answer"]
 
 
 def uses_any_answer(method: Method) -> bool:

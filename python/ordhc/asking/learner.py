@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
-from ordhc.asking.methods import Common, Insertion, Majority, Method, RobustPaper, Uncertain, as_method
+from ordhc.asking.methods import (
+    Common,
+    Insertion,
+    Majority,
+    Method,
+    Robust,
+    RobustPaper,
+    Uncertain,
+    as_method,
+)
 from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining, remaining_in_words
@@ -30,7 +39,7 @@ def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
     if noise is None or method.expects_errors:
         return None
     persistent = "use the method robust with noise='persistent'"
-    if method.right == 1 and repeat == 1:
+    if repeat == 1 and not isinstance(method, Robust | RobustPaper | Majority):
         independent = "give repeat" if method.width == 4 else "use the method robust, or give repeat"
         return f"takes all answers for right: {persistent if noise == 'persistent' else independent}"
     if noise == "persistent" and (isinstance(method, Majority | RobustPaper) or repeat > 1):

@@ -32,6 +32,8 @@ __all__ = [
     "RobustPaper",
     "Single",
     "Uncertain",
+    "OF_LEARNERS",
+    "arguments",
     "as_method",
     "from_settings",
     "kept_settings",
@@ -47,6 +49,8 @@ ASSUMPTIONS = ("adversarial", "uniform")
 QUESTIONS = ("odd", "triplet", "pairs")
 #: The value of `p` for answers that are weighed by the reliability of the person who gives them.
 BY_PERSON = "by person"
+#: The settings that all learners have.
+OF_LEARNERS = ("repeat", "budget", "limit", "seed")
 
 
 @dataclass(frozen=True)
@@ -157,9 +161,9 @@ def _of_threes(
 class Insertion(Method):
     """Place one leaf after another by binary search; all answers are right.
 
-    The learner finds exactly the tree from which the answers come, of any shape and degree. It asks
-    O(n log n) questions if nodes have few children, and O((d / log d) n log n) if nodes have d children: n^2 / 4
-    for a star (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4). It is the default method.
+    The learner finds exactly the tree from which the answers come, of any shape and degree. It is the
+    default method. It asks O(n log n) questions if nodes have few children, and O((d / log d) n log n) if
+    nodes have d children: n^2 / 4 for a star (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4).
 
     Parameters
     ----------
@@ -179,7 +183,7 @@ class Insertion(Method):
     --------
     >>> import ordhc
     >>> ordhc.Learner(5, ordhc.learners.Insertion(schedule="rounds")).ask().rows.shape
-    (4, 3)
+    (3, 3)
     """
 
     name: ClassVar[str] = "insertion"
@@ -229,7 +233,8 @@ class Robust(Method):
     Parameters
     ----------
     p
-        The probability that an answer is right, more than 1/2 and at most 1. `ordhc.learn` takes it from an
+        The probability that an answer is right, more than 1/2 and at most 1; with 1 the learner asks as
+        `Insertion` does. `ordhc.learn` takes it from an
         oracle that knows it. `ordhc.oracles.estimate_p` estimates it from repeated questions. In a
         `Session`, "by person" weighs answers by the reliability of the person who gives them.
     delta
@@ -262,10 +267,10 @@ class Robust(Method):
     parallel: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.p, str) and self.p != BY_PERSON:
+            raise InputError(f"p = {_checks.quoted(self.p)} is neither a number nor {BY_PERSON!r}")
         if self.p is not None and not isinstance(self.p, str):
             self._check("p", _checked_p(self.p))
-        elif self.p is not None:
-            self._check("p", _checks.choice("p", self.p, (BY_PERSON,)))
         _check_delta(self)
         self._check("assume", _checks.choice("assume", self.assume, ASSUMPTIONS))
         if self.noise is not None:
@@ -377,8 +382,8 @@ class Revise(Method):
     >>> truth = ordhc.oracles.from_tree("(((0,1),2),(3,(4,5)));")
     >>> prior = "(((0,2),1),(3,(4,5)));"
     >>> tree = ordhc.learn(truth, method=ordhc.learners.Revise(prior))
-    >>> tree.to_newick(branch_lengths=False)
-    '((2,(0,1)),(3,(4,5)));'
+    >>> ordhc.metrics.triplet_distance(tree, "(((0,1),2),(3,(4,5)));")
+    0.0
     """
 
     name: ClassVar[str] = "revise"
@@ -593,36 +598,66 @@ def named(name: str, **settings: Any) -> Method:
     name = _checks.choice("method", name, METHODS)
     own = _fields(name)
     given = {key: value for key, value in settings.items() if value is not None}
-    for key, value in given.items():
+    for key in given:
         if key not in own:
             users = [other for other in METHODS if key in _fields(other)]
             if not users:
                 raise InputError(f"no method has a setting {_checks.quoted(key)}")
             takes = f"{', '.join(users)} {'does' if len(users) == 1 else 'do'}"
-            has = f"{name} takes no {key} (= {_checks.quoted(value)}); {takes}"
-            is_of_pairs = issubclass(_CLASSES[name], _OfPairs)
-            remedy = "; give repeat=3 or more, to take majorities" if key == "p" and is_of_pairs else ""
+            has = f"{name} takes no {key}; {takes}"
+            remedy = ""
+            if key == "p" and name == "uncertain":
+                remedy = "; it learns how often answers are wrong"
+            elif key == "p" and issubclass(_CLASSES[name], _OfPairs):
+                remedy = "; give repeat=3 or more, to take majorities"
             raise InputError(has + remedy)
     return _CLASSES[name](**given)
 
 
-def from_settings(settings: Mapping[str, Any]) -> Method:
+def from_settings(settings: Mapping[str, Any], *, default: str = "insertion") -> Method:
     """Return the method that flat settings describe; other settings in the mapping are ignored.
 
-    Without a name the method is "revise" with a prior, "robust" with a `p` below 1, and else "insertion".
+    Without a name the method is "revise" with a prior, "robust" with a `p`, and else `default`.
     """
     given = {key: value for key, value in settings.items() if key in SETTINGS and value is not None}
     name = settings.get("method")
     if name is None:
-        p = given.get("p")
-        if "prior" in given:
-            name = "revise"
-        elif isinstance(p, int | float) and p == 1:
-            name = "insertion"
-            del given["p"]
-        else:
-            name = "insertion" if p is None else "robust"
+        name = "revise" if "prior" in given else "robust" if "p" in given else default
     return named(name, **given)
+
+
+def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dict[str, Any]:
+    """Return the arguments of `ordhc.Learner` and `ordhc.Session` that a flat table of settings describes.
+
+    Parameters
+    ----------
+    settings
+        `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit` and `seed`.
+        None stands for the default.
+    default
+        The method if there is no name, and neither a prior (then it is "revise") nor a `p` ("robust").
+
+    Returns
+    -------
+    dict
+        `method`, and those of `repeat`, `budget`, `limit` and `seed` that are given.
+
+    Raises
+    ------
+    InputError
+        A setting that does not exist or that the method does not have, or an impossible value.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.learners.arguments({"method": "majority", "p": 0.8, "seed": 3})
+    {'method': Majority(p=0.8, delta=0.05), 'seed': 3}
+    """
+    for key in settings:
+        if key not in (*SETTINGS, *OF_LEARNERS, "method"):
+            raise InputError(f"there is no setting {_checks.quoted(key)} of learners")
+    given = {key: settings[key] for key in OF_LEARNERS if settings.get(key) is not None}
+    return {"method": from_settings(settings, default=default), **given}
 
 
 def kept_settings(method: Method, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:

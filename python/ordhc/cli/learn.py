@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ordhc.asking.methods import METHODS, NOISES, QUESTIONS, SCHEDULES, from_settings
-from ordhc.asking.oracle import advised
+from ordhc.asking.oracle import advised, errors_of
 from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
@@ -152,7 +152,7 @@ def learn(
     if oracle is None:
         of_oracle = {"--accuracy": accuracy, "--source": source, "--param": params or None}
         _refuse({**of_oracle, "--supported-by": supported_by}, "--oracle")
-    method = _method(settings, prior)
+    method = _method(settings, prior, "insertion" if oracle is None else "robust")
     common = {"repeat": repeat, "budget": budget, "seed": seed}
     given: dict[str, Any] = {key: value for key, value in common.items() if value is not None}
     answerer = None
@@ -160,6 +160,8 @@ def learn(
         width = 3 if method is None else method.width
         answerer = _answerer(oracle, source, params, accuracy, seed or 0, width, _names(session, items))
         if not _exists(session):
+            errs = errors_of(answerer.oracle)[1] is not None and repeat is None
+            method = _method(settings, prior, "robust" if errs else "insertion")
             method, reason = advised(answerer.oracle, method, repeat or 1)
             if reason and not quiet:
                 click.echo(reason, err=True)
@@ -206,12 +208,14 @@ def learn(
             say(f"wrote    {path}")
 
 
-def _method(settings: "Mapping[str, Any]", prior: str | None) -> "Method | None":
+def _method(settings: "Mapping[str, Any]", prior: str | None, default: str) -> "Method | None":
     """Return the method that the options describe; None if they say nothing about it."""
     from ordhc.io import read_tree
 
     given = {**settings, "prior": None if prior is None else read_tree(prior)}
-    return from_settings(given) if any(value is not None for value in given.values()) else None
+    return (
+        from_settings(given, default=default) if any(value is not None for value in given.values()) else None
+    )
 
 
 def _refuse(options: dict[str, Any], needed: str) -> None:
