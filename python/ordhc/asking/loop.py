@@ -271,15 +271,15 @@ def _new_learner(
     settings: dict[str, Any],
 ) -> Learner:
     """Return a learner for this oracle, which may know the leaves and how often it errs."""
-    chosen = None if method is None else as_method(method)
+    given = None if method is None else as_method(method)
     if leaves is None:
         leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
-    if leaves is None and isinstance(chosen, Revise):
-        leaves = leaves_of_prior(chosen.prior)
+    if leaves is None and isinstance(given, Revise):
+        leaves = leaves_of_prior(given.prior)
     if leaves is None:
         raise InputError("give n_leaves, or a learner or a session to go on with")
-    chosen, reason = advised(answer, chosen, settings.get("repeat", 1))
-    if reason and errors_of(answer)[0] is None:
+    chosen, reason = advised(answer, given, settings.get("repeat", 1))
+    if reason and errors_of(answer)[0] is None and getattr(given, "p", None) is None:
         warn(reason)
     if isinstance(chosen, Uncertain) and chosen.among is None:
         chosen = replace(chosen, among=known_to(answer, leaves))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ordhc import _checks, _ordhc
@@ -379,11 +378,9 @@ class Revise(Method):
     Examples
     --------
     >>> import ordhc
-    >>> truth = ordhc.oracles.from_tree("(((0,1),2),(3,(4,5)));")
-    >>> prior = "(((0,2),1),(3,(4,5)));"
-    >>> tree = ordhc.learn(truth, method=ordhc.learners.Revise(prior))
-    >>> ordhc.metrics.triplet_distance(tree, "(((0,1),2),(3,(4,5)));")
-    0.0
+    >>> learner = ordhc.Learner(6, ordhc.learners.Revise("(((0,1),2),(3,(4,5)));"))
+    >>> learner.tree().cut(2)
+    array([0, 0, 0, 1, 1, 1])
     """
 
     name: ClassVar[str] = "revise"
@@ -463,7 +460,11 @@ class Uncertain(Method):
             raise InputError("give question or among, whose rows say what is asked, not both")
         self._check("question", question)
         if self.among is not None:
-            self._check("width", int(np.shape(self.among)[-1]))
+            among = _checks.array("among", self.among)
+            if among.ndim != 2 or among.shape[1] not in (3, 4):
+                raise InputError(f"among has shape {among.shape}, not (m, 3) or (m, 4)")
+            self._check("among", among)
+            self._check("width", among.shape[1])
         elif question != "odd":
             self._check("width", 4)
 
@@ -653,6 +654,8 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     >>> ordhc.learners.arguments({"method": "majority", "p": 0.8, "seed": 3})
     {'method': Majority(p=0.8, delta=0.05), 'seed': 3}
     """
+    if not isinstance(settings, Mapping):
+        raise InputError(f"settings = {_checks.quoted(settings)} is no mapping")
     for key in settings:
         if key not in (*SETTINGS, *OF_LEARNERS, "method"):
             raise InputError(f"there is no setting {_checks.quoted(key)} of learners")

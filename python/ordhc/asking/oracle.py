@@ -101,7 +101,7 @@ def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | N
     """
     p, noise = errors_of(oracle)
     made = Robust() if method is None else method
-    if noise is None or repeat != 1 or not isinstance(made, Robust | RobustPaper | Majority):
+    if noise is None or repeat != 1 or not isinstance(made, Robust | RobustPaper | Majority) or made.p == 1:
         return method, ""
     known = f"is right with probability {p:g}" if p is not None else "errs, it does not know how often"
     reason = f"the oracle says that it {known}"
