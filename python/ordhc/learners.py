@@ -16,9 +16,8 @@ from ordhc.asking.methods import (
     RobustPaper,
     Single,
     Uncertain,
-    arguments,
-    named,
 )
+from ordhc.asking.settings import arguments, named
 
 __all__ = [
     "Complete",

@@ -1,6 +1,6 @@
 """Settings of learners as one flat mapping, for tests that go through many of them."""
 
-from ordhc.asking.methods import SETTINGS, from_settings
+from ordhc.asking.settings import SETTINGS, from_settings
 
 
 def by_settings(**flat):

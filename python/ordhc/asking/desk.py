@@ -9,17 +9,9 @@ import numpy as np
 from ordhc import _checks, _ordhc
 from ordhc.asking.given import checked_p
 from ordhc.asking.learner import DOES_NOT_WEIGH, Learner
-from ordhc.asking.methods import (
-    BY_PERSON,
-    OF_LEARNERS,
-    Majority,
-    Method,
-    Robust,
-    RobustPaper,
-    Uncertain,
-    from_settings,
-)
+from ordhc.asking.methods import BY_PERSON, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.people import PRIOR
+from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
 
 __all__ = ["checked_trusts", "new_desk", "uses_any_answer"]

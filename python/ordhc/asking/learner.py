@@ -9,19 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
-from ordhc.asking.methods import (
-    Common,
-    Insertion,
-    Majority,
-    Method,
-    Robust,
-    RobustPaper,
-    Uncertain,
-    as_method,
-)
+from ordhc.asking.methods import Common, Insertion, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining, remaining_in_words
+from ordhc.asking.settings import as_method
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner, mistake_about
-from ordhc.asking.methods import Method, Revise, Uncertain, as_method
+from ordhc.asking.methods import Method, Revise, Uncertain
 from ordhc.asking.oracle import Oracle, advised, errors_of, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
+from ordhc.asking.settings import as_method
 from ordhc.asking.told import check_supported, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError, warn

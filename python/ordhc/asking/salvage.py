@@ -16,10 +16,10 @@ from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Event, pack, sums_of
 from ordhc.asking.log import Log
-from ordhc.asking.methods import from_settings
 from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
 from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of
+from ordhc.asking.settings import from_settings
 from ordhc.asking.store import Store, copied, create
 from ordhc.asking.trouble import Watch
 from ordhc.errors import InputError

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
-from ordhc.asking.methods import Method, from_settings
+from ordhc.asking.methods import Method
 from ordhc.asking.schema import (
     EARLIER,
     FORMAT,
@@ -32,6 +32,7 @@ from ordhc.asking.schema import (
     sum_of,
     upgrade,
 )
+from ordhc.asking.settings import from_settings
 from ordhc.asking.trouble import Errors, Watch
 from ordhc.errors import InputError
 from ordhc.io.guard import brief

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.methods import METHODS, NOISES, QUESTIONS, SCHEDULES, from_settings
+from ordhc.asking.methods import NOISES, QUESTIONS, SCHEDULES
 from ordhc.asking.oracle import advised, errors_of
 from ordhc.asking.remaining import remaining_in_words
+from ordhc.asking.settings import METHODS, from_settings
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
 from ordhc.cli.output import check_outputs, emit_json, json_option, progress_bar, quiet_option, say
