@@ -20,6 +20,7 @@ MODULES = [
     "errors",
     "hooks",
     "io",
+    "learners",
     "metrics",
     "oracles",
     "plots",

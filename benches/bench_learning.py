@@ -14,17 +14,17 @@ import numpy as np
 
 import ordhc
 from measure import random_tree, table
-from ordhc import oracles
+from ordhc import learners, oracles
 
 LARGE = "--large" in sys.argv
 SHAPES = ("uniform", "yule", "balanced", "caterpillar")
 KINDS = {
-    "quick": {"method": "quick"},
-    "insertion": {},
-    "insertion, exact": {"exact": True},
-    "insertion, parallel=100": {"parallel": 100},
-    "balanced": {"schedule": "balanced"},
-    "rounds": {"schedule": "rounds"},
+    "quick": learners.Quick(),
+    "insertion": learners.Insertion(),
+    "insertion, exact": learners.Insertion(exact=True),
+    "insertion, parallel=100": learners.Insertion(parallel=100),
+    "balanced": learners.Insertion(schedule="balanced"),
+    "rounds": learners.Insertion(schedule="rounds"),
 }
 
 
@@ -41,7 +41,7 @@ def questions():
             for name, kind in KINDS.items():
                 if name == "insertion, exact" and n > 1000:
                     continue
-                learner = ordhc.Learner(n, seed=1, **kind)
+                learner = ordhc.Learner(n, kind, seed=1)
                 tree = ordhc.learn(truth, learner=learner)
                 assert ordhc.metrics.robinson_foulds(tree, truth) == 0
                 asked = learner.status.n_answered
@@ -61,7 +61,7 @@ def noise():
                     for seed in range(runs):
                         truth = random_tree("uniform", n, seed)
                         oracle = oracles.noisy(truth, p, wrong=wrong, seed=seed)
-                        learner = ordhc.Learner(n, method, p=p, delta=0.05, seed=seed)
+                        learner = ordhc.Learner(n, ordhc.learners.named(method, p=p, delta=0.05), seed=seed)
                         tree = ordhc.learn(oracle, learner=learner)
                         n_wrong += ordhc.metrics.robinson_foulds(tree, truth) > 0
                         asked += learner.status.n_answered
@@ -77,8 +77,8 @@ def speed():
     for n in (10_000, 100_000, *((1_000_000,) if LARGE else ())):
         for shape in SHAPES:
             truth = random_tree(shape, n, 1)
-            for name, kind in (("balanced", {"schedule": "balanced"}), ("rounds", {"schedule": "rounds"})):
-                learner = ordhc.Learner(n, **kind)
+            for name in ("balanced", "rounds"):
+                learner = ordhc.Learner(n, KINDS[name])
                 start = time.perf_counter()
                 ordhc.learn(truth, learner=learner)
                 seconds = time.perf_counter() - start
@@ -97,7 +97,9 @@ def session():
         for batch in (1, 10, 100, 1000):
             path = Path(folder) / f"{batch}.ordhc"
             wanted = min(100_000, 1000 * batch)
-            with ordhc.Session(path, n_leaves=10_000, schedule="rounds") as kept:
+            with ordhc.Session(
+                path, n_leaves=10_000, method=ordhc.learners.Insertion(schedule="rounds")
+            ) as kept:
                 start = time.perf_counter()
                 told = 0
                 while told < wanted:

@@ -32,7 +32,9 @@ def speed():
     rows = []
     for (name, n_threads, k), durable in product(CASES, (None, True, False)):
         with tempfile.TemporaryDirectory() as folder:
-            session = ordhc.Session(Path(folder) / "a", n_leaves=100, p=0.7, durable=durable)
+            session = ordhc.Session(
+                Path(folder) / "a", n_leaves=100, method=ordhc.learners.Robust(p=0.7), durable=durable
+            )
             oracle = oracles.noisy(ordhc.as_dendrogram(caterpillar(100)), 0.7, seed=1)
             for who in CROWD:
                 session.ask(k, who=who)
@@ -87,7 +89,7 @@ def opening():
     for kind in ("imported", "asked and told"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a"
-            settings = {"parallel": 1, "fill": "random", "distinct": False}
+            settings = {"method": ordhc.learners.Insertion(parallel=1), "fill": "random", "distinct": False}
             with ordhc.Session(path, n_leaves=n_leaves, **settings) as session:
                 for at in range(n // batch):
                     who = CROWD[at % 200]
@@ -179,7 +181,7 @@ def learned(crowd, way, alike, seed, n=30):
         right = chance.binomial(n_gold, accuracy)
         a, b = 2.0 + right, 1.0 + n_gold - right
         claims = np.maximum(interval(a, b)[0] if "low" in way else a / (a + b), 0.5)
-    learner = ordhc.Learner(n, "robust", p=p, parallel=10, seed=seed)
+    learner = ordhc.Learner(n, ordhc.learners.Robust(p=p, parallel=10), seed=seed)
     while not learner.done:
         questions = learner.ask(20)
         told, least = oracle(questions.rows).astype(int), questions.rows.argmin(axis=1)

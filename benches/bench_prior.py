@@ -208,7 +208,11 @@ def revising(n):
             shares = []
             for seed in SEEDS:
                 tree = ordhc.learn(
-                    persistent(truth, seed), n, p=P, noise="persistent", prior=prior, budget=2 * n, seed=seed
+                    persistent(truth, seed),
+                    n,
+                    method=ordhc.learners.Revise(p=P, noise="persistent", prior=prior),
+                    budget=2 * n,
+                    seed=seed,
                 )
                 shares.append(triplet_distance(tree, truth) / distance)
             seconds = (time.process_time() - start) / len(SEEDS)
@@ -224,8 +228,9 @@ def useless(n):
     for shape in SHAPES:
         truth, other = (random_tree(shape, n, seed) for seed in (1, 2))
         asked = []
-        for start in ({}, {"prior": other}):
-            learner = ordhc.Learner(n, p=P, noise="persistent", schedule="balanced", **start)
+        common = {"p": P, "noise": "persistent", "schedule": "balanced"}
+        for method in (ordhc.learners.Robust(**common), ordhc.learners.Revise(other, **common)):
+            learner = ordhc.Learner(n, method)
             ordhc.learn(persistent(truth, 0), learner=learner)
             asked.append(learner.status.n_answered)
         rows.append((shape, f"{asked[0]:,}", f"{asked[1]:,}", f"{asked[1] / asked[0]:.3f}"))
@@ -248,7 +253,13 @@ def additive(n):
                 near *= 2 / near.std()
                 prior = KINDS[kind](truth, np.random.default_rng(seed))
                 oracle = repeating(by_paths(near, deviation * rng.normal(size=n), "odd", seed))
-                tree = ordhc.learn(oracle, n, p=P, noise="persistent", prior=prior, budget=3 * n, seed=seed)
+                tree = ordhc.learn(
+                    oracle,
+                    n,
+                    method=ordhc.learners.Revise(p=P, noise="persistent", prior=prior),
+                    budget=3 * n,
+                    seed=seed,
+                )
                 shares.append(triplet_distance(tree, truth) / triplet_distance(prior, truth))
             rows.append((kind, deviation, f"{np.median(shares):.2f}", f"{max(shares):.2f}"))
     print(f"\n{n:,} leaves, {3 * n:,} questions: what is left of the prior's triplet distance\n")

@@ -88,9 +88,9 @@ def by_paths(near, lengths, question, seed):
     return oracle
 
 
-def asked(method, oracle, n, checks, seed, **settings):
+def asked(method, oracle, n, checks, seed):
     """The trees after so many answers."""
-    learner = ordhc.Learner(n, method, budget=checks[-1], seed=seed, **settings)
+    learner = ordhc.Learner(n, method, budget=checks[-1], seed=seed)
     trees = []
     for check in checks:
         while learner.status.n_answered < check and not learner.done:
@@ -121,7 +121,8 @@ def curves(noise, checks, seeds, methods):
                 trees = at_random(oracle, len(labels), checks, seed)
             else:
                 settings = {} if method == "uncertain" else {"p": 0.8}
-                trees = asked(method, oracle, len(labels), checks, seed, **settings)
+                chosen = ordhc.learners.named(method, **settings)
+                trees = asked(chosen, oracle, len(labels), checks, seed)
             found[method].append([ordhc.metrics.aari(tree, labels) for tree in trees])
     lines = [(method, *(f"{x:.3f}" for x in np.mean(rows, axis=0))) for method, rows in found.items()]
     print(f"{noise.__name__}, n = 240, {seeds} seeds: AARI by the number of questions\n")
@@ -255,7 +256,7 @@ def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
             apart = np.isin(keys, rng.permutation(np.unique(keys))[: len(np.unique(keys)) // 5])
             known, unseen = ordhc.Triplets(rows[~apart], n_leaves=n), rows[apart]
             oracle = ordhc.oracles.recorded(known)
-            asker = ordhc.Learner(n, "uncertain", among=oracle.known, seed=seed)
+            asker = ordhc.Learner(n, ordhc.learners.Uncertain(among=oracle.known), seed=seed)
             order = rng.permutation(oracle.known)
             for method, curve in found.items():
                 asked, curve_here = ordhc.oracles.Recording(oracle), []

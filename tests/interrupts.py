@@ -164,7 +164,7 @@ def learn(small, folder):
 def learn_robust(small, folder):
     truth = random_tree(100 if small else 500)
     oracle = ordhc.oracles.noisy(truth, 0.8)
-    return lambda: ordhc.learn(oracle, truth.n_leaves, p=0.8)
+    return lambda: ordhc.learn(oracle, truth.n_leaves, method=ordhc.learners.Robust(p=0.8))
 
 
 @case

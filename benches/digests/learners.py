@@ -38,7 +38,7 @@ def run(listing: Listing) -> None:
             if n == 60 and (answering == "points" or settings.get("method") == "robust-paper"):
                 continue
             loop = lambda n=n, s=settings, a=accuracy, o=answering: learned(
-                ordhc.Learner(n, **s, seed=2), oracle(n, a, o)
+                ordhc.Learner(n, **ordhc.learners.arguments({**s, "seed": 2})), oracle(n, a, o)
             )
             listing.add(f"learner {n} {described(settings)}", loop)
     repeated = [np.random.default_rng(1).integers(0, 2, 40) * (np.arange(40) % 9 == 0) for _ in range(5)]
@@ -78,10 +78,11 @@ def of_priors(listing: Listing) -> None:
     """Learners that begin with a tree, and those that take any question."""
     prior = ordhc.cluster(points(16, seed=3), similarity="euclidean", linkage="average")
     for settings in PRIORS:
-        made = learned(ordhc.Learner(16, prior=prior, p=0.9, seed=1, **settings), oracle(16, 0.9), 12)
+        chosen = ordhc.learners.arguments({**settings, "prior": prior, "p": 0.9, "seed": 1})
+        made = learned(ordhc.Learner(16, **chosen), oracle(16, 0.9), 12)
         listing.add(f"learner prior {described(settings)}", Rough(made))
     for question in UNCERTAIN:
-        learner = ordhc.Learner(8, "uncertain", question=question, seed=1)
+        learner = ordhc.Learner(8, ordhc.learners.Uncertain(question=question), seed=1)
         answering = oracles.noisy(oracles.from_vectors(points(8)), 0.9, seed=2)
         made = learned(learner, asks(answering, question), 4)
         # Of questions that tell as much rounding takes the first: which pair comes first is left open.
@@ -116,7 +117,11 @@ def of_sessions(listing: Listing) -> None:
             file.unlink(missing_ok=True)
             answering = oracle(20, 0.9 if "p" in settings or "repeat" in settings else 1.0)
             name = described(settings)
-            with ordhc.Session(file, [f"item {i}" for i in range(20)], seed=3, **settings) as session:
+            names, chosen = (
+                [f"item {i}" for i in range(20)],
+                ordhc.learners.arguments({**settings, "seed": 3}),
+            )
+            with ordhc.Session(file, names, **chosen) as session:
                 before = learned(session, answering, most=12)
                 listing.add(f"session {name} undo", [session.undo()])
                 tree = session.tree()

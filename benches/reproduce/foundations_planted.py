@@ -5,6 +5,7 @@ planted model: Figure 2 of NeurIPS 2019, and Figures 2 and 4 of the first versio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -43,12 +44,13 @@ def learnt(method: str, S: np.ndarray, p: float, seed: int) -> tuple[ordhc.Dendr
     The active kernel may ask as many as there are quadruplets in a share p.
     """
     n = len(S)
-    settings: dict[str, float] = {}
+    chosen: Any = LEARNERS[method]
+    budget = None
     if method in (ACTIVE, ALL_LANDMARKS):
         pairs = n * (n - 1) // 2
         q = math.log(n) / n if method == ACTIVE else 1.0
-        settings = {"q": q, "budget": int(p * pairs * (pairs - 1) / 2)}
-    learner = ordhc.Learner(n, LEARNERS[method], seed=seed, **settings)
+        chosen, budget = ordhc.learners.FourKActive(q=q), int(p * pairs * (pairs - 1) / 2)
+    learner = ordhc.Learner(n, chosen, seed=seed, budget=budget)
     return ordhc.learn(ordhc.oracles.from_similarity(S), learner=learner), learner.status.n_answered
 
 

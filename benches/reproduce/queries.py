@@ -16,9 +16,9 @@ from reproduce.framework import Cell, Experiment, Line, Result, Results
 
 SHAPES = ("uniform", "yule", "balanced", "caterpillar")
 LEARNERS = {
-    "insertion (Alg. 3-4)": {"exact": True},
-    "insertion, ordhc": {},
-    "quick (Alg. 1-2)": {"method": "quick"},
+    "insertion (Alg. 3-4)": ordhc.learners.Insertion(exact=True),
+    "insertion, ordhc": ordhc.learners.Insertion(),
+    "quick (Alg. 1-2)": ordhc.learners.Quick(),
 }
 EXACT, OURS, QUICK = LEARNERS
 NOISY = {"robust, ordhc": "robust", "paper, section 5": "robust-paper", "majority": "majority"}
@@ -72,7 +72,7 @@ def _slower_than_log(points: dict[float, list[Result]], number: str) -> tuple[st
 
 def _learn(shape: str, method: str, n: int, seed: int) -> Result:
     truth = random_tree(shape, n, seed)
-    learner = ordhc.Learner(n, seed=seed, **LEARNERS[method])
+    learner = ordhc.Learner(n, LEARNERS[method], seed=seed)
     tree = ordhc.learn(truth, learner=learner)
     wrong = ordhc.metrics.robinson_foulds(tree, truth) > 0
     return {"ratio": learner.status.n_answered / n_log_n(n), "wrong": float(wrong)}
@@ -127,7 +127,7 @@ def claims43(results: Results) -> list[Line]:
 def _learn_noisy(p: float, delta: float, method: str, n: int, seed: int) -> Result:
     truth = random_tree("uniform", n, seed)
     oracle = ordhc.oracles.noisy(truth, p, wrong="adversarial", seed=seed)
-    learner = ordhc.Learner(n, NOISY[method], p=p, delta=delta, seed=seed)
+    learner = ordhc.Learner(n, ordhc.learners.named(NOISY[method], p=p, delta=delta), seed=seed)
     wrong = ordhc.metrics.robinson_foulds(ordhc.learn(oracle, learner=learner), truth) > 0
     asked = learner.status.n_answered
     return {

@@ -109,7 +109,18 @@ _LATER = {
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names.split()}
 #: Public modules that are imported when they are first used.
-_MODULES = ["commands", "datasets", "errors", "executors", "hooks", "io", "metrics", "oracles", "plots"]
+_MODULES = [
+    "commands",
+    "datasets",
+    "errors",
+    "executors",
+    "hooks",
+    "io",
+    "learners",
+    "metrics",
+    "oracles",
+    "plots",
+]
 _MODULES += ["plotting", "plugins", "progress", "results", "similarities", "specs", "testing"]
 
 

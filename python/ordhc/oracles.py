@@ -6,6 +6,7 @@ and give 1 or -1.
 """
 
 from ordhc.asking.answers import estimate_p
+from ordhc.asking.registered import named
 from ordhc.asking.sources import from_similarity, from_tree, from_vectors, person, recorded
 from ordhc.asking.wrappers import Counting, Recording, majority, noisy, workers
 
@@ -17,6 +18,7 @@ __all__ = [
     "from_tree",
     "from_vectors",
     "majority",
+    "named",
     "noisy",
     "person",
     "recorded",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, state
 from support.trees import same
@@ -71,13 +72,18 @@ def test_searches_follow_the_people(tmp_path):
             again._mirror.now = session._mirror.now
             assert state(again) == state(session)
             assert again._mirror.log.parallel == session._mirror.log.parallel < 10
-    with ordhc.Session(tmp_path / "b", n_leaves=100, parallel=3) as session:
+    with ordhc.Session(tmp_path / "b", n_leaves=100, method=ordhc.learners.Insertion(parallel=3)) as session:
         samplers = [session.ask(who=who).samplers[0] for who in CROWD]
         assert samplers.count("learner") == 3
 
 
 def test_shares_of_what_fills(tmp_path):
-    with ordhc.Session(tmp_path / "a", n_leaves=50, parallel=1, fill={"random": 3, "heldout": 1}) as session:
+    with ordhc.Session(
+        tmp_path / "a",
+        n_leaves=50,
+        method=ordhc.learners.Insertion(parallel=1),
+        fill={"random": 3, "heldout": 1},
+    ) as session:
         assert session.settings["fill"] == {"random": 0.75, "heldout": 0.25}
         assert Counter(session.ask(41, who="ann").samplers) == {"learner": 1, "random": 30, "heldout": 10}
         assert Counter(session.ask(9, who="bob", fill="random").samplers) == {"random": 9}
@@ -113,7 +119,7 @@ def test_nobody_is_asked_twice(tmp_path, kind, repeat):
     of_pairs = oracles.from_similarity(np.random.default_rng(0).random((12, 12)))
     oracle = of_pairs if "method" in kind else oracles.from_tree(truth)
     known = {who: Counter() for who in CROWD[:5]}
-    with ordhc.Session(tmp_path / "a", n_leaves=12, repeat=repeat, **kind) as session:
+    with ordhc.Session(tmp_path / "a", n_leaves=12, repeat=repeat, **by_settings(**kind)) as session:
         for turn in range(300 if "p" in kind else 3000):
             if session.done:
                 break
@@ -139,7 +145,7 @@ def test_nobody_is_asked_twice(tmp_path, kind, repeat):
 
 def test_what_becomes_of_answers(tmp_path):
     now = [1000.0]
-    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as session:
+    with ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as session:
         session._mirror.now = lambda: now[0]
         mine = session.ask(2, who="ann", lease=60)
         now[0] += 100
@@ -174,7 +180,7 @@ def test_taking_back_leaves_others_alone(tmp_path):
     truth = random_tree(40, 1)
     oracle = oracles.from_tree(truth)
     for kind in ({}, {"p": 0.9}, {"schedule": "balanced"}):
-        with ordhc.Session(tmp_path / "-".join(["a", *kind]), n_leaves=40, **kind) as session:
+        with ordhc.Session(tmp_path / "-".join(["a", *kind]), n_leaves=40, **by_settings(**kind)) as session:
             for _ in range(6):
                 for who in CROWD[:10]:
                     answer(session, 2, who=who, oracle=oracle)
@@ -194,7 +200,9 @@ def test_taking_back_leaves_others_alone(tmp_path):
 
 def test_what_is_held_out_stays_apart(tmp_path):
     oracle = oracles.from_tree(random_tree(30, 1))
-    with ordhc.Session(tmp_path / "a", n_leaves=30, parallel=1, fill="heldout") as session:
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=30, method=ordhc.learners.Insertion(parallel=1), fill="heldout"
+    ) as session:
         for who in CROWD[:20]:
             questions = session.ask(4, who=who)
             # All that is held out is answered wrongly.
@@ -219,7 +227,9 @@ def test_what_is_held_out_stays_apart(tmp_path):
 
 
 def test_the_budget_holds_for_all_questions(tmp_path):
-    with ordhc.Session(tmp_path / "a", n_leaves=30, parallel=1, budget=20) as session:
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=30, method=ordhc.learners.Insertion(parallel=1), budget=20
+    ) as session:
         total = sum(len(answer_all(session, who)) for who in CROWD[:10])
         assert total == 20
         assert session.done
@@ -236,7 +246,9 @@ def answer_all(session, who):
 
 def test_the_table(tmp_path):
     now = [1000.0]
-    with ordhc.Session(tmp_path / "a", NAMES, parallel=1, fill="random") as session:
+    with ordhc.Session(
+        tmp_path / "a", NAMES, method=ordhc.learners.Insertion(parallel=1), fill="random"
+    ) as session:
         session._mirror.now = lambda: now[0]
         mine = session.ask(who="ann", lease=10)
         theirs = session.ask(who="bob", lease=100)
@@ -271,7 +283,7 @@ def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
     kind = data.draw(
         st.sampled_from([{}, {"p": 0.9}, {"schedule": "balanced"}, {"repeat": 3}, {"method": "quick"}])
     )
-    sessions = [ordhc.Session(path, NAMES, **kind), ordhc.Session(path)]
+    sessions = [ordhc.Session(path, NAMES, **by_settings(**kind)), ordhc.Session(path)]
     for session in sessions:
         session._mirror.now = lambda: now[0]
     now, held = [1000.0], {}

@@ -12,6 +12,7 @@ import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
+from support.learners import by_settings
 from support.random_data import random_tree
 from support.trees import same
 
@@ -35,7 +36,7 @@ SHAPES = ["uniform", "yule", "balanced", "caterpillar"]
 def test_the_true_tree_is_found(kind, n, shape, seed, batch):
     truth = random_tree(n, seed, shape)
     oracle = oracles.Counting(oracles.from_tree(truth))
-    tree = ordhc.learn(oracle, n, batch=batch, seed=seed, **kind)
+    tree = ordhc.learn(oracle, n, batch=batch, seed=seed, **by_settings(**kind))
     assert same(tree, truth)
     if n > 2 and kind.get("exact"):
         assert oracle.n_questions <= n * math.log2(n)
@@ -45,7 +46,7 @@ def test_the_true_tree_is_found(kind, n, shape, seed, batch):
 def test_nodes_of_many_children(kind):
     for newick in ("(0,1,2,3,4);", "((0,1,2),(3,4),5,6);", "((0,1,2,3),4);"):
         truth = ordhc.as_dendrogram(newick)
-        assert same(ordhc.learn(truth, truth.n_leaves, **kind), truth)
+        assert same(ordhc.learn(truth, truth.n_leaves, **by_settings(**kind)), truth)
 
 
 @settings(deadline=None, max_examples=30)
@@ -54,7 +55,7 @@ def test_answers_in_any_order_and_any_part(n, seed, data):
     truth = random_tree(n, seed, "uniform")
     oracle = oracles.from_tree(truth)
     kind = data.draw(st.sampled_from(KINDS))
-    learner = ordhc.Learner(n, seed=seed, **kind)
+    learner = ordhc.Learner(n, seed=seed, **by_settings(**kind))
     open_questions = {}
     while not learner.done:
         asked = learner.ask(data.draw(st.integers(1, 8)))
@@ -77,7 +78,10 @@ def test_contradictions_end():
     for kind, seed in itertools.product(KINDS, range(3)):
         random = np.random.default_rng(seed)
         tree = ordhc.learn(
-            lambda rows, random=random: random.integers(-1, 3, len(rows)), 30, seed=seed, **kind
+            lambda rows, random=random: random.integers(-1, 3, len(rows)),
+            30,
+            seed=seed,
+            **by_settings(**kind),
         )
         assert tree.n_leaves == 30
 
@@ -87,7 +91,7 @@ def test_budgets_and_limits():
     oracle = oracles.Counting(oracles.from_tree(truth))
     tree = ordhc.learn(oracle, 50, budget=40)
     assert (oracle.n_questions, tree.n_leaves) == (40, 50)
-    learner = ordhc.Learner(50, schedule="rounds", limit=7, budget=20)
+    learner = ordhc.Learner(50, method=ordhc.learners.Insertion(schedule="rounds"), limit=7, budget=20)
     assert len(learner.ask()) == 7
     assert len(learner.ask()) == 0
     ordhc.learn(oracle, learner=learner)
@@ -98,7 +102,7 @@ def test_budgets_and_limits():
     ordhc.learn(oracle, learner=learner)
     assert same(learner.tree(), truth)
     assert learner.status.n_answered == ordhc_questions(truth, seed=3)
-    few, many = (ordhc.Learner(50, parallel=k, seed=0) for k in (1, 16))
+    few, many = (ordhc.Learner(50, method=ordhc.learners.Insertion(parallel=k), seed=0) for k in (1, 16))
     for one in (few, many):
         ordhc.learn(truth, learner=one)
     assert many.n_rounds < few.n_rounds / 3
@@ -106,7 +110,7 @@ def test_budgets_and_limits():
 
 def ordhc_questions(truth, **settings):
     oracle = oracles.Counting(truth)
-    ordhc.learn(oracle, truth.n_leaves, **settings)
+    ordhc.learn(oracle, truth.n_leaves, **by_settings(**settings))
     return oracle.n_questions
 
 
@@ -144,7 +148,7 @@ def test_errors_keep_all_answers():
 
 @pytest.mark.parametrize("repeat", [1, 3])
 def test_bad_tells(repeat):
-    learner = ordhc.Learner(6, schedule="rounds", repeat=repeat)
+    learner = ordhc.Learner(6, method=ordhc.learners.Insertion(schedule="rounds"), repeat=repeat)
     questions = learner.ask(4)
     for ids, answers, text in [
         ([99], [0], "answer 0: question 99|99"),
@@ -170,7 +174,7 @@ def test_bad_tells(repeat):
         ({"schedule": "x"}, "schedule is 'x', not one of questions, balanced, rounds"),
         ({"method": "quick", "schedule": "rounds"}, "quick takes no schedule; insertion, robust, revise do"),
         ({"parallel": 0}, "parallel = 0"),
-        ({"exact": True, "parallel": 2}, "exact is for insertion without wrong answers"),
+        ({"exact": True, "parallel": 2}, "exact is for one leaf after the other"),
         ({"repeat": 2}, "repeat = 2 is even"),
         ({"budget": -1}, "budget = -1"),
         ({"seed": -1}, "seed = -1"),
@@ -178,7 +182,7 @@ def test_bad_tells(repeat):
 )
 def test_bad_settings(options, text):
     with pytest.raises(InputError, match=text):
-        ordhc.Learner(**{"n_leaves": 5, **options})
+        ordhc.Learner(**by_settings(**{"n_leaves": 5, **options}))
     with pytest.raises(InputError, match="give n_leaves"):
         ordhc.learn(lambda rows: rows)
     with pytest.raises(InputError, match="an oracle is a callable"):
@@ -210,7 +214,7 @@ def test_active_kernels():
     )
     S += np.random.default_rng(0).normal(size=S.shape, scale=0.01)
     S = S + S.T
-    learner = ordhc.Learner(32, "4k-active", n_landmarks=8, n_references=20, seed=1)
+    learner = ordhc.Learner(32, ordhc.learners.FourKActive(n_landmarks=8, n_references=20), seed=1)
     tree = ordhc.learn(oracles.from_similarity(S), learner=learner)
     assert learner.n_rounds == 1
     assert learner.n_asked <= 32 * 8 * 20
@@ -224,8 +228,15 @@ def test_active_kernels():
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.int32, np.float64])
 def test_whole_numbers_of_any_type(kind):
     truth = ordhc.as_dendrogram("((0,1),(2,3));")
-    tree = ordhc.learn(truth, kind(4), seed=kind(3), parallel=kind(2), budget=kind(9), repeat=kind(1))
-    assert tree == ordhc.learn(truth, 4, seed=3, parallel=2, budget=9)
+    tree = ordhc.learn(
+        truth,
+        kind(4),
+        seed=kind(3),
+        method=ordhc.learners.Insertion(parallel=kind(2)),
+        budget=kind(9),
+        repeat=kind(1),
+    )
+    assert tree == ordhc.learn(truth, 4, seed=3, method=ordhc.learners.Insertion(parallel=2), budget=9)
 
 
 @pytest.mark.parametrize(
@@ -235,16 +246,16 @@ def test_whole_numbers_of_any_type(kind):
         ({"n_leaves": 2**70}, "n_leaves = 1180591620717411303424 is above 2147483647"),
         ({"n_leaves": 2.5}, "n_leaves = 2.5 is not a whole number"),
         ({"parallel": 2**70}, "parallel = "),
-        ({"p": "often"}, "p = 'often' is not a finite number"),
+        ({"p": "often"}, "p = 'often' is neither a number nor 'by person'"),
     ],
 )
 def test_settings_out_of_range(options, text):
     with pytest.raises(InputError, match=text.replace(".", "[.]")):
-        ordhc.Learner(**{"n_leaves": 5, **options})
+        ordhc.Learner(**by_settings(**{"n_leaves": 5, **options}))
 
 
 @pytest.mark.parametrize("n", [2**31 - 1, 2**30])
 @pytest.mark.parametrize("kind", [*KINDS[:6], {"p": 0.9}, {"method": "majority", "p": 0.9}])
 def test_too_many_leaves_are_an_error_with_the_bytes(kind, n):
     with pytest.raises(MemoryError, match=r"a learner .* needs \d+ bytes"):
-        ordhc.Learner(n, **kind)
+        ordhc.Learner(n, **by_settings(**kind))

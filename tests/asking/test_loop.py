@@ -13,6 +13,7 @@ from ordhc.asking.oracle import Answering
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.specs import OracleSpec
+from support.learners import by_settings
 from support.sessions import answers_of
 
 TRUTH = ordhc.as_dendrogram("((cat,dog),((car,bus),(tree,(rose,tulip))));")
@@ -27,32 +28,32 @@ def same(one, other):
 
 
 def test_every_built_in_oracle_is_found_by_its_name():
-    assert same(ordhc.learn("tree", source=TRUTH), TRUTH)
+    assert same(ordhc.learn(oracles.named("tree", TRUTH)), TRUTH)
     distances = ((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2)
-    near = ordhc.learn("similarity", source=-distances, method="single")
+    near = ordhc.learn(oracles.named("similarity", -distances), method="single")
     assert same(near, ordhc.cluster(POINTS, similarity="euclidean", linkage="single"))
-    assert same(ordhc.learn("vectors", source=POINTS, method="single"), near)
+    assert same(ordhc.learn(oracles.named("vectors", POINTS), method="single"), near)
     keeper = oracles.Recording(TRUTH)
     ordhc.learn(keeper, seed=3)
     answers = keeper.comparisons(names=TRUTH.names)
-    assert same(ordhc.learn("recorded", source=answers, seed=3), TRUTH)
+    assert same(ordhc.learn(oracles.named("recorded", answers), seed=3), TRUTH)
 
 
 def test_a_person_is_found_by_name(monkeypatch):
     told = iter(["x", "3"])
     monkeypatch.setattr("builtins.input", lambda _: next(told))
-    tree = ordhc.learn("person", source=["cat", "dog", "car"], seed=5)
+    tree = ordhc.learn(oracles.named("person", ["cat", "dog", "car"]), seed=5)
     assert tree.n_leaves == 3
     assert set(tree.names) == {"cat", "dog", "car"}
 
 
 def test_parameters_go_to_whom_they_belong():
     points = np.abs(POINTS)
-    cosine = ordhc.learn("vectors", source=points, method="single", similarity="cosine")
+    cosine = ordhc.learn(oracles.named("vectors", points, similarity="cosine"), method="single")
     assert same(cosine, ordhc.cluster(points, similarity="cosine", linkage="single"))
-    assert not same(cosine, ordhc.learn("vectors", source=points, method="single"))
-    with pytest.raises(InputError, match="no parameter 'simlarity' of the learner or the oracle 'vectors'"):
-        ordhc.learn("vectors", source=POINTS, simlarity="cosine")
+    assert not same(cosine, ordhc.learn(oracles.named("vectors", points), method="single"))
+    with pytest.raises(InputError, match="oracle 'vectors' has no parameter 'simlarity'|simlarity"):
+        oracles.named("vectors", POINTS, simlarity="cosine")
 
 
 def registered(monkeypatch, spec):
@@ -65,7 +66,7 @@ def registered(monkeypatch, spec):
     )
 
 
-def test_names_that_both_have_are_said_for_whom(monkeypatch):
+def test_an_oracle_and_a_learner_have_seeds_of_their_own(monkeypatch):
     seeds = []
 
     def make(source, seed):
@@ -74,21 +75,26 @@ def test_names_that_both_have_are_said_for_whom(monkeypatch):
 
     spec = OracleSpec(name="mine", summary="x", make=make, parameters={"seed": 0}, takes=("tree",))
     registered(monkeypatch, spec)
-    with pytest.raises(InputError, match="both have 'seed': give the oracle's in oracle_parameters"):
-        ordhc.learn("mine", source=TRUTH, seed=3)
-    assert same(ordhc.learn("mine", source=TRUTH, oracle_parameters={"seed": 7}), TRUTH)
+    assert same(ordhc.learn(oracles.named("mine", TRUTH, seed=7), seed=3), TRUTH)
     assert seeds == [7]
 
 
 OF_THREE = Answering(lambda rows: np.zeros(len(rows), dtype=np.int8), 7, None, (3,))
 
 
+def test_names_of_oracles_are_checked():
+    for name, source, why in (
+        ("tre", TRUTH, "did you mean tree"),
+        ("tree", None, "answers from tree: give it as source"),
+    ):
+        with pytest.raises(InputError, match=why):
+            oracles.named(name, source)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"oracle": "tre", "source": TRUTH}, "did you mean tree"),
-        ({"oracle": "tree"}, "answers from tree: give it as source"),
-        ({"oracle": TRUTH, "source": TRUTH}, "are for oracles that are given by name"),
+        ({"oracle": "tree"}, r"'tree' is a name: ordhc.oracles.named\('tree', source\)"),
         ({"oracle": OF_THREE, "method": "single"}, "questions about three leaves, and this method"),
         ({"oracle": TRUTH, "n_leaves": 9}, "the oracle knows 7 leaves, and there are 9"),
         ({"oracle": TRUTH, "n_leaves": ["cat", "dgo"]}, "'dgo' is unknown"),
@@ -103,9 +109,9 @@ OF_THREE = Answering(lambda rows: np.zeros(len(rows), dtype=np.int8), 7, None, (
 )
 def test_what_does_not_fit_is_explained(given, why):
     with pytest.raises(InputError, match=why):
-        ordhc.learn(**given)
+        ordhc.learn(**by_settings(**given))
     with pytest.raises(InputError, match=why):
-        asyncio.run(ordhc.learn_async(**given))
+        asyncio.run(ordhc.learn_async(**by_settings(**given)))
 
 
 def test_oracles_are_asked_about_leaves_by_name():
@@ -143,9 +149,9 @@ def test_a_session_is_driven_and_goes_on(tmp_path):
 
 def test_a_session_learns_what_a_learner_learns(tmp_path):
     settings = {"method": "robust", "p": 0.8, "seed": 4}
-    with ordhc.Session(tmp_path / "a.ordhc", TRUTH.names, **settings) as session:
+    with ordhc.Session(tmp_path / "a.ordhc", TRUTH.names, **by_settings(**settings)) as session:
         kept = ordhc.learn(oracles.noisy(TRUTH, 0.8, seed=1), session=session, batch=1)
-    plain = ordhc.learn(oracles.noisy(TRUTH, 0.8, seed=1), batch=1, **settings)
+    plain = ordhc.learn(oracles.noisy(TRUTH, 0.8, seed=1), batch=1, **by_settings(**settings))
     assert kept == plain
 
 
@@ -180,7 +186,7 @@ def test_leases_are_given_back_by_a_call_that_stops(tmp_path):
         raise KeyboardInterrupt
 
     file = tmp_path / "a.ordhc"
-    with ordhc.Session(file, TRUTH.names, schedule="rounds") as session:
+    with ordhc.Session(file, TRUTH.names, method=ordhc.learners.Insertion(schedule="rounds")) as session:
         with pytest.raises(KeyboardInterrupt):
             ordhc.learn(broken, session=session)
         assert len(session.ask(1, who="ann")) == 1
@@ -251,19 +257,28 @@ def test_the_event_loop_goes_on_meanwhile():
 def test_wrappers_of_asynchronous_oracles():
     slow = Slow(TRUTH)
     everything = oracles.Recording(oracles.majority(oracles.noisy(slow, 0.9, seed=2), 15))
-    assert same(ordhc.learn(everything, TRUTH.names, schedule="rounds"), TRUTH)
+    assert same(ordhc.learn(everything, TRUTH.names, method=ordhc.learners.Robust(schedule="rounds")), TRUTH)
     assert everything.n_questions == len(everything.answers)
     assert slow.most > 1
     pair = [Slow(TRUTH), Slow(TRUTH)]
-    assert same(asyncio.run(ordhc.learn_async(pair, TRUTH.names, schedule="rounds")), TRUTH)
+    assert same(
+        asyncio.run(ordhc.learn_async(pair, TRUTH.names, method=ordhc.learners.Insertion(schedule="rounds"))),
+        TRUTH,
+    )
     assert all(each.loops for each in pair)
 
 
 def test_both_loops_ask_the_same():
-    for settings in ({}, {"schedule": "rounds"}, {"p": 0.8}, {"repeat": 3}, {"budget": 4}):
+    for settings in (
+        {},
+        {"method": "robust", "schedule": "rounds"},
+        {"p": 0.8},
+        {"repeat": 3},
+        {"budget": 4},
+    ):
         one, other = (oracles.Recording(oracles.noisy(TRUTH, 0.9, seed=1)) for _ in range(2))
-        tree = ordhc.learn(one, **settings)
-        assert asyncio.run(ordhc.learn_async(other, **settings)) == tree
+        tree = ordhc.learn(one, **by_settings(**settings))
+        assert asyncio.run(ordhc.learn_async(other, **by_settings(**settings))) == tree
         assert np.array_equal(one.rows, other.rows)
         assert np.array_equal(one.answers, other.answers)
 

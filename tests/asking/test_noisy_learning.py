@@ -6,6 +6,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.random_data import random_tree
 from support.trees import DEGREES, same
 
@@ -18,7 +19,7 @@ def test_wrong_answers(method, wrong):
     for seed in range(10):
         truth = random_tree(n, seed, "uniform")
         oracle = oracles.noisy(truth, 0.85, wrong=wrong, seed=seed)
-        tree = ordhc.learn(oracle, n, method=method, p=0.85, delta=0.05, seed=seed)
+        tree = ordhc.learn(oracle, n, method=ordhc.learners.named(method, p=0.85, delta=0.05), seed=seed)
         good += same(tree, truth)
     # Ten wrong ones are expected in 200: four in ten are as good as impossible.
     assert good >= 7
@@ -27,8 +28,8 @@ def test_wrong_answers(method, wrong):
 @pytest.mark.parametrize("options", [{"parallel": 8}, {"schedule": "balanced"}, {"schedule": "rounds"}])
 def test_wrong_answers_side_by_side(options):
     truth = random_tree(60, 1, "yule")
-    learner = ordhc.Learner(60, p=0.9, seed=2, **options)
-    one = ordhc.Learner(60, p=0.9, seed=2)
+    learner = ordhc.Learner(60, seed=2, **by_settings(p=0.9, **options))
+    one = ordhc.Learner(60, method=ordhc.learners.Robust(p=0.9), seed=2)
     for each in (learner, one):
         ordhc.learn(oracles.noisy(truth, 0.9, seed=3), learner=each)
     assert learner.n_rounds < one.n_rounds / 2
@@ -48,11 +49,14 @@ def test_persistent_and_uniform_noise():
             answers.append(row.index(odd))
         return np.array(answers)
 
-    learner = ordhc.Learner(40, p=0.9, noise="persistent", seed=0)
+    learner = ordhc.Learner(40, method=ordhc.learners.Robust(p=0.9, noise="persistent"), seed=0)
     ordhc.learn(stubborn, learner=learner)
     assert len(asked) == learner.n_asked
     assert ordhc.metrics.triplet_distance(learner.tree(), truth) < 0.2
-    few, many = (ordhc.Learner(40, p=0.8, assume=kind, seed=0) for kind in ("uniform", "adversarial"))
+    few, many = (
+        ordhc.Learner(40, method=ordhc.learners.Robust(p=0.8, assume=kind), seed=0)
+        for kind in ("uniform", "adversarial")
+    )
     for each in (few, many):
         ordhc.learn(oracles.noisy(truth, 0.8, seed=3), learner=each)
     assert few.n_asked < many.n_asked
@@ -72,16 +76,16 @@ def test_estimates_of_p():
     [
         ({"p": 0.5}, "p = 0.5 must be more than 1/2"),
         ({"p": float("nan")}, "p = nan"),
-        ({"delta": 0}, "delta = 0 must be between 0 and 1"),
-        ({"assume": "x"}, "assume is 'x', not one of adversarial, uniform"),
-        ({"noise": "x"}, "noise is 'x'"),
+        ({"p": 0.9, "delta": 0}, "delta = 0 must be between 0 and 1"),
+        ({"p": 0.9, "assume": "x"}, "assume is 'x', not one of adversarial, uniform"),
+        ({"p": 0.9, "noise": "x"}, "noise is 'x'"),
         ({"method": "single", "p": 0.9}, "single takes no p; .*give repeat=3"),
         ({"method": "4k-active", "n_landmarks": 2, "q": 0.5}, "not both"),
     ],
 )
 def test_bad_noise(options, text):
     with pytest.raises(InputError, match=text):
-        ordhc.Learner(**{"n_leaves": 5, **options})
+        ordhc.Learner(**by_settings(**{"n_leaves": 5, **options}))
 
 
 @pytest.mark.parametrize("method", ["robust", "majority"])
@@ -94,7 +98,9 @@ def test_wrong_answers_about_trees_of_any_degree(method, wrong, options):
     for seed in range(30):
         truth = ordhc.as_dendrogram(DEGREES[seed % 3])
         oracle = oracles.noisy(truth, 0.75, wrong=wrong, seed=seed)
-        found = ordhc.learn(oracle, truth.n_leaves, method, p=0.75, delta=0.1, seed=seed, **options)
+        found = ordhc.learn(
+            oracle, truth.n_leaves, seed=seed, **by_settings(method=method, p=0.75, delta=0.1, **options)
+        )
         failures += not same(found, truth)
     # At most 3 are expected; more than 8 have a probability below 0.002.
     assert failures <= 8
@@ -102,7 +108,7 @@ def test_wrong_answers_about_trees_of_any_degree(method, wrong, options):
 
 def test_the_paper_knows_binary_trees_only():
     truth = ordhc.as_dendrogram(DEGREES[0])
-    learner = ordhc.Learner(9, "robust-paper", p=0.9)
+    learner = ordhc.Learner(9, ordhc.learners.RobustPaper(p=0.9))
     with pytest.raises(InputError, match="binary trees only"):
         ordhc.learn(oracles.noisy(truth, 0.9, seed=3), learner=learner)
     assert not learner.done

@@ -80,12 +80,12 @@ def test_noise(wrong):
 def test_wrappers():
     truth = random_tree(16, 0, "balanced")
     kept = oracles.Recording(truth)
-    tree = ordhc.learn(kept, 16, schedule="balanced")
+    tree = ordhc.learn(kept, 16, method=ordhc.learners.Insertion(schedule="balanced"))
     assert same(tree, truth)
     assert kept.n_questions == len(kept.rows) == len(kept.answers) > kept.n_batches
     assert ordhc.metrics.satisfied(tree, kept.comparisons(16)).agreed == 1
     helpers = [oracles.Counting(truth) for _ in range(3)]
-    assert same(ordhc.learn(helpers, 16, schedule="rounds"), truth)
+    assert same(ordhc.learn(helpers, 16, method=ordhc.learners.Insertion(schedule="rounds")), truth)
     assert all(helper.n_questions > 0 for helper in helpers)
 
     async def slow(rows):

@@ -10,6 +10,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, finish, state
 from support.trees import same
@@ -32,7 +33,7 @@ def traces(path, name):
 )
 def test_nothing_is_left_of_somebody(tmp_path, kind):
     path = tmp_path / "a"
-    with ordhc.Session(path, NAMES, **kind) as session, ordhc.Session(path) as other:
+    with ordhc.Session(path, NAMES, **by_settings(**kind)) as session, ordhc.Session(path) as other:
         for _ in range(4):
             answer(session, 2, who=WHO)
             answer(other, 1, who="bob")
@@ -104,7 +105,9 @@ def test_people_differ(tmp_path):
         f"x{k}": 0.85 for k in range(6)
     }
     fill = {"repeat": 0.8, "heldout": 0.2}
-    with ordhc.Session(tmp_path / "a", n_leaves=40, p=0.8, limit=3, fill=fill) as session:
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=40, method=ordhc.learners.Robust(p=0.8), limit=3, fill=fill
+    ) as session:
         crowd(session, accuracies, truth, 60)
         people = session.people()
         assert list(people) == list(accuracies)

@@ -14,6 +14,7 @@ from ordhc.cli import group
 from ordhc.errors import InputError
 from ordhc.metrics import robinson_foulds, triplet_distance
 from ordhc.tree.parts import from_engine
+from support.learners import by_settings
 
 NAMES = tuple("abcdefgh")
 TRUTH = ordhc.as_dendrogram("(((a,b),(c,d)),((e,f),(g,h)));")
@@ -58,10 +59,7 @@ def test_two_questions_a_leaf_halve_what_is_wrong(shape):
             ordhc.learn(
                 persistent(truth, 0.85, seed),
                 300,
-                p=0.85,
-                noise="persistent",
-                schedule="rounds",
-                prior=prior,
+                method=ordhc.learners.Revise(p=0.85, noise="persistent", schedule="rounds", prior=prior),
                 budget=600,
                 seed=seed,
             ),
@@ -77,7 +75,7 @@ def test_a_useless_prior_is_left_aside():
     truth, other = random_tree("yule", 60, 1), random_tree("yule", 60, 2)
     counts = []
     for start in ({}, {"prior": other}):
-        learner = Learner(60, p=0.85, noise="persistent", **start)
+        learner = Learner(60, **by_settings(p=0.85, noise="persistent", **start))
         tree = ordhc.learn(persistent(truth, 0.85, 0), learner=learner)
         counts.append(learner.status.n_answered)
         assert triplet_distance(tree, truth) < 0.3
@@ -86,13 +84,13 @@ def test_a_useless_prior_is_left_aside():
 
 def test_without_questions_the_tree_is_the_prior():
     prior = random_tree("uniform", 40, 5)
-    tree = Learner(40, prior=prior).tree()
+    tree = Learner(40, method=ordhc.learners.Revise(prior=prior)).tree()
     assert robinson_foulds(tree, prior) == 0
     assert tree.support is None
 
 
 def test_right_answers_confirm_what_is_right():
-    tree = ordhc.learn(oracles.from_tree(TRUTH), prior=TRUTH, budget=30)
+    tree = ordhc.learn(oracles.from_tree(TRUTH), method=ordhc.learners.Revise(prior=TRUTH), budget=30)
     assert robinson_foulds(tree, TRUTH) == 0
     support = tree.support[:-1]
     assert np.nanmin(support) == 1
@@ -106,7 +104,7 @@ def test_right_answers_confirm_what_is_right():
 def test_few_leaves(n):
     prior = ordhc.as_dendrogram({1: "0;", 2: "(0,1);", 3: "(0,(1,2));"}[n])
     truth = ordhc.as_dendrogram({1: "0;", 2: "(0,1);", 3: "((0,1),2);"}[n])
-    learner = Learner(n, prior=prior)
+    learner = Learner(n, method=ordhc.learners.Revise(prior=prior))
     assert learner.done == (n < 3)
     ordhc.learn(oracles.from_tree(truth), learner=learner)
     assert learner.done
@@ -121,7 +119,7 @@ def test_any_answers_come_to_an_end(n, seed, is_contradictory, p):
     right = oracles.from_tree(random_tree("uniform", n, seed))
     logs = []
     for _ in range(2):
-        learner, asked = Learner(n, p=p, prior=prior, budget=60, seed=seed), []
+        learner, asked = Learner(n, method=ordhc.learners.Revise(p=p, prior=prior), budget=60, seed=seed), []
         answers = iter(np.random.default_rng(seed).integers(-1, 3, 1000).tolist())
         while not learner.done:
             questions = learner.ask()
@@ -143,11 +141,16 @@ def test_any_answers_come_to_an_end(n, seed, is_contradictory, p):
 
 def test_nodes_of_many_children():
     star, tree = ordhc.as_dendrogram("(0,1,2,3,4,5,6,7);"), random_tree("yule", 8, 0)
-    assert robinson_foulds(Learner(8, prior=star).tree(), star) == 0
+    assert robinson_foulds(Learner(8, method=ordhc.learners.Revise(prior=star)).tree(), star) == 0
     # A star says nothing: what is asked then is asked without it.
-    assert triplet_distance(ordhc.learn(oracles.from_tree(tree), prior=star), tree) == 0
+    assert (
+        triplet_distance(ordhc.learn(oracles.from_tree(tree), method=ordhc.learners.Revise(prior=star)), tree)
+        == 0
+    )
     # Whoever says of all that none are closer gets a star.
-    flat = ordhc.learn(lambda rows: np.full(len(rows), -1), 8, prior=tree, budget=56)
+    flat = ordhc.learn(
+        lambda rows: np.full(len(rows), -1), 8, method=ordhc.learners.Revise(prior=tree), budget=56
+    )
     assert len(set(flat.heights.tolist())) < 4
 
 
@@ -157,22 +160,30 @@ def test_leaves_are_found_by_name(tmp_path):
     path = tmp_path / "prior.nwk"
     ordhc.write_tree(turned, path)
     for prior in (turned, "(((h,g),(f,e)),((d,c),(b,a)));", path, str(path), turned.to_dict()):
-        tree = ordhc.learn(oracle, prior=prior, budget=0)
+        tree = ordhc.learn(oracle, method=ordhc.learners.Revise(prior=prior), budget=0)
         assert tree.names == NAMES
         assert triplet_distance(tree, TRUTH) == 0
     # Names come from the prior where nobody else has some.
-    assert ordhc.learn(lambda rows: np.full(len(rows), -1), prior=turned, budget=0).names == turned.names
+    assert (
+        ordhc.learn(
+            lambda rows: np.full(len(rows), -1), method=ordhc.learners.Revise(prior=turned), budget=0
+        ).names
+        == turned.names
+    )
 
 
 def test_a_session_keeps_its_prior(tmp_path):
     binary = ordhc.Dendrogram(TRUTH.merges, range(1, 8), names=NAMES)
-    ordhc.Session(tmp_path / "a", NAMES, prior=binary).close()
+    ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Revise(prior=binary)).close()
     for options in ({}, {"prior": binary}):
-        with ordhc.Session(tmp_path / "a", **options) as session:
+        with ordhc.Session(tmp_path / "a", **by_settings(**options)) as session:
             assert ordhc.as_dendrogram(session.settings["prior"]) == binary.replace(names=None)
             assert robinson_foulds(session.tree(), TRUTH) == 0
     with pytest.raises(InputError, match="prior is"):
-        ordhc.Session(tmp_path / "a", prior=binary.relabel([1, 2, 0, *range(3, 8)]).replace(names=NAMES))
+        ordhc.Session(
+            tmp_path / "a",
+            method=ordhc.learners.Revise(prior=binary.relabel([1, 2, 0, *range(3, 8)]).replace(names=NAMES)),
+        )
 
 
 @pytest.mark.parametrize(
@@ -184,7 +195,7 @@ def test_a_session_keeps_its_prior(tmp_path):
         ({"prior": TRUTH, "method": "quick"}, "quick takes no prior"),
         ({"prior": TRUTH, "method": "single"}, "single takes no prior"),
         ({"method": "revise"}, "revise needs a prior"),
-        ({"prior_strength": 3.0}, "prior_strength needs a prior"),
+        ({"prior_strength": 3.0}, "insertion takes no prior_strength; revise does"),
         ({"prior": TRUTH, "prior_strength": 0.0}, "prior_strength = 0 must be more than 0"),
         ({"prior": TRUTH, "prior_strength": np.inf}, "prior_strength"),
         ({"prior": 3}, "no tree"),
@@ -192,27 +203,29 @@ def test_a_session_keeps_its_prior(tmp_path):
 )
 def test_bad_priors(options, part):
     with pytest.raises(InputError, match=part):
-        Learner(NAMES, **options)
+        Learner(NAMES, **by_settings(**options))
 
 
 def test_names_without_names():
     with pytest.raises(InputError, match="give names instead of n_leaves"):
-        Learner(8, prior=TRUTH)
+        Learner(8, method=ordhc.learners.Revise(prior=TRUTH))
 
 
 def test_missing_files(tmp_path):
     with pytest.raises(FileNotFoundError):
-        Learner(8, prior=str(tmp_path / "nothing.nwk"))
+        Learner(8, method=ordhc.learners.Revise(prior=str(tmp_path / "nothing.nwk")))
 
 
 def test_sessions_keep_the_prior(tmp_path):
     prior = with_moved_leaves(random_tree("yule", 30, 1), 4, 2)
     truth, path = random_tree("yule", 30, 1), tmp_path / "answers.ordhc"
     oracle = persistent(truth, 0.9, 1)
-    with ordhc.Session(path, n_leaves=30, prior=prior, budget=40, parallel=4) as session:
+    with ordhc.Session(
+        path, n_leaves=30, method=ordhc.learners.Revise(prior=prior, parallel=4), budget=40
+    ) as session:
         asked = session.ask(15, who="ann")
         session.tell(asked.ids, oracle(asked.rows), who="ann")
-    with ordhc.Session(path, prior=prior) as session:
+    with ordhc.Session(path, method=ordhc.learners.Revise(prior=prior)) as session:
         tree = ordhc.learn(oracle, session=session)
         assert session.status.n_answered == 40
         assert session.done
@@ -220,7 +233,7 @@ def test_sessions_keep_the_prior(tmp_path):
     with ordhc.Session(path) as session:
         assert session.tree() == tree
     with pytest.raises(InputError, match="prior is"):
-        ordhc.Session(path, prior=truth)
+        ordhc.Session(path, method=ordhc.learners.Revise(prior=truth))
 
 
 def test_command_line(tmp_path):

@@ -16,6 +16,7 @@ import ordhc
 from ordhc import oracles
 from ordhc.cli import group
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.processes import TESTS
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of
@@ -27,7 +28,7 @@ def test_a_session_is_reopened_at_any_moment(tmp_path):
         path = tmp_path / f"{'-'.join(kind)}.ordhc"
         steps = 0
         while True:
-            with ordhc.Session(path, NAMES, **kind) as session:
+            with ordhc.Session(path, NAMES, **by_settings(**kind)) as session:
                 if session.done:
                     break
                 before = session.status.n_answered
@@ -37,7 +38,7 @@ def test_a_session_is_reopened_at_any_moment(tmp_path):
             assert same(session.tree(), TRUTH)
             assert session.tree().names == tuple(NAMES)
             assert session.status.n_answered == steps
-            assert session.settings == kind
+            assert {**session.settings, **kind} == session.settings
             rows, answers, who = answers_of(session)
             assert np.array_equal(ORACLE(rows), answers)
             assert who == [None] * steps
@@ -45,7 +46,9 @@ def test_a_session_is_reopened_at_any_moment(tmp_path):
 
 
 def test_a_reopened_session_goes_on_where_it_was(tmp_path):
-    with ordhc.Session(tmp_path / "a", n_leaves=30, seed=5, parallel=4) as session:
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=30, seed=5, method=ordhc.learners.Insertion(parallel=4)
+    ) as session:
         truth = random_tree(30)
         for limit in (3, 1, 8, 2, 5):
             questions = session.ask(limit)
@@ -64,7 +67,7 @@ def test_a_reopened_session_goes_on_where_it_was(tmp_path):
 def test_taking_back_and_importing(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("s") / "a.ordhc"
     kind = data.draw(st.sampled_from([{}, {"schedule": "balanced"}, {"parallel": 2}]))
-    session = ordhc.Session(path, NAMES, **kind)
+    session = ordhc.Session(path, NAMES, **by_settings(**kind))
     count = 0
     for _ in range(data.draw(st.integers(1, 25))):
         what = data.draw(st.sampled_from(["answer", "answer", "wrong", "undo", "import", "reopen"]))
@@ -116,7 +119,7 @@ def test_import_is_a_warm_start(tmp_path):
 
 
 def test_undo_of_a_person(tmp_path):
-    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as session:
+    with ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as session:
         assert session.undo() is None
         answer(session, 2, who="ann")
         answer(session, 1, who="bob")
@@ -127,7 +130,10 @@ def test_undo_of_a_person(tmp_path):
 
 
 def test_leases_keep_questions_until_they_expire(tmp_path):
-    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
+    with (
+        ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as one,
+        ordhc.Session(tmp_path / "a") as two,
+    ):
         now = [1000.0]
         one._mirror.now = two._mirror.now = lambda: now[0]
         mine = one.ask(2, who="ann", lease=60)
@@ -146,7 +152,10 @@ def test_leases_keep_questions_until_they_expire(tmp_path):
 
 
 def test_what_cannot_be_told_is_explained(tmp_path):
-    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
+    with (
+        ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as one,
+        ordhc.Session(tmp_path / "a") as two,
+    ):
         mine = one.ask(2, who="ann", lease=60)
         one.tell(mine.ids[:1], ORACLE(mine.rows[:1]), who="ann")
         assert two.tell([1000], [0]) == ["foreign"]
@@ -183,7 +192,7 @@ with ordhc.Session(path) as session:
 @pytest.mark.slow
 def test_several_processes_at_once(tmp_path):
     path = tmp_path / "a"
-    ordhc.Session(path, n_leaves=60, schedule="rounds").close()
+    ordhc.Session(path, n_leaves=60, method=ordhc.learners.Insertion(schedule="rounds")).close()
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", WORKER, str(path), f"worker {k}"],

@@ -13,6 +13,7 @@ import ordhc
 from ordhc import oracles
 from ordhc.asking.salvage import salvage
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.processes import printed
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answers_of, finish, state
@@ -35,7 +36,7 @@ KINDS = [
 def test_undo_and_import_with_every_learner(memory_path, kind):
     """Learners of every kind, those that repeat questions too, open again after an undo or an import."""
     path = memory_path / "a"
-    with ordhc.Session(path, NAMES, **kind) as session:
+    with ordhc.Session(path, NAMES, **by_settings(**kind)) as session:
         for _ in range(4):
             questions = session.ask(3)
             session.tell(questions.ids, ORACLE(questions.rows))
@@ -103,6 +104,7 @@ INTERRUPTS = """
 import os, random, signal, sys
 import ordhc
 from ordhc import oracles
+from support.learners import by_settings
 from support.random_data import random_tree
 
 truth = random_tree(200, 1)
@@ -113,7 +115,7 @@ chance = random.Random(5)
 n_interrupts = 0
 for number in range(40):
     path = os.path.join(sys.argv[1], f"s{number}")
-    session = ordhc.Session(path, n_leaves=200, **kinds[number % 4])
+    session = ordhc.Session(path, n_leaves=200, **by_settings(**kinds[number % 4]))
     acknowledged, tried = 0, 0
     for _ in range(6):
         try:
@@ -165,7 +167,7 @@ from support.random_data import random_tree
 truth = random_tree(80, 1)
 oracle = oracles.from_tree(truth)
 path = sys.argv[1]
-session = ordhc.Session(path, n_leaves=80, parallel=5)
+session = ordhc.Session(path, n_leaves=80, method=ordhc.learners.Insertion(parallel=5))
 _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 n_failed = acknowledged = 0
 for round in range(24):
@@ -208,7 +210,7 @@ def test_a_full_disk(memory_path):
 
 def made(path):
     """A session with something of everything in it."""
-    with ordhc.Session(path, NAMES, schedule="rounds", seed=3) as session:
+    with ordhc.Session(path, NAMES, method=ordhc.learners.Insertion(schedule="rounds"), seed=3) as session:
         session._mirror.now = lambda: 1000.0
         for who in ("ann", "bob", None, "ann"):
             questions = session.ask(2, who=who)
@@ -279,7 +281,9 @@ def test_several_threads_share_one_session(memory_path):
     truth = random_tree(60, 3)
     oracle = oracles.from_tree(truth)
     told = []
-    with ordhc.Session(memory_path / "a", n_leaves=60, schedule="rounds") as session:
+    with ordhc.Session(
+        memory_path / "a", n_leaves=60, method=ordhc.learners.Insertion(schedule="rounds")
+    ) as session:
 
         def work(name):
             while not session.done:

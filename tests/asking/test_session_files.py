@@ -14,6 +14,7 @@ from ordhc import oracles
 from ordhc.asking import store
 from ordhc.cli import group
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.sessions import answers_of
 
 DATA = Path(__file__).parents[1] / "data"
@@ -41,7 +42,10 @@ def finished(session):
     "kind", [{}, {"schedule": "rounds"}, {"parallel": 3}, {"p": 0.9}, {"repeat": 3}], ids=str
 )
 def test_open_questions_outlive_undo_and_import(tmp_path, kind):
-    with ordhc.Session(tmp_path / "a", NAMES, **kind) as ann, ordhc.Session(tmp_path / "a") as bob:
+    with (
+        ordhc.Session(tmp_path / "a", NAMES, **by_settings(**kind)) as ann,
+        ordhc.Session(tmp_path / "a") as bob,
+    ):
         for _ in range(3):
             answer(ann, who="ann")
         theirs = bob.ask(2, who="bob")
@@ -62,7 +66,7 @@ def test_open_questions_outlive_undo_and_import(tmp_path, kind):
 
 
 def test_late_and_repeated_answers_are_kept(tmp_path):
-    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as session:
+    with ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as session:
         questions = session.ask(2)
         session.tell(questions.ids, ORACLE(questions.rows), who="ann")
         tree = session.tree()
@@ -76,7 +80,9 @@ def test_late_and_repeated_answers_are_kept(tmp_path):
         session.undo("ann")
         session.undo("ann")
         assert answers_of(session)[2] == ["bob", "bob"]
-        with ordhc.Session(tmp_path / "b", NAMES, schedule="rounds") as other:
+        with ordhc.Session(
+            tmp_path / "b", NAMES, method=ordhc.learners.Insertion(schedule="rounds")
+        ) as other:
             same = other.ask(2)
             other.tell(same.ids, wrong)
             assert other.tree() == session.tree()
@@ -126,9 +132,10 @@ def test_what_is_no_answer_is_refused(tmp_path):
 
 def test_settings_of_numpy(tmp_path):
     given = {"seed": np.int64(3), "p": np.float64(0.9), "parallel": np.int32(2)}
-    with ordhc.Session(tmp_path / "a", np.array(NAMES), **given) as session:
-        assert session.settings == {"seed": 3, "p": 0.9, "parallel": 2}
-    ordhc.Session(tmp_path / "a", NAMES, **given).close()
+    with ordhc.Session(tmp_path / "a", np.array(NAMES), **by_settings(**given)) as session:
+        kept = {"method": "robust", "p": 0.9, "parallel": 2, "delta": 0.05, "seed": 3}
+        assert session.settings == {**kept, "assume": "adversarial", "schedule": "questions"}
+    ordhc.Session(tmp_path / "a", NAMES, **by_settings(**given)).close()
 
 
 def test_nothing_is_left_of_a_session_that_cannot_be_made(tmp_path):
@@ -141,7 +148,7 @@ def test_nothing_is_left_of_a_session_that_cannot_be_made(tmp_path):
         ({}, "needs names or n_leaves"),
     ]:
         with pytest.raises(InputError, match=text):
-            ordhc.Session(tmp_path / "b", **settings)
+            ordhc.Session(tmp_path / "b", **by_settings(**settings))
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "empty").touch()
     with ordhc.Session(tmp_path / "empty", n_leaves=3) as session:
@@ -157,7 +164,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
     rounds = 12
     for path, kind in ((tmp_path / "a", {"p": 0.8}), (tmp_path / "b", {"method": "single"})):
         with ordhc.Session(
-            path, n_leaves=60, distinct=False, fill={"random": 1, "heldout": 1}, **kind
+            path, n_leaves=60, distinct=False, fill={"random": 1, "heldout": 1}, **by_settings(**kind)
         ) as session:
             for turn in range(rounds):
                 who = names[turn % len(names)]
@@ -249,7 +256,7 @@ def test_files_that_are_refused(tmp_path):
 
 def test_salvaging_from_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with ordhc.Session("a", NAMES, schedule="rounds") as session:
+    with ordhc.Session("a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as session:
         for _ in range(4):
             answer(session, 2, who="ann")
         n = session.status.n_answered

@@ -15,6 +15,7 @@ BEGIN = """
 import json, random, sys
 import ordhc
 from ordhc import oracles
+from support.learners import by_settings
 from support.sessions import answers_of, answer, told_until_killed
 from support.random_data import random_tree
 """
@@ -23,7 +24,7 @@ ONE_SESSION = """
 path = sys.argv[1]
 truth = random_tree(1000, 1)
 oracle = oracles.from_tree(truth)
-ordhc.Session(path, n_leaves=1000, parallel=50).close()
+ordhc.Session(path, n_leaves=1000, method=ordhc.learners.Insertion(parallel=50)).close()
 chance = random.Random(1)
 
 def work(session, tell):
@@ -55,7 +56,7 @@ chance = random.Random(1)
 paths = [f"{sys.argv[1]}-{k}" for k in range(len(kinds))]
 counts = [0] * len(kinds)
 for path, kind in zip(paths, kinds):
-    ordhc.Session(path, n_leaves=n, **kind).close()
+    ordhc.Session(path, n_leaves=n, **by_settings(**kind)).close()
 
 def working(seed):
     mine = random.Random(seed)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.asking.learner import METHODS
-from ordhc.asking.oracle import advice_of
+from ordhc import learners
+from ordhc.asking.oracle import advised
+from ordhc.asking.settings import METHODS, from_settings
 from ordhc.errors import InputError, OrdhcWarning
+from support.learners import by_settings
 from support.processes import run
 
 TREE = "((((0,1),2),3),(4,5));"
@@ -26,71 +28,100 @@ VALUES = {
     "prior": TREE,
     "prior_strength": 3.0,
     "among": [[0, 1, 2]],
+    "question": "pairs",
 }
-#: Which parameters a method takes, beside those that all take (repeat, budget, limit, seed).
+#: The settings of each method, beside those of all learners (repeat, budget, limit, seed).
 TAKEN = {
-    "insertion": {"p", "schedule", "parallel", "exact"},
+    "insertion": {"schedule", "parallel", "exact"},
     "quick": set(),
     "robust": {"p", "delta", "assume", "noise", "schedule", "parallel"},
     "robust-paper": {"p", "delta"},
     "majority": {"p", "delta"},
-    "revise": {"p", "schedule", "parallel", "prior", "prior_strength"},
-    "uncertain": {"among"},
+    "revise": {"p", "delta", "schedule", "parallel", "prior", "prior_strength"},
+    "uncertain": {"among", "question"},
     "single": set(),
     "complete": set(),
     "4k-active": {"n_landmarks", "q", "n_references"},
 }
-PAIRS = [(method, name) for method in METHODS for name in VALUES]
 
 
-@pytest.mark.parametrize(("method", "name"), PAIRS)
-def test_no_parameter_is_ignored(tmp_path, method, name):
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", VALUES)
+def test_no_setting_is_ignored(method, name):
     given = {**NEEDED.get(method, {}), name: VALUES[name]}
     if name in TAKEN[method]:
-        ordhc.Learner(6, method, **given)
+        made = learners.named(method, **given)
+        ordhc.Learner(6, made)
+        assert np.array_equal(made.to_settings()[name], VALUES[name])
         return
     with pytest.raises(InputError, match=name):
-        ordhc.Learner(6, method, **given)
-    with pytest.raises(InputError, match=name):
-        ordhc.Session(tmp_path / "a.ordhc", n_leaves=6, method=method, **given)
-    with pytest.raises(InputError, match=name):
-        ordhc.learn(ordhc.oracles.from_tree(TREE), 6, method, **given)
-    assert not (tmp_path / "a.ordhc").exists()
+        learners.named(method, **given)
 
 
-@pytest.mark.parametrize("name", ["delta", "assume", "noise"])
-@pytest.mark.parametrize("method", [None, "insertion", "robust", "revise"])
-@pytest.mark.parametrize("p", [None, 1])
-def test_settings_of_errors_need_errors(name, method, p):
-    given = {**({"prior": TREE} if method == "revise" else {}), "p": p, name: VALUES[name]}
-    with pytest.raises(InputError, match="p below 1|needs p|revise takes no assume"):
-        ordhc.Learner(6, method, **given)
+def test_every_method_has_a_class_and_a_name():
+    assert set(TAKEN) == set(METHODS)
+    for name in METHODS:
+        made = learners.named(name, **NEEDED.get(name, {}))
+        assert (made.name, type(made).__name__ in learners.__all__) == (name, True)
+    assert learners.Robust(p=0.9) == learners.named("robust", p=np.float64(0.9))
+    with pytest.raises(InputError, match="method is 'x', not one of insertion"):
+        ordhc.Learner(6, "x")
+    with pytest.raises(InputError, match="neither a method's name nor"):
+        ordhc.Learner(6, 7)
+    with pytest.raises(InputError, match="no method has a setting 'schdule'"):
+        learners.named("insertion", schdule="rounds")
 
 
-def test_values_that_change_nothing_are_taken(tmp_path):
-    for method in METHODS:
-        ordhc.Learner(
-            6, method, **{"p": 1, **NEEDED.get(method, {})}, schedule="questions", parallel=1, exact=False
-        )
+@pytest.mark.parametrize("name", METHODS)
+def test_a_session_keeps_all_settings_of_a_method(tmp_path, name):
+    made = learners.named(name, **NEEDED.get(name, {}))
+    with ordhc.Session(tmp_path / "a", n_leaves=6, method=made) as session:
+        kept = session.settings
+    again = learners.named(kept.pop("method"), **kept)
+    prior = {"prior"}
+    assert again.to_settings().keys() == made.to_settings().keys()
+    for key, value in made.to_settings().items():
+        assert key in prior or again.to_settings()[key] == value
+    ordhc.Session(tmp_path / "a", method=made).close()
+    with pytest.raises(InputError, match="method is|p is"):
+        ordhc.Session(tmp_path / "a", method=learners.RobustPaper(p=0.6))
+
+
+@pytest.mark.parametrize(
+    ("flat", "name"),
+    [
+        ({}, "insertion"),
+        ({"p": 0.8}, "robust"),
+        ({"p": 1}, "robust"),
+        ({"prior": TREE, "p": 0.8}, "revise"),
+        ({"p": None, "noise": None}, "insertion"),
+    ],
+)
+def test_flat_settings_without_a_name(flat, name):
+    assert from_settings(flat).name == name
+
+
+def test_settings_that_need_others():
     with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
-        ordhc.Learner(6, schedule="rounds", parallel=3)
-    with ordhc.Session(tmp_path / "a", n_leaves=6, p=None, noise=None, budget=None) as session:
-        assert session.n_leaves == 6
+        learners.Insertion(schedule="rounds", parallel=3)
+    with pytest.raises(InputError, match="exact is for one leaf after the other"):
+        learners.Insertion(schedule="rounds", exact=True)
     with pytest.raises(InputError, match="robust needs p"):
         ordhc.Learner(6, "robust")
-
-
-def test_combinations_of_which_one_is_unused_are_refused():
+    with pytest.raises(InputError, match="needs a Session"):
+        ordhc.Learner(6, learners.Robust(p="by person"))
     with pytest.raises(InputError, match="assume = 'uniform' needs noise='independent'"):
-        ordhc.Learner(6, p=0.8, assume="uniform", noise="persistent")
-    for given in ({"method": "robust", "p": 1}, {"prior": TREE}, {"prior": TREE, "p": 0.8}):
-        with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
-            ordhc.Learner(6, schedule="balanced", parallel=3, **given)
+        learners.Robust(p=0.8, assume="uniform", noise="persistent")
+    with pytest.raises(InputError, match="noise = 'persistent' needs p below 1"):
+        learners.Revise(TREE, noise="persistent")
 
 
 def questions_of(n, seed, **given):
     """All questions that a learner asks of a tree, round by round."""
-    learner, oracle = ordhc.Learner(n, seed=seed, **given), ordhc.oracles.from_tree(tree_of_points(n, seed))
+    learner, oracle = (
+        ordhc.Learner(n, seed=seed, **by_settings(**given)),
+        ordhc.oracles.from_tree(tree_of_points(n, seed)),
+    )
     rounds = []
     while len((asked := learner.ask()).ids):
         rounds.append(asked.rows.tolist())
@@ -189,7 +220,7 @@ def test_learners_know_of_noise():
     tree = ordhc.learn(asked)
     assert ordhc.metrics.triplet_distance(tree, truth) <= 0.02
     same = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
-    assert ordhc.metrics.robinson_foulds(ordhc.learn(same, p=0.8), tree) == 0
+    assert ordhc.metrics.robinson_foulds(ordhc.learn(same, method=ordhc.learners.Robust(p=0.8)), tree) == 0
     assert asked.n_questions == same.n_questions
 
 
@@ -199,15 +230,16 @@ def test_assumptions_are_told():
         ordhc.learn(Repeating(truth, 0.1))
     for given in ({"learner": ordhc.Learner(10)}, {"learner": ordhc.Learner(10, "quick")}):
         with pytest.warns(OrdhcWarning, match="takes all answers for right"):
-            ordhc.learn(Repeating(truth, 0.1), **given)
+            ordhc.learn(Repeating(truth, 0.1), **by_settings(**given))
+    # With p = 1 the caller says that all answers are right.
     for p in (0.8, 1):
-        ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, p=p))
+        ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, ordhc.learners.Robust(p=p)))
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"method": "quick"}, "takes all answers for right: give p below 1 and noise='persistent'"),
+        ({"method": "quick"}, "takes all answers for right: use the method robust with noise='persistent'"),
         ({"method": "majority", "p": 0.8}, "asks the same questions again, and the oracle repeats"),
         ({"method": "robust-paper", "p": 0.8}, "asks the same questions again"),
         ({"repeat": 3}, "asks the same questions again"),
@@ -217,20 +249,22 @@ def test_assumptions_are_told():
 def test_asking_an_oracle_again_that_repeats_its_answers_is_told(tmp_path, given, told):
     oracle = Repeating(TREE, 0.1)
     with pytest.warns(OrdhcWarning, match=told):
-        ordhc.learn(oracle, **given)
+        ordhc.learn(oracle, **by_settings(**given))
     warned = pytest.warns(OrdhcWarning, match=f"the session {told}")
-    with ordhc.Session(tmp_path / "a", n_leaves=6, **given) as session, warned:
+    with ordhc.Session(tmp_path / "a", n_leaves=6, **by_settings(**given)) as session, warned:
         ordhc.learn(oracle, session=session)
 
 
 def test_what_helps_is_what_the_method_takes():
     oracle = ordhc.oracles.noisy(ordhc.oracles.from_tree(TREE), 0.9)
+    pairs = ordhc.oracles.noisy(ordhc.oracles.from_vectors([[0.0], [1.0], [3.0]]), 0.9)
     with pytest.warns(OrdhcWarning, match="for right: give repeat$"):
-        ordhc.learn(oracle, method="quick")
-    with pytest.warns(OrdhcWarning, match="for right: give p or repeat$"):
-        ordhc.learn(oracle, method="insertion")
+        ordhc.learn(pairs, method="single")
+    for method in ("quick", "insertion"):
+        with pytest.warns(OrdhcWarning, match="for right: use the method robust, or give repeat$"):
+            ordhc.learn(oracle, method=method)
     for given in ({"repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick", "repeat": 3}, {}):
-        ordhc.learn(oracle, **given)
+        ordhc.learn(oracle, **by_settings(**given))
 
 
 def test_who_answers_is_kept_by_sessions_only(tmp_path, capsys):
@@ -252,27 +286,29 @@ def test_sessions_are_told(tmp_path):
     told = pytest.warns(OrdhcWarning, match="the session takes all answers for right")
     with ordhc.Session(tmp_path / "a", n_leaves=10) as session, told:
         ordhc.learn(Repeating(truth, 0.1), session=session)
-    with ordhc.Session(tmp_path / "b", n_leaves=10, p=0.8, noise="persistent") as session:
+    with ordhc.Session(
+        tmp_path / "b", n_leaves=10, method=ordhc.learners.Robust(p=0.8, noise="persistent")
+    ) as session:
         ordhc.learn(Repeating(truth, 0.1), session=session)
 
 
 @pytest.mark.parametrize(
-    ("given", "advice"),
+    ("method", "repeat", "chosen"),
     [
-        ({}, {"p": 0.8, "noise": "persistent"}),
-        ({"p": 0.9}, {"noise": "persistent"}),
-        ({"noise": "independent"}, {"p": 0.8}),
-        ({"method": "majority"}, {"p": 0.8}),
-        ({"method": "insertion"}, {}),
-        ({"method": "uncertain"}, {}),
-        ({"p": 1}, {}),
-        ({"repeat": 3}, {}),
-        ({"exact": True}, {}),
-        ({"prior": TREE}, {}),
+        (None, 1, learners.Robust(p=0.8, noise="persistent")),
+        (learners.Robust(p=0.9), 1, learners.Robust(p=0.9, noise="persistent")),
+        (learners.Robust(noise="independent"), 1, learners.Robust(p=0.8, noise="independent")),
+        (learners.Robust(assume="uniform"), 1, learners.Robust(p=0.8, assume="uniform")),
+        (learners.Majority(), 1, learners.Majority(p=0.8)),
+        (learners.Insertion(), 1, learners.Insertion()),
+        (learners.Single(), 1, learners.Single()),
+        (None, 3, None),
     ],
 )
-def test_explicit_arguments_win(given, advice):
-    assert advice_of(Repeating(TREE, 0.1, 0.8), given)[0] == advice
+def test_explicit_settings_win(method, repeat, chosen):
+    made, reason = advised(Repeating(TREE, 0.1, 0.8), method, repeat)
+    assert made == chosen
+    assert bool(reason) is (made != method)
 
 
 def test_wrapped_oracles_err_as_well():

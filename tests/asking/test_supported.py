@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
+from support.learners import by_settings
 from support.processes import run
 
 TRUTH = "((((0,1),2),(3,4)),((5,6),(7,(8,9))));"
@@ -127,15 +128,15 @@ def test_learning_from_a_persistent_liar():
     truth = balanced(128)
     oracle = persistent(ordhc.oracles.from_tree(truth), 0.9)
     settings = {"p": 0.85, "noise": "persistent", "seed": 1}
-    careful = ordhc.learn(oracle, 128, supported_by=2, **settings)
-    plain = ordhc.learn(oracle, 128, supported_by=0, **settings)
+    careful = ordhc.learn(oracle, 128, supported_by=2, **by_settings(**settings))
+    plain = ordhc.learn(oracle, 128, supported_by=0, **by_settings(**settings))
     n_nodes = [sum(not node.is_leaf for node in tree.nodes()) for tree in (plain, careful)]
     assert n_nodes[1] < n_nodes[0]
     assert len(careful.settings["contracted"]) == n_nodes[0] - n_nodes[1]
     assert all(reason["questions"] < 2 for reason in careful.settings["contracted"])
     # More of what is left is true.
     assert wrong(careful, truth) / n_nodes[1] < wrong(plain, truth) / n_nodes[0]
-    assert ordhc.metrics.triplet_distance(ordhc.learn(oracle, 128, **settings), plain) == 0
+    assert ordhc.metrics.triplet_distance(ordhc.learn(oracle, 128, **by_settings(**settings)), plain) == 0
 
 
 def test_merges_of_equal_height_are_one_node():

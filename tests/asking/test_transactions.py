@@ -50,7 +50,8 @@ def test_nothing_of_it_happens_when_it_fails(session, memory_path):
 
 def test_the_same_as_one_by_one(memory_path):
     sessions = [
-        ordhc.Session(memory_path / name, n_leaves=9, p=0.8, seed=3) for name in ("together", "alone")
+        ordhc.Session(memory_path / name, n_leaves=9, method=ordhc.learners.Robust(p=0.8), seed=3)
+        for name in ("together", "alone")
     ]
     together, alone = sessions
     for _ in range(5):

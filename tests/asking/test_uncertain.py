@@ -131,7 +131,7 @@ def test_limits():
     assert "no limit" in repr(endless)
     assert ordhc.Learner(2, "uncertain").done
     with pytest.raises(InputError, match="uncertain takes no p; .*learns how often"):
-        ordhc.Learner(12, "uncertain", p=0.8)
+        ordhc.learners.named("uncertain", p=0.8)
     three = ordhc.Learner(12, "uncertain", repeat=2)
     first, second = three.ask(1), three.ask(1)
     assert first.rows.tolist() == second.rows.tolist() != three.ask(1).rows.tolist()
@@ -249,7 +249,7 @@ def test_recorded_odd_ones_out_are_asked_as_such():
     oracle = oracles.recorded(kept.comparisons(10))
     clear = rows[truth(rows) >= 0]
     assert sorted(map(sorted, oracle.known.tolist())) == sorted(map(sorted, clear.tolist()))
-    learner = ordhc.Learner(10, "uncertain", among=oracle.known, limit=4, budget=30)
+    learner = ordhc.Learner(10, ordhc.learners.Uncertain(among=oracle.known), limit=4, budget=30)
     assert (learner.width, len(learner.ask())) == (3, 4)
     # Triplets answer questions of two pairs with a leaf in common.
     anchored = oracles.recorded(ordhc.Triplets([(0, 2, 1)]))
@@ -268,19 +268,19 @@ def test_lists_of_questions_are_checked(tmp_path):
         ([[0, 1, 1, 0]], "two different pairs"),
     ):
         with pytest.raises(InputError, match=text):
-            ordhc.Learner(12, "uncertain", among=wrong)
+            ordhc.Learner(12, ordhc.learners.Uncertain(among=wrong))
     with pytest.raises(InputError, match="quick takes no among; uncertain does"):
-        ordhc.Learner(12, "quick", among=[[0, 1, 2]])
+        ordhc.Learner(12, ordhc.learners.named("quick", among=[[0, 1, 2]]))
     with pytest.raises(InputError, match="a session keeps no list"):
-        ordhc.Session(tmp_path / "a", n_leaves=12, method="uncertain", among=[[0, 1, 2]])
-    assert ordhc.Learner(12, "uncertain", among=np.zeros((0, 3), int)).done
+        ordhc.Session(tmp_path / "a", n_leaves=12, method=ordhc.learners.Uncertain(among=[[0, 1, 2]]))
+    assert ordhc.Learner(12, ordhc.learners.Uncertain(among=np.zeros((0, 3), int))).done
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
 def test_drawing_stops_when_interrupted():
     n = 400
     rows = np.random.default_rng(1).random((4 * n, n)).argsort(axis=1)[:, :3]
-    learner = ordhc.Learner(n, "uncertain", among=rows)
+    learner = ordhc.Learner(n, ordhc.learners.Uncertain(among=rows))
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         while not learner.done:
@@ -299,7 +299,7 @@ def test_drawing_stops_when_interrupted():
     assert took < 2
     # Nothing is lost, and the same questions come.
     before = learner.status.n_answered
-    other = ordhc.Learner(n, "uncertain", among=rows)
+    other = ordhc.Learner(n, ordhc.learners.Uncertain(among=rows))
     while other.status.n_answered < before:
         questions = other.ask(n)
         other.tell(questions.ids, questions.ids % 3)

@@ -16,7 +16,7 @@ TREE = "(((0,1),(2,3)),((4,5),(6,7)));"
 @pytest.mark.parametrize("question", ["odd", "triplet", "pairs"])
 def test_each_kind_of_question_finds_the_tree(question):
     oracle = ordhc.oracles.from_tree(TREE)
-    learner = ordhc.Learner(8, "uncertain", question=question, budget=200, seed=1)
+    learner = ordhc.Learner(8, ordhc.learners.Uncertain(question=question), budget=200, seed=1)
     assert learner.width == (3 if question == "odd" else 4)
     rows = []
     while not learner.done:
@@ -36,7 +36,9 @@ def test_each_kind_of_question_finds_the_tree(question):
 def test_a_session_keeps_what_is_asked(tmp_path):
     path = tmp_path / "answers.ordhc"
     oracle = ordhc.oracles.from_tree(TREE)
-    with ordhc.Session(path, n_leaves=8, method="uncertain", question="triplet", budget=150) as session:
+    with ordhc.Session(
+        path, n_leaves=8, method=ordhc.learners.Uncertain(question="triplet"), budget=150
+    ) as session:
         tree = ordhc.learn(oracle, session=session)
     with ordhc.Session(path) as session:
         assert session.width == 4
@@ -49,16 +51,16 @@ def test_a_session_keeps_what_is_asked(tmp_path):
 
 def test_what_cannot_be_asked_is_refused():
     with pytest.raises(InputError, match="question"):
-        ordhc.Learner(5, "uncertain", question="nonsense")
+        ordhc.Learner(5, ordhc.learners.Uncertain(question="nonsense"))
     with pytest.raises(InputError, match="insertion takes no question; uncertain does"):
-        ordhc.Learner(5, question="triplet")
+        ordhc.learners.named("insertion", question="triplet")
     with pytest.raises(InputError, match="single takes no question; uncertain does"):
-        ordhc.Learner(5, "single", question="triplet")
+        ordhc.learners.named("single", question="triplet")
     with pytest.raises(InputError, match="not both"):
-        ordhc.Learner(5, "uncertain", question="odd", among=[[0, 1, 2]])
+        ordhc.Learner(5, ordhc.learners.Uncertain(question="pairs", among=[[0, 1, 2]]))
     # What a method asks anyway may be said.
-    assert ordhc.Learner(5, "single", question="pairs").width == 4
-    assert ordhc.Learner(5, question="odd").width == 3
+    assert ordhc.Learner(5, "single").width == 4
+    assert ordhc.Learner(5).width == 3
 
 
 def test_the_command_asks_triplets(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
+from support.learners import by_settings
 from support.random_data import random_tree
 from support.sessions import answers_of, state
 from support.trees import same
@@ -28,7 +29,7 @@ def learned(n, seed, accuracies, claims, delta=0.05, base=0.7):
     chance = np.random.default_rng(seed)
     truth = random_tree(n, seed)
     oracle = oracles.from_tree(truth)
-    learner = ordhc.Learner(n, "robust", p=base, delta=delta, parallel=5, seed=seed)
+    learner = ordhc.Learner(n, ordhc.learners.Robust(p=base, delta=delta, parallel=5), seed=seed)
     while not learner.done:
         questions = learner.ask(10)
         who = chance.integers(0, len(accuracies), len(questions))
@@ -44,7 +45,7 @@ def learned(n, seed, accuracies, claims, delta=0.05, base=0.7):
 def test_the_same_p_for_all_changes_nothing(kind, p):
     chance = np.random.default_rng(1)
     oracle = oracles.from_tree(random_tree(20, 1))
-    learners = [ordhc.Learner(20, "robust", p=p, parallel=4, **kind) for _ in range(3)]
+    learners = [ordhc.Learner(20, **by_settings(method="robust", p=p, **kind)) for _ in range(3)]
     ways = [{}, {"p": p}, {"p": None}]
     while not learners[0].done:
         asked = [learner.ask(7) for learner in learners]
@@ -72,7 +73,7 @@ def test_mixed_crowds_keep_the_promise():
 
 def test_answers_that_say_nothing_and_everything():
     oracle = oracles.from_tree(random_tree(10, 1))
-    learner = ordhc.Learner(10, "robust", p=0.8)
+    learner = ordhc.Learner(10, ordhc.learners.Robust(p=0.8))
     for _ in range(60):
         questions = learner.ask()
         learner.tell(questions.ids, (oracle(questions.rows) + 1) % 3, p=0.5)
@@ -90,18 +91,20 @@ def test_answers_that_say_nothing_and_everything():
 
 def test_who_has_no_p(tmp_path):
     for settings in ({}, {"p": 0.8, "repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick"}):
-        learner = ordhc.Learner(5, **settings)
+        learner = ordhc.Learner(5, **by_settings(**settings))
         with pytest.raises(InputError, match="needs a learner that weighs them"):
             learner.tell(learner.ask(1).ids, [0], p=0.9)
-        with ordhc.Session(tmp_path / "-".join(["a", *settings]), n_leaves=5, **settings) as session:
+        with ordhc.Session(
+            tmp_path / "-".join(["a", *settings]), n_leaves=5, **by_settings(**settings)
+        ) as session:
             for p in (0.9, "by person"):
                 with pytest.raises(InputError, match="needs a learner that weighs them"):
                     session.tell(session.ask().ids, [0], p=p)
             assert session.status.n_answered == 0
     with pytest.raises(InputError, match="needs a learner that weighs them"):
-        ordhc.Session(tmp_path / "c", n_leaves=5, p="by person", repeat=3)
-    learner = ordhc.Learner(5, p=0.8)
-    with ordhc.Session(tmp_path / "b", n_leaves=5, p=0.8) as session:
+        ordhc.Session(tmp_path / "c", n_leaves=5, method=ordhc.learners.Robust(p="by person"), repeat=3)
+    learner = ordhc.Learner(5, method=ordhc.learners.Robust(p=0.8))
+    with ordhc.Session(tmp_path / "b", n_leaves=5, method=ordhc.learners.Robust(p=0.8)) as session:
         for one in (learner, session):
             ids = one.ask(1).ids
             for p, text in [
@@ -124,7 +127,7 @@ def test_p_is_kept_with_the_answers(tmp_path):
     chance = np.random.default_rng(1)
     given = []
     settings = {"n_leaves": 12, "p": 0.8, "fill": {}, "distinct": False}
-    with ordhc.Session(path, **settings) as session, ordhc.Session(path) as other:
+    with ordhc.Session(path, **by_settings(**settings)) as session, ordhc.Session(path) as other:
         for turn in range(60):
             if session.done:
                 break
@@ -146,7 +149,7 @@ def test_p_is_kept_with_the_answers(tmp_path):
             assert np.array_equal(again.table()["p"], given, equal_nan=True)
             assert dict(again.ask(3, who="eve", fill={})) == dict(other.ask(3, who="eve", fill={}))
         # It matters: the same answers without are another state.
-        with ordhc.Session(tmp_path / "b", **settings) as plain:
+        with ordhc.Session(tmp_path / "b", **by_settings(**settings)) as plain:
             rows, answers, who = answers_of(session)
             n = 0
             for leaves, told, name in zip(rows.tolist(), answers.tolist(), who, strict=True):
@@ -166,7 +169,7 @@ def test_people_count_by_what_is_known_of_them(tmp_path):
     gold = np.array([sorted(chance.choice(16, 3, replace=False)) for _ in range(30)])
     gold = np.unique(gold, axis=0)
     settings = {"p": "by person", "parallel": 4, "fill": {"gold": 1, "repeat": 1}, "distinct": False}
-    with ordhc.Session(tmp_path / "a", n_leaves=16, **settings) as session:
+    with ordhc.Session(tmp_path / "a", n_leaves=16, **by_settings(**settings)) as session:
         assert session.settings["p"] == "by person"
         session.add_answers(gold, oracle(gold), gold=True)
         for _ in range(1000):
@@ -187,9 +190,9 @@ def test_people_count_by_what_is_known_of_them(tmp_path):
         with ordhc.Session(tmp_path / "a") as again:
             assert state(again) == state(session)
         with pytest.raises(InputError, match="p is 'by person', not 0.8"):
-            ordhc.Session(tmp_path / "a", p=0.8)
+            ordhc.Session(tmp_path / "a", method=ordhc.learners.Robust(p=0.8))
     # Also one answer at a time, in a session that says something else.
-    with ordhc.Session(tmp_path / "b", n_leaves=5, p=0.8) as session:
+    with ordhc.Session(tmp_path / "b", n_leaves=5, method=ordhc.learners.Robust(p=0.8)) as session:
         for p in (None, "by person", 0.75):
             session.tell(session.ask(who="ann").ids, [0], who="ann", p=p)
         assert session.table()["p"].tolist()[1:] == [2 / 3, 0.75]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Learner, Quadruplets, Triplets, metrics, oracles
+from ordhc import Learner, Quadruplets, Triplets, learners, metrics, oracles
 from ordhc.asking.analysis import Analysed
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 
@@ -29,6 +29,23 @@ def _learner(**options):
     learner = Learner(4, **options)
     learner.ask()
     return learner
+
+
+#: The methods of learners, with what each needs.
+_METHODS = {name: {} for name in learners.__all__ if name[0].isupper()}
+for _name in ("Robust", "RobustPaper", "Majority"):
+    _METHODS[_name] = {"p": 0.8}
+_METHODS["Revise"] = {"prior": NEWICK}
+
+
+def _learner_by(name):
+    """Return a function that makes a learner by a method, with the parameters of the method."""
+    made = getattr(learners, name)
+    return functools.wraps(made)(lambda *args, **given: Learner(4, made(*args, **given)).ask())
+
+
+def _learner_named(name, p=None):
+    return Learner(4, learners.named(name, p=p)).ask()
 
 
 def _session():
@@ -223,7 +240,10 @@ CALLS = {
     ),
     "Learner": (Learner, {"n_leaves": 4}),
     "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
-    "Learner of a list": (Learner, {"n_leaves": 4, "method": "uncertain", "among": [[0, 1, 2], [1, 2, 3]]}),
+    **{f"learners.{name}": (_learner_by(name), needed) for name, needed in _METHODS.items()},
+    "learners.named": (_learner_named, {"name": "robust", "p": 0.8}),
+    "learners.arguments": (learners.arguments, {"settings": {"p": 0.8}}),
+    "oracles.named": (oracles.named, {"name": "tree", "source": NEWICK}),
     "Learner.ask": (_of_learner("ask"), {}),
     "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
     "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),
@@ -329,6 +349,7 @@ def _public():
     yield from (name for name in ordhc.__all__)
     yield from (f"metrics.{name}" for name in metrics.__all__)
     yield from (f"oracles.{name}" for name in oracles.__all__)
+    yield from (f"learners.{name}" for name in learners.__all__)
     yield "OrdinalClustering"
     inherited = set(dir(ordhc.OrdinalClustering.__mro__[2])) - {"fit_predict", "score"}
     for kind in (Triplets, Quadruplets, ordhc.Dendrogram, Learner, ordhc.Session, ordhc.OrdinalClustering):

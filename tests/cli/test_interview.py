@@ -55,7 +55,7 @@ def test_two_terminals_find_the_tree(tmp_path, monkeypatch, schedule, who):
     truth = random_tree(12, 1)
     oracle = oracles.from_tree(truth)
     path = tmp_path / "a"
-    ordhc.Session(path, n_leaves=12, schedule=schedule).close()
+    ordhc.Session(path, n_leaves=12, method=ordhc.learners.Insertion(schedule=schedule)).close()
 
     troubles, threads = [], []
     asks = {}
@@ -102,7 +102,7 @@ def test_two_terminals_find_the_tree(tmp_path, monkeypatch, schedule, who):
 def test_an_export_says_all_of_an_answer(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ["ant", "NA", "cat, big", "dög", "eel", "7", "gnu"]
-    with ordhc.Session("a", names, parallel=1, fill="random") as session:
+    with ordhc.Session("a", names, method=ordhc.learners.Insertion(parallel=1), fill="random") as session:
         for who in ("ann", "bob"):
             answer(session, 2, who=who)
         late = session.ask(1, who="ann")

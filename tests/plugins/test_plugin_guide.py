@@ -51,7 +51,7 @@ def test_the_oracle_of_the_guide_answers_everywhere(install, tmp_path, monkeypat
     blocks = GUIDE.read_text(encoding="utf-8").split("```python\n")[1:]
     install("letters", next(block.split("```")[0] for block in blocks if "OracleSpec(" in block))
     words = ["tea", "eat", "ten", "onion", "noon"]
-    tree = ordhc.learn("letters", source=words, ignore_case=False)
+    tree = ordhc.learn(ordhc.oracles.named("letters", words, ignore_case=False))
     assert tree.names == tuple(words)
     assert ("tea", "eat") in {tuple(sorted(pair, reverse=True)) for pair in cherries(tree)}
     monkeypatch.chdir(tmp_path)

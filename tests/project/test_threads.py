@@ -108,7 +108,8 @@ def test_a_learner_that_all_ask_and_tell(method):
     points = np.random.default_rng(1).random((24, 2))
     n, oracle = len(points), oracles.from_vectors(points)
     settings = {"p": 0.9} if method == "robust" else {}
-    learner = ordhc.Learner(n, method, budget=200, schedule=schedule_of(method), seed=2, **settings)
+    settings |= {"schedule": "rounds"} if method in ("insertion", "robust") else {}
+    learner = ordhc.Learner(n, ordhc.learners.named(method, **settings), budget=200, seed=2)
 
     def work(_):
         mine = []
@@ -125,14 +126,10 @@ def test_a_learner_that_all_ask_and_tell(method):
     assert not len(learner.open)
 
 
-def schedule_of(method):
-    return "rounds" if method in ("insertion", "robust") else "questions"
-
-
 def test_a_session_file_that_all_share(tmp_path):
     """Each thread has opened the file itself; no answer is lost."""
     path, n = tmp_path / "a.ordhc", 16
-    ordhc.Session(path, n_leaves=n, schedule="rounds").close()
+    ordhc.Session(path, n_leaves=n, method=ordhc.learners.Insertion(schedule="rounds")).close()
     oracle = oracles.from_similarity(-np.abs(np.subtract.outer(np.arange(n) ** 2, np.arange(n) ** 2)))
 
     def work(at):

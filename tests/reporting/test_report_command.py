@@ -16,7 +16,9 @@ pytest.importorskip("matplotlib")
 def test_sessions_bring_people_and_what_was_held_out(tmp_path):
     truth = ordhc.linkage(np.random.default_rng(0).random(190), dissimilarity=True)
     oracle = ordhc.oracles.from_tree(truth)
-    with ordhc.Session(tmp_path / "a", n_leaves=20, parallel=1, fill="heldout") as session:
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=20, method=ordhc.learners.Insertion(parallel=1), fill="heldout"
+    ) as session:
         for _ in range(12):
             for who in ("ann", "bob", "cid"):
                 answer(session, 5, who, oracle)

@@ -8,6 +8,7 @@ PUBLIC = (
     "ordhc.executors",
     "ordhc.hooks",
     "ordhc.io",
+    "ordhc.learners",
     "ordhc.metrics",
     "ordhc.oracles",
     "ordhc.plotting",

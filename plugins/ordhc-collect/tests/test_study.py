@@ -223,7 +223,7 @@ def test_check_on_the_command_line(tmp_path):
     assert "10 questions, about 2 minutes" in found.stdout
     assert "exclude    a median response time below 0.5 s" in found.stdout
     assert "captions" not in found.stdout
-    more = '[learner]\nmethod = "insertion"\np = 0.8\n[people]\ntotal = 1000'
+    more = '[learner]\nmethod = "robust"\np = 0.8\n[people]\ntotal = 1000'
     found = collect(make_study(tmp_path, per_person=40, more=more), "--check")
     assert "questions of 28,000 planned; the others are drawn at random" in found.stdout
     path = make_study(tmp_path, per_person=0)

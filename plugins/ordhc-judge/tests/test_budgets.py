@@ -43,7 +43,7 @@ def test_a_budget_within_learning(served, tmp_path):
     server = served()
     with judged(server, budget={"calls": 30}, cache=tmp_path / "c.sqlite") as judge:
         with pytest.raises(BudgetError) as caught:
-            ordhc.learn(judge, p=1)
+            ordhc.learn(judge, method=ordhc.learners.Robust(p=1))
         judge.budget = None
         tree = ordhc.learn(judge, learner=caught.value.learner)
     assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0

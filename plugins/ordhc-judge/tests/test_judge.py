@@ -144,13 +144,13 @@ def test_learning(served):
     truth = ordhc.as_dendrogram(TREE)
     server = served(accuracy=0.9)
     with judged(server) as judge:
-        tree = ordhc.learn(judge, p=0.8, noise="persistent", schedule="rounds")
+        tree = ordhc.learn(judge, method=ordhc.learners.Robust(p=0.8, noise="persistent", schedule="rounds"))
         assert tree.names == tuple(ITEMS)
         assert max(server.prompts.values()) == 1
     assert ordhc.metrics.triplet_distance(tree, truth) < 0.35
     clean = served()
     with judged(clean) as judge:
-        found = ordhc.learn(judge, [f"name {at}" for at in range(14)], p=1)
+        found = ordhc.learn(judge, [f"name {at}" for at in range(14)], method=ordhc.learners.Robust(p=1))
     assert found.names[3] == "name 3"
     assert ordhc.metrics.robinson_foulds(found.replace(names=None), truth) == 0
 
@@ -160,16 +160,18 @@ def test_names(served):
     named = {f"n{at}": text for at, text in enumerate(ITEMS)}
     with judged(server, named) as judge:
         assert judge.names[0] == "n0"
-        backwards = ordhc.learn(judge, list(named)[::-1], p=1)
+        backwards = ordhc.learn(judge, list(named)[::-1], method=ordhc.learners.Robust(p=1))
         with pytest.raises(InputError, match="no item 'other'"):
-            ordhc.learn(judge, [*list(named)[1:], "other"], p=1)
+            ordhc.learn(judge, [*list(named)[1:], "other"], method=ordhc.learners.Robust(p=1))
     with judged(server) as judge:
-        assert (ordhc.learn(judge, ITEMS[::-1], p=1).names) == tuple(ITEMS[::-1])
+        assert (ordhc.learn(judge, ITEMS[::-1], method=ordhc.learners.Robust(p=1)).names) == tuple(
+            ITEMS[::-1]
+        )
         # Some names are items and some are not: nobody can know what is meant.
         with pytest.raises(InputError, match="no item 'other'"):
-            ordhc.learn(judge, [*ITEMS[1:], "other"], p=1)
+            ordhc.learn(judge, [*ITEMS[1:], "other"], method=ordhc.learners.Robust(p=1))
         with pytest.raises(InputError, match="no item 'a'"):
-            ordhc.learn(judge, ["a", "b", "c"], p=1)
+            ordhc.learn(judge, ["a", "b", "c"], method=ordhc.learners.Robust(p=1))
     truth = ordhc.as_dendrogram(TREE).replace(names=list(named))
     assert ordhc.metrics.robinson_foulds(backwards, truth) == 0
 
@@ -191,10 +193,10 @@ def test_conformance(served):
 def test_by_name_in_python(served, tmp_path):
     server = served()
     settings = {"url": server.url, "model": "model", "rpm": None, "cache": str(tmp_path / "c.sqlite")}
-    tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings, p=1)
+    tree = ordhc.learn(ordhc.oracles.named("judge", ITEMS, **settings), method=ordhc.learners.Robust(p=1))
     assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
     with pytest.raises(InputError, match="needs the address"):
-        ordhc.learn("judge", source=ITEMS, p=1)
+        ordhc.learn(ordhc.oracles.named("judge", ITEMS), method=ordhc.learners.Robust(p=1))
 
 
 def test_within_a_running_loop(served, truth):
@@ -203,7 +205,7 @@ def test_within_a_running_loop(served, truth):
     async def notebook():
         with judged(server) as judge:
             at_once = judge([[0, 1, 5]])
-            tree = await ordhc.learn_async(judge, p=1)
+            tree = await ordhc.learn_async(judge, method=ordhc.learners.Robust(p=1))
             return at_once, tree
 
     at_once, tree = asyncio.run(notebook())

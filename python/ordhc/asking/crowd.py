@@ -1,11 +1,9 @@
 """Who gets which question."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from ordhc.asking.desk import draws_anew, follows_people
 from ordhc.asking.events import (
     ANSWER,
     ASKED,
@@ -23,6 +21,7 @@ from ordhc.asking.events import (
 from ordhc.asking.fill import Filler
 from ordhc.asking.log import Log
 from ordhc.asking.met import Key, Met
+from ordhc.asking.methods import Uncertain
 from ordhc.asking.mirror import Mirror
 from ordhc.asking.questions import Questions
 
@@ -41,12 +40,10 @@ class Crowd:
     Its methods are called within `Mirror.writing`.
     """
 
-    def __init__(self, mirror: Mirror, settings: dict[str, Any]) -> None:
+    def __init__(self, mirror: Mirror) -> None:
         self._mirror, self._log, self._store = mirror, mirror.log, mirror.store
-        self._settings = settings
-        self._seed: int = settings.get("seed", 0)
-        # Whether as many leaves are searched side by side as people are there.
-        self._is_following = follows_people(settings)
+        self._method = mirror.store.method
+        self._seed: int = mirror.store.settings["learner"].get("seed", 0)
 
     def pose(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
         """Ask questions of `who`; without `rows` at most one is drawn, which they don't know."""
@@ -132,8 +129,8 @@ class Crowd:
         return found
 
     def _follow(self, who: str | None, people: int) -> None:
-        """As many searches as people were there lately, or as questions are wanted side by side."""
-        if self._is_following and who is not None:
+        """Search as many leaves at the same time as people were here lately, or as questions are wanted."""
+        if self._method.follows_people and who is not None:
             people = min(max(len(self._mirror.seen), people), self._log.n_leaves)
             if people > self._log.parallel or people < self._log.parallel // 2:
                 self._mirror.append([Event(PARALLEL, people)])
@@ -151,7 +148,7 @@ class Crowd:
             again = self._open(most, who, met, mine)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), met)
-            if not rows and not is_all and draws_anew(self._settings):
+            if not rows and not is_all and isinstance(self._method, Uncertain):
                 # `who` knows all drafts; the next ones are not kept as events before somebody gets one.
                 continue
             found += self._new(rows, who, wanted)

@@ -1,81 +1,54 @@
 """A learner at work: what a session keeps in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc.asking.given import checked_p
-from ordhc.asking.learner import DOES_NOT_WEIGH, NOISY, Learner, method_of
+from ordhc.asking.learner import DOES_NOT_WEIGH, Learner
+from ordhc.asking.methods import BY_PERSON, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.people import PRIOR
+from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
 
-__all__ = [
-    "BY_PERSON",
-    "checked_trusts",
-    "draws_anew",
-    "follows_people",
-    "new_desk",
-    "uses_any_answer",
-    "weighs_answers",
-]
-
-#: Answers are right as often as is known of who gives them.
-BY_PERSON = "by person"
-#: Settings of a session that are not the learner's.
-_OF_SESSIONS = ("fill", "distinct")
+__all__ = ["checked_trusts", "new_desk", "uses_any_answer"]
 
 
-def follows_people(settings: dict[str, Any]) -> bool:
-    """Whether a learner searches as many leaves side by side as people are there."""
-    found = method_of(settings) in ("insertion", "robust", "revise")
-    found &= settings.get("schedule", "questions") == "questions"
-    return found and "parallel" not in settings and not settings.get("exact", False)
+def uses_any_answer(method: Method) -> bool:
+    """Return whether the learner can use answers to questions that it has not asked.
 
-
-def draws_anew(settings: dict[str, Any]) -> bool:
-    """Whether a learner draws its next questions anew after each event, until somebody gets one."""
-    return method_of(settings) == "uncertain"
-
-
-def uses_any_answer(settings: dict[str, Any]) -> bool:
-    """Whether an answer is as good as another one, whenever it was given and whoever chose the question.
-
-    What learners promise where answers may be wrong rests on answers to questions that they have asked
-    themselves.
+    The guarantees of methods for wrong answers rest on answers to the learner's own questions.
     """
-    return method_of(settings) not in NOISY and settings.get("p", 1.0) == 1.0
+    return not isinstance(method, Robust | RobustPaper | Majority) and method.right == 1
 
 
-def weighs_answers(settings: dict[str, Any]) -> bool:
-    """Whether it matters to a learner how likely an answer is right."""
-    found = method_of(settings) in ("insertion", "robust")
-    return found and settings.get("p", 1.0) != 1.0 and settings.get("repeat", 1) == 1
-
-
-def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any]) -> _ordhc.Desk:
-    """A desk whose learner has asked nothing."""
-    # What a leaf takes at least, in the learner and the copies that are kept of it.
+def new_desk(names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]) -> _ordhc.Desk:
+    """Return a desk whose learner has asked nothing."""
+    # The least that a leaf takes, in the learner and the copies that are kept of it.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
-    own = {key: value for key, value in settings.items() if key not in _OF_SESSIONS}
-    if own.get("among") is not None:
+    method = from_settings(settings)
+    if isinstance(method, Uncertain) and method.among is not None:
         raise InputError("a session keeps no list of questions (among); a Learner takes one")
-    if own.get("p") == BY_PERSON:
-        # What is assumed of somebody of whom nothing is known.
-        own["p"] = PRIOR[0] / sum(PRIOR)
-        if not weighs_answers(own):
+    if isinstance(method, Robust) and method.p == BY_PERSON:
+        if settings.get("repeat", 1) != 1:
             raise InputError(DOES_NOT_WEIGH)
-    learner = Learner(n_leaves if names is None else names, **own)
+        # The reliability of a person of whom nothing is known.
+        method = replace(method, p=PRIOR[0] / sum(PRIOR))
+    own = {key: settings[key] for key in OF_LEARNERS if key in settings}
+    learner = Learner(n_leaves if names is None else names, method, **own)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
     return _ordhc.Desk(learner._learner, *bounds)
 
 
-def checked_trusts(p: Any, m: int, settings: dict[str, Any]) -> list[float | None] | None:
-    """How likely each of m answers is right; None by person."""
+def checked_trusts(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
+    """Return the probability that each of m answers is right; None for the reliability of the person."""
+    is_by_person = isinstance(method, Robust) and method.p == BY_PERSON
     if p is None:
-        return None if settings.get("p") == BY_PERSON else [None] * m
-    if not weighs_answers(settings):
+        return None if is_by_person else [None] * m
+    if not method.weighs or repeat != 1:
         raise InputError(DOES_NOT_WEIGH)
     if isinstance(p, str):
         _checks.choice("p", p, (BY_PERSON,))

@@ -4,8 +4,8 @@ import asyncio
 import inspect
 import math
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner, mistake_about
-from ordhc.asking.oracle import Oracle, advice_of, errors_of, known_to, settled
+from ordhc.asking.methods import Method, Revise, Uncertain
+from ordhc.asking.oracle import Oracle, advised, errors_of, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
-from ordhc.asking.registered import oracle_of
+from ordhc.asking.settings import as_method
 from ordhc.asking.told import check_supported, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError, warn
@@ -35,40 +36,18 @@ _POLL = 0.5
 Steps = Generator[NDArray[np.int32] | None, Any, None]
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """The arguments of `learn` about the oracle."""
-
-    oracle: Any
-    source: Any
-    oracle_parameters: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True)
-class _Asks:
-    """The arguments of `learn` about the learner or the session."""
-
-    n_leaves: int | Sequence[str] | None
-    method: str | None
-    learner: Learner | None
-    session: "Session | None"
-    budget: int | None
-
-
 @shows_progress("asking")
 def learn(
     oracle: Any,
     n_leaves: int | Sequence[str] | None = None,
-    method: str | None = None,
+    method: Method | str | None = None,
     *,
-    source: Any = None,
-    oracle_parameters: Mapping[str, Any] | None = None,
-    budget: int | None = None,
-    batch: int | None = None,
-    supported_by: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
+    budget: int | None = None,
+    batch: int | None = None,
+    supported_by: int | None = None,
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Dendrogram:
@@ -79,21 +58,23 @@ def learn(
     oracle
         A callable that answers a whole batch of questions: (m, 3) leaves with (m,) places of the odd one out
         (0, 1, 2; -1 for none), or (m, 4) leaves with 1 or -1 for the first or the second pair. It may be
-        asynchronous. `ordhc.oracles` has ready-made ones. Several in a list answer at the same time. Or the
-        name of a registered oracle (`ordhc plugins` lists them), which is made from `source`.
+        asynchronous. `ordhc.oracles` has ready-made ones, and `ordhc.oracles.named` those of plugins. Several
+        in a list answer at the same time.
     n_leaves
-        The number of leaves, or their names; by default those of the oracle. If both sides have names, leaves
-        are matched by name.
-    method, **settings
-        As in `Learner`: p, delta, schedule, parallel, exact, prior, repeat, limit, seed, ...; and the
-        parameters of a named oracle. If an oracle has wrong answers (attributes `p` and `noise`, such as
-        those of `ordhc.oracles.noisy` and of the judge), these are the defaults of `p` and `noise`, with `p`
-        = 0.75 if the oracle does not know its share of right answers. Your own `p`, `noise`, `repeat` or a
-        method without `p` takes precedence.
-    source
-        The data from which a named oracle answers: a tree, similarities, vectors, comparisons, ...
-    oracle_parameters
-        Parameters of a named oracle, if a setting of the learner has the same name.
+        The number of leaves, or their names; by default those of the oracle, or of the prior of
+        `ordhc.learners.Revise`. If both sides have names, leaves are matched by name.
+    method
+        As in `Learner`. If the oracle errs (it has the attributes `p` and `noise`, such as those of
+        `ordhc.oracles.noisy` and of the judge) the default is `ordhc.learners.Robust`, and the oracle's `p`
+        and `noise` are those of `Robust`, `RobustPaper` and `Majority` without their own; `p` is 0.75 if
+        the oracle does not know it.
+    learner
+        An existing learner, which is continued.
+    session
+        An existing `Session`, which is continued. Every answer is in its file before the next question is
+        asked, other processes can answer at the same time, and after an interruption the same call continues.
+    who
+        The person who answers, for a session; by default "oracle".
     budget
         The largest number of questions. With a `prior` the most useful ones are asked.
     batch
@@ -102,16 +83,11 @@ def learn(
         Minimum number of distinct questions that must support a node; other nodes are removed, as
         `ordhc.supported` describes. By default all nodes stay. With a language model use 2: the model repeats
         its answers, so that asking again cannot correct the one wrong answer that a node may depend on.
-    learner
-        An existing learner, which is continued.
-    session
-        An existing `Session`, which is continued. Every answer is in its file before the next question is
-        asked, other processes can answer at the same time, and after an interruption the same call continues.
-    who
-        The person who answers, for a session; by default the name of the oracle.
     progress
         `True` shows a progress bar; a callable receives a fraction in [0, 1]: the share of leaves that have a
         place, or of answers if that is smaller.
+    **settings
+        `repeat`, `limit` and `seed` of a new `Learner`.
 
     Returns
     -------
@@ -128,8 +104,8 @@ def learn(
     Raises
     ------
     InputError
-        An unknown oracle, parameters or leaves that it does not have; an asynchronous oracle while an event
-        loop is running, as in notebooks: use `await ordhc.learn_async(...)` there.
+        Leaves that the oracle does not have; an asynchronous oracle while an event loop is running, as in
+        notebooks: use `await ordhc.learn_async(...)` there.
     Exception
         An exception of the oracle. All answers so far are kept: ``learn(oracle, learner=error.learner)``
         continues with them; a session has them in its file.
@@ -141,12 +117,11 @@ def learn(
     >>> tree = ordhc.learn(ordhc.oracles.from_tree(truth))
     >>> ordhc.metrics.robinson_foulds(tree, truth)
     0.0
-    >>> ordhc.learn("vectors", source=[[0.0], [1.0], [5.0], [7.0]]).to_newick(branch_lengths=False)
-    '((0,1),(2,3));'
+    >>> ordhc.learn(ordhc.oracles.from_vectors([[0.0], [1.0], [5.0], [7.0]]), method="quick").n_leaves
+    4
     """
-    answers = _Answers(oracle, source, oracle_parameters)
-    asks = _Asks(n_leaves, method, learner, session, budget)
-    subject, answer, who = _prepared(answers, asks, who, settings)
+    arguments = (oracle, n_leaves, method, learner, session, who, {**settings, "budget": budget})
+    subject, answer = _prepared(*arguments)
     check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     # The runner makes one event loop for all batches when it is first used.
@@ -175,16 +150,14 @@ def learn(
 async def learn_async(
     oracle: Any,
     n_leaves: int | Sequence[str] | None = None,
-    method: str | None = None,
+    method: Method | str | None = None,
     *,
-    source: Any = None,
-    oracle_parameters: Mapping[str, Any] | None = None,
-    budget: int | None = None,
-    batch: int | None = None,
-    supported_by: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
+    budget: int | None = None,
+    batch: int | None = None,
+    supported_by: int | None = None,
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Dendrogram:
@@ -202,9 +175,8 @@ async def learn_async(
     >>> asyncio.run(ordhc.learn_async(answer, 4)).to_newick(branch_lengths=False)
     '((0,1),(2,3));'
     """
-    answers = _Answers(oracle, source, oracle_parameters)
-    asks = _Asks(n_leaves, method, learner, session, budget)
-    subject, answer, who = await asyncio.to_thread(_prepared, answers, asks, who, settings)
+    arguments = (oracle, n_leaves, method, learner, session, who, {**settings, "budget": budget})
+    subject, answer = await asyncio.to_thread(_prepared, *arguments)
     check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
@@ -261,63 +233,58 @@ def _check_no_loop(given: Any) -> None:
 
 
 def _prepared(
-    answers: _Answers, asks: _Asks, who: str | None, settings: dict[str, Any]
-) -> tuple[Any, Oracle, str | None]:
-    """Who asks, who answers, and by which name."""
-    oracle, session = answers.oracle, asks.session
-    if isinstance(oracle, str):
-        spec, answer, settings = oracle_of(oracle, answers.source, answers.oracle_parameters, settings)
-        name, widths = oracle, getattr(answer, "questions", spec.questions)
-    else:
-        if answers.source is not None or answers.oracle_parameters is not None:
-            raise InputError("source and oracle_parameters are for oracles that are given by name")
-        answer = as_oracle(oracle)
-        name, widths = "oracle", getattr(answer, "questions", (3, 4))
-    if who is None and session is not None:
-        who = name
-    if asks.learner is not None and session is not None:
+    oracle: Any,
+    n_leaves: int | Sequence[str] | None,
+    method: Method | str | None,
+    learner: Learner | None,
+    session: "Session | None",
+    who: str | None,
+    settings: dict[str, Any],
+) -> tuple[Any, Oracle]:
+    """Return the learner or session that asks, and the oracle by the leaves of that learner or session."""
+    answer = as_oracle(oracle)
+    if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
     if who is not None and session is None:
         raise InputError(f"who = {_checks.quoted(who)} needs a session, which keeps who has answered")
     what = "learner" if session is None else "session"
-    subject: Any = asks.learner if session is None else session
+    subject: Any = learner if session is None else session
     if subject is None:
-        subject = _new_learner(asks, answer, settings)
+        subject = _new_learner(answer, n_leaves, method, settings)
     else:
         _check_subject(subject, session is not None)
-        if asks.n_leaves is not None or asks.method is not None or settings:
+        if n_leaves is not None or method is not None or settings.keys() - {"budget"}:
             raise InputError(f"a {what} has its number of leaves and settings already")
-    mistake = mistake_about(errors_of(answer)[1], subject._settings)
+    mistake = mistake_about(errors_of(answer)[1], subject._method, subject._repeat)
     if mistake is not None:
         warn(f"the oracle errs, but the {what} {mistake}")
+    widths = getattr(answer, "questions", (3, 4))
     if subject.width not in widths:
         asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
-        which = f" {oracle!r}" if isinstance(oracle, str) else ""
-        raise InputError(
-            f"the oracle{which} answers questions about {known}, and this method asks about {asked}"
-        )
-    return subject, _by_name(answer, subject), who
+        raise InputError(f"the oracle answers questions about {known}, and this method asks about {asked}")
+    return subject, _by_name(answer, subject)
 
 
-def _new_learner(asks: _Asks, answer: Oracle, settings: dict[str, Any]) -> Learner:
+def _new_learner(
+    answer: Oracle,
+    leaves: int | Sequence[str] | None,
+    method: Method | str | None,
+    settings: dict[str, Any],
+) -> Learner:
     """Return a learner for this oracle, which may know the leaves and how often it errs."""
-    leaves = asks.n_leaves
+    given = None if method is None else as_method(method)
     if leaves is None:
         leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
-    if leaves is None and settings.get("prior") is not None:
-        leaves = leaves_of_prior(settings["prior"])
+    if leaves is None and isinstance(given, Revise):
+        leaves = leaves_of_prior(given.prior)
     if leaves is None:
-        raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
-    given = settings if asks.method is None else {**settings, "method": asks.method}
-    advice, reason = advice_of(answer, given)
-    if "p" in advice and errors_of(answer)[0] is None:
+        raise InputError("give n_leaves, or a learner or a session to go on with")
+    chosen, reason = advised(answer, given, settings.get("repeat", 1))
+    if reason and errors_of(answer)[0] is None and getattr(given, "p", None) is None:
         warn(reason)
-    given = {**given, **advice}
-    # Odd values are the learner's to refuse: comparing them may raise anything.
-    method = given.get("method")
-    if isinstance(method, str) and method == "uncertain" and given.get("among") is None:
-        given["among"] = known_to(answer, leaves)
-    return Learner(leaves, budget=asks.budget, **given)
+    if isinstance(chosen, Uncertain) and chosen.among is None:
+        chosen = replace(chosen, among=known_to(answer, leaves))
+    return Learner(leaves, chosen, **settings)
 
 
 _KINDS = {3: "three leaves", 4: "two pairs"}
@@ -337,7 +304,7 @@ def _check_subject(subject: Any, is_session: bool) -> None:
 
 
 def _by_name(answer: Oracle, subject: Any) -> Oracle:
-    """The oracle, asked about leaves by its own numbers."""
+    """Return the oracle, which is asked by the leaves of the learner or session."""
     known, own = getattr(answer, "names", None), subject.names
     if known is not None and own is not None:
         if tuple(known) == tuple(own):
@@ -361,10 +328,11 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
 def _steps(
     subject: Any, budget: int | None, batch: int | None, who: str | None, progress: Progress | None
 ) -> Steps:
-    """Ask and tell until all is known or the budget is spent; a session gets back what stays unanswered."""
+    """Ask and tell until everything is known or the budget is spent; release what stays unanswered."""
     most = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
     size = math.inf if batch is None else _checks.whole("batch", batch, at_least=1)
     is_learner = isinstance(subject, Learner)
+    who = "oracle" if who is None else who
     # What a learner asked before and nobody answered is no new question.
     left = subject.open if is_learner else Questions(np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
     spent, told = 0, 0.0
@@ -406,7 +374,7 @@ def _steps(
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
-    """End the steps; the learner goes with the error."""
+    """End the steps, and give the learner to the error."""
     try:
         steps.close()
         if isinstance(subject, Learner):

@@ -53,7 +53,7 @@ class Mirror:
         self.now: Callable[[], float] = time.time
         self._lock = threading.RLock()
         self.log = Log(store.settings["n_leaves"], store.width)
-        self.log.is_shared = uses_any_answer(store.settings["learner"])
+        self.log.is_shared = uses_any_answer(store.method)
         # Learners at some events: (how many events they know, how many of these were taken back, learner).
         self._snapshots = [(0, 0, desk)]
         self._at, self._n_undone, self.desk = 0, 0, desk.copy()

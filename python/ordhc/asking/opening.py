@@ -1,6 +1,7 @@
-"""Opening the file of a session, which is made if it isn't there."""
+"""Open the file of a session; a missing file is made."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,32 +10,48 @@ import numpy as np
 from ordhc import _checks, _ordhc
 from ordhc.asking.desk import new_desk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
-from ordhc.asking.learner import width_of
-from ordhc.asking.prior import with_kept_prior
+from ordhc.asking.methods import Insertion, Method
 from ordhc.asking.schema import FORMAT, damaged
+from ordhc.asking.settings import as_method, from_settings, kept_settings
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
-__all__ = ["given_settings", "opened"]
+__all__ = ["Given", "opened"]
 
-_DEFAULTS = {"method": "insertion", "fill": DEFAULT_FILL, "distinct": True}
+_DEFAULTS = {"repeat": 1, "seed": 0, "fill": DEFAULT_FILL, "distinct": True}
 
 
-def given_settings(**settings: Any) -> dict[str, Any]:
-    """The settings that are not None, as they are kept."""
-    given = {key: value for key, value in settings.items() if value is not None}
-    if "fill" in given:
-        given["fill"] = checked_fill(given["fill"])
-    if "distinct" in given:
-        given["distinct"] = _checks.flag("distinct", given["distinct"])
-    return {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+@dataclass(frozen=True)
+class Given:
+    """The arguments of `Session` about questions; None for what the caller does not say."""
+
+    method: Method | None
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> "Given":
+        """Check the arguments that do not need the leaves; `settings` are those of all learners."""
+        given = {key: value for key, value in settings.items() if value is not None}
+        if fill is not None:
+            given["fill"] = checked_fill(fill)
+        if distinct is not None:
+            given["distinct"] = _checks.flag("distinct", distinct)
+        for key, value in given.items():
+            if isinstance(value, np.generic):
+                given[key] = value.item()
+        return cls(None if method is None else as_method(method), given)
+
+    def kept(self, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
+        """Return the arguments as JSON can hold them."""
+        own = {} if self.method is None else kept_settings(self.method, names, n_leaves)
+        return {**own, **self.settings}
 
 
 def opened(
-    path: str, names: Sequence[str] | None, n_leaves: int | None, given: dict[str, Any]
+    path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
 ) -> tuple[Store, _ordhc.Desk]:
-    """The file, and a desk by its settings; what was given otherwise must be the same."""
+    """Return the file and its desk; the settings of an existing file must be those given."""
     checked = _checks.names(names)
     if n_leaves is not None:
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
@@ -48,36 +65,36 @@ def opened(
         raise
 
 
-def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
+def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, given: Given) -> None:
     if names is None and n_leaves is None:
         raise InputError("a new session needs names or n_leaves", path=brief(path, 200))
     if names is not None and n_leaves is not None and len(names) != n_leaves:
         raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
     n = len(names or ()) if n_leaves is None else n_leaves
-    given = with_kept_prior(given, names, n)
-    new_desk(names, n, given)
+    given = Given(given.method or Insertion(), given.settings)
+    kept = given.kept(names, n)
+    new_desk(names, n, kept)
     if not (folder := Path(path).absolute().parent).is_dir():
         reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
         raise InputError(reason, path=brief(path, 200))
     listed = None if names is None else list(names)
-    create(path, {"format": FORMAT, "n_leaves": n, "names": listed, "learner": given}, width_of(given))
+    width = from_settings(kept).width
+    create(path, {"format": FORMAT, "n_leaves": n, "names": listed, "learner": kept}, width)
 
 
-def _desk_of(
-    store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]
-) -> _ordhc.Desk:
+def _desk_of(store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: Given) -> _ordhc.Desk:
     settings, n = store.settings["learner"], store.settings["n_leaves"]
     own_names = None if store.settings["names"] is None else tuple(store.settings["names"])
     if names is not None and names != own_names:
         raise InputError("the session has other names than those given", path=brief(store.path, 200))
     if n_leaves is not None and n_leaves != n:
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
-    kept = settings if given.get("prior") is None else with_kept_prior(settings, own_names, n)
-    for key, value in with_kept_prior(given, own_names, n).items():
-        own = kept.get(key, _DEFAULTS.get(key))
-        if own != value:
-            told = f"{key} is {_checks.quoted(own)}, not {_checks.quoted(value)}"
-            raise InputError(told, path=brief(store.path, 200))
+    # Files of a salvaged session may lack settings; the method has their defaults.
+    kept = {**_DEFAULTS, **settings, **from_settings(settings).to_settings()}
+    for key, value in given.kept(own_names, n).items():
+        if kept.get(key) != value:
+            reason = f"{key} is {_checks.quoted(kept.get(key))}, not {_checks.quoted(value)}"
+            raise InputError(reason, path=brief(store.path, 200))
     try:
         return new_desk(own_names, n, settings)
     except (TypeError, ValueError) as error:

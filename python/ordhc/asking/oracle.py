@@ -1,20 +1,21 @@
 """What an oracle is: questions in, answers out, at once or awaited."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.asking.learner import NOISES
+from ordhc.asking.methods import NOISES, Majority, Method, Robust, RobustPaper
 from ordhc.errors import InputError
 
 __all__ = [
     "Answering",
     "Oracle",
-    "advice_of",
+    "advised",
     "checked_answers",
     "checked_questions",
     "errors_of",
@@ -56,6 +57,8 @@ class Answering:
         self.known: NDArray[np.int32] | None = None
         self.p: float | None = None
         self.noise: str | None = None
+        #: Reports what the oracle has done, such as the cost of a language model.
+        self.report: Callable[[], Any] | None = None
 
     @classmethod
     def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
@@ -65,6 +68,7 @@ class Answering:
         made.leaves_of = getattr(oracle, "leaves_of", None)
         made.known = getattr(oracle, "known", None)
         made.p, made.noise = errors_of(oracle)
+        made.report = getattr(oracle, "report", None)
         return made
 
     def __call__(self, rows: ArrayLike) -> Any:
@@ -87,34 +91,32 @@ def errors_of(oracle: Any) -> tuple[float | None, str | None]:
     return p, _checks.choice("noise of the oracle", noise, NOISES)
 
 
-def advice_of(oracle: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return settings that a learner needs because its oracle errs and the caller gave none, and the reason.
+def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | None, str]:
+    """Return a method with what the oracle knows about its errors, and a sentence that says so.
 
-    Nothing is advised where the caller deals with errors in another way: by a method that has no use for `p`,
-    by `repeat`, or by `p` = 1. Nor for "revise", which expects errors whatever its `p` is: with a `p` it
-    stopped earlier, at trees three times as wrong (150 texts, a model that is right with probability .92).
+    Values of the caller stay. The method is None if the caller gave none; then the oracle's errors make it
+    robust. Nothing changes (and the sentence is empty) if the oracle never errs, if the method has no use for
+    `p`, or with `repeat`. Nor for "revise", which expects errors whatever its `p` is: with a `p` it stopped
+    earlier, at trees three times as wrong (150 texts, a model that is right with probability .92).
     """
     p, noise = errors_of(oracle)
-    weighing = (None, "robust", "robust-paper", "majority")
-    method, p_given = given.get("method"), given.get("p")
-    is_plain = method is None or isinstance(method, str)
-    own_way = not is_plain or method not in weighing or given.get("exact") is True
-    own_way = own_way or (isinstance(p_given, int | float) and p_given == 1)
-    own_way = own_way or given.get("prior") is not None
-    if noise is None or own_way or given.get("repeat") is not None:
-        return {}, ""
-    advice: dict[str, Any] = {}
+    made = Robust() if method is None else method
+    if noise is None or repeat != 1 or not isinstance(made, Robust | RobustPaper | Majority) or made.p == 1:
+        return method, ""
     known = f"is right with probability {p:g}" if p is not None else "errs, it does not know how often"
     reason = f"the oracle says that it {known}"
-    if given.get("p") is None:
+    advice: dict[str, Any] = {}
+    if made.p is None:
         advice["p"] = ASSUMED_P if p is None else p
     if noise == "persistent":
         reason += ", and that it repeats its answers"
-        if given.get("noise") is None and given.get("method") not in ("robust-paper", "majority"):
+        if isinstance(made, Robust) and made.noise is None and made.assume == "adversarial":
             advice["noise"] = noise
+    if not advice:
+        return made, ""
     chosen = ", ".join(f"{name}={value!r}" for name, value in advice.items())
     remedy = "; give p if you know it" if p is None and "p" in advice else ""
-    return advice, f"{reason}: the learner has {chosen}{remedy}" if advice else ""
+    return replace(made, **advice), f"{reason}: the learner has {chosen}{remedy}"
 
 
 def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | None:

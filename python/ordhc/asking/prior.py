@@ -1,6 +1,6 @@
 """Trees that learners begin with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,11 +12,11 @@ from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
-__all__ = ["leaves_of_prior", "prior_tree", "supported_tree", "with_kept_prior"]
+__all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "supported_tree"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
-    """A prior over the leaves of a learner, in their order; by name, where both sides have names."""
+    """Return a prior over a learner's leaves, in their order; matched by name if both sides have names."""
     tree = _read(prior)
     own = None if names is None else tuple(names)
     if tree.names is not None and own is None:
@@ -51,7 +51,7 @@ def _read(prior: Any) -> Dendrogram:
 
 
 def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None) -> Dendrogram:
-    """The tree of a learner, with the support of its nodes, where the learner knows that."""
+    """Return the tree of a learner, with the support of its nodes if the learner knows it."""
     found = learner.tree()
     support = learner.support(found)
     tree = from_engine(found, names)
@@ -59,16 +59,11 @@ def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...]
 
 
 def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
-    """The names of a prior's leaves, or their number."""
+    """Return the names of a prior's leaves, or their number."""
     tree = _read(prior)
     return tree.n_leaves if tree.names is None else tree.names
 
 
-def with_kept_prior(
-    settings: Mapping[str, Any], names: Sequence[str] | None, n_leaves: int
-) -> dict[str, Any]:
-    """Settings with the prior as JSON can hold it, over numbered leaves; the same tree is made of it."""
-    if settings.get("prior") is None:
-        return {key: value for key, value in settings.items() if key != "prior"}
-    found = from_engine(prior_tree(settings["prior"], names, n_leaves))
-    return {**settings, "prior": found.to_dict()}
+def kept_prior(prior: Any, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
+    """Return a prior as JSON can hold it, over numbered leaves; the same tree is made of it."""
+    return from_engine(prior_tree(prior, names, n_leaves)).to_dict()

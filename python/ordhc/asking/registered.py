@@ -1,49 +1,46 @@
 """Oracles by the names under which they are registered."""
 
-import inspect
-from collections.abc import Mapping
 from typing import Any
 
 from ordhc import _checks
-from ordhc.asking.learner import Learner
-from ordhc.asking.oracle import Oracle
+from ordhc.asking.oracle import Answering, Oracle
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
-from ordhc.plugins.specs import OracleSpec
 
-__all__ = ["oracle_of"]
+__all__ = ["named"]
 
 
-def oracle_of(
-    name: str, source: Any, own: Mapping[str, Any] | None, settings: Mapping[str, Any]
-) -> tuple[OracleSpec, Oracle, dict[str, Any]]:
-    """The oracle of a name, made from its source; and which of the settings are the learner's.
+def named(name: str, source: Any = None, **parameters: Any) -> Oracle:
+    """Return the registered oracle of this name, which answers from `source`.
+
+    Parameters
+    ----------
+    name
+        "tree", "similarity", "vectors", "comparisons", or the name of a plugin's oracle, such as "judge";
+        `ordhc plugins` lists them.
+    source
+        The data from which the oracle answers: a tree, similarities, vectors, comparisons, names, ...
+    **parameters
+        The parameters of the oracle.
+
+    Returns
+    -------
+    callable
+        The oracle, for `ordhc.learn`.
 
     Raises
     ------
     InputError
-        An unknown name, a source where there must be none or none where there must be one, parameters that
-        the oracle does not have, or that the learner has, too.
+        An unknown name, an unknown parameter, a missing source, or a source for an oracle that takes none.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> points = ordhc.oracles.named("vectors", [[0.0], [1.0], [5.0], [7.0]])
+    >>> ordhc.learn(points).to_newick(branch_lengths=False)
+    '((0,1),(2,3));'
     """
     spec = registry.get("oracle", name)
-    if own is not None and not isinstance(own, Mapping):
-        raise InputError(f"oracle_parameters is {_checks.quoted(own)}, not a dict")
-    of_learner = set(inspect.signature(Learner).parameters)
-    parameters, rest = dict(own or {}), dict(settings)
-    for key in [key for key in rest if key in spec.parameters]:
-        if key in of_learner:
-            raise InputError(
-                f"the learner and the oracle {name!r} both have {key!r}: "
-                "give the oracle's in oracle_parameters"
-            )
-        parameters[key] = rest.pop(key)
-    for key in rest:
-        if key not in of_learner:
-            there = ", ".join([*sorted(of_learner - {"n_leaves"}), *spec.parameters])
-            raise InputError(
-                f"there is no parameter {_checks.quoted(key)} of the learner or the oracle {name!r}; "
-                f"there are: {there}"
-            )
     parameters = _checks.settings(f"oracle {name!r}", parameters, spec.parameters)
     if source is None and "nothing" not in spec.takes:
         raise InputError(f"oracle {name!r} answers from {' or '.join(spec.takes)}: give it as source")
@@ -52,4 +49,8 @@ def oracle_of(
     made = spec.make(source, **parameters)
     if not callable(made):
         raise PluginError(f"oracle {name!r}: make gave {made!r}, no callable")
-    return spec, made, rest
+    if hasattr(made, "questions"):
+        return made
+    answering = Answering.around(made, made)
+    answering.questions = spec.questions
+    return answering

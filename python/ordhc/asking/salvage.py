@@ -15,11 +15,11 @@ import numpy as np
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Event, pack, sums_of
-from ordhc.asking.learner import width_of
 from ordhc.asking.log import Log
 from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
 from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of
+from ordhc.asking.settings import from_settings
 from ordhc.asking.store import Store, copied, create
 from ordhc.asking.trouble import Watch
 from ordhc.errors import InputError
@@ -108,7 +108,7 @@ def salvage(
             f"The settings are lost: names are numbers, there are at least {found['n_leaves']} leaves, "
             "and the learner is the default one."
         )
-    width = width_of(found["learner"])
+    width = from_settings(found["learner"]).width
     kept, times, lost = _checked(rows, found["n_leaves"], width, part(told, 0.4, 0.85))
     n_kept = len(kept) - len(lost)
     if lost:

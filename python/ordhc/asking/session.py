@@ -30,9 +30,9 @@ from ordhc.asking.given import (
     checked_seconds,
     checked_who,
 )
-from ordhc.asking.learner import method_of
+from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.mirror import Mirror
-from ordhc.asking.opening import given_settings, opened
+from ordhc.asking.opening import Given, opened
 from ordhc.asking.people import Person
 from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
@@ -62,11 +62,12 @@ class Session:
         The names of the leaves.
     n_leaves
         The number of leaves, if they have no names.
-    method, **settings
-        As in `Learner`. The file of an existing session has them; different ones are an error. Without
-        `parallel` the number of leaves that are searched at the same time follows the number of people who
-        answered recently, or the number of questions that are wanted at a time. With ``p="by person"``
-        answers are weighed by the reliability of the person who gives them, see `tell`.
+    method, repeat, budget, limit, seed
+        As in `Learner`. The file of an existing session has them; different ones are an error. If a method
+        has no `parallel`, the number of leaves that are searched at the same time follows the number of
+        people who answered recently, or the number of questions that are wanted at a time. With
+        ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of the person
+        who gives them, see `tell`.
     fill
         Questions for people when the learner has none for them, by sampler and share: "heldout", random
         questions whose answers are kept apart for scores; "repeat", questions that other people have
@@ -124,23 +125,27 @@ class Session:
         names: Sequence[str] | None = None,
         *,
         n_leaves: int | None = None,
-        method: str | None = None,
+        method: Method | str | None = None,
+        repeat: int | None = None,
+        budget: int | None = None,
+        limit: int | None = None,
+        seed: int | None = None,
         fill: Any = None,
         distinct: bool | None = None,
         durable: bool | None = None,
         progress: Progress | bool | None = None,
-        **settings: Any,
     ) -> None:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        given = given_settings(method=method, **settings, fill=fill, distinct=distinct)
+        given = Given.of(method, fill, distinct, repeat=repeat, budget=budget, limit=limit, seed=seed)
         store, desk = opened(self._path, names, n_leaves, given)
         kept = store.settings
         self._settings: dict[str, Any] = kept["learner"]
         self._names: tuple[str, ...] | None = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
-        self._width = store.width
+        self._width, self._method = store.width, store.method
+        self._repeat: int = self._settings.get("repeat", 1)
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
         try:
@@ -148,7 +153,7 @@ class Session:
         except BaseException:
             store.close()
             raise
-        self._crowd = Crowd(self._mirror, self._settings)
+        self._crowd = Crowd(self._mirror)
         self._analysis = Analysis(self._mirror, self._names)
         # The answers that the last tree was drawn from, and that tree.
         self._best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
@@ -287,7 +292,7 @@ class Session:
                 raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
         took = checked_seconds(seconds, len(asked))
         checked_who(who)
-        trusts = checked_trusts(p, len(asked), self._settings)
+        trusts = checked_trusts(p, len(asked), self._method, self._repeat)
         chosen = checked_places(places, len(asked))
 
         def work() -> list[str]:
@@ -367,7 +372,7 @@ class Session:
         clusters. With other methods, and if that would take too long, it is the learner's tree, see
         `Learner.tree`. The tree of "revise" also depends on the prior, which `ordhc cluster` does not know.
         """
-        if method_of(self._settings) == "uncertain":
+        if isinstance(self._method, Uncertain):
             data = self.analysed().comparisons
             if self._best is None or self._best[0] != data:
                 self._best = data, best_tree(data)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
-from ordhc.asking.learner import width_of
+from ordhc.asking.methods import Method
 from ordhc.asking.schema import (
     EARLIER,
     FORMAT,
@@ -32,6 +32,7 @@ from ordhc.asking.schema import (
     sum_of,
     upgrade,
 )
+from ordhc.asking.settings import from_settings
 from ordhc.asking.trouble import Errors, Watch
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -280,7 +281,8 @@ class Store:
         if len(found) != len(rows) or set(found) != set(KEYS):
             raise ValueError("the settings are not what was written")
         self.settings = checked_settings({key: json.loads(found[key]) for key in KEYS[:-1]})
-        self.width = width_of(self.settings["learner"])
+        self.method: Method = from_settings(self.settings["learner"])
+        self.width = self.method.width
 
     # Transactions.
 

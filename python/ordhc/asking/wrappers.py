@@ -265,7 +265,10 @@ def workers(oracles: Sequence[Any]) -> Oracle:
 
 
 def as_oracle(oracle: Any) -> Oracle:
-    """What can be called on a batch; trees, comparisons and lists of oracles become one."""
+    """Return a callable on a batch of questions; trees, comparisons and lists of oracles become one."""
+    if isinstance(oracle, str):
+        name = _checks.quoted(oracle)
+        raise InputError(f"{name} is a name: ordhc.oracles.named({name}, source) is the oracle")
     if isinstance(oracle, Dendrogram):
         return from_tree(oracle)
     if isinstance(oracle, Triplets | Quadruplets):

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.learner import METHODS, NOISES, QUESTIONS, SCHEDULES, width_of
-from ordhc.asking.oracle import advice_of
+from ordhc.asking.methods import NOISES, QUESTIONS, SCHEDULES
+from ordhc.asking.oracle import advised, errors_of
 from ordhc.asking.remaining import remaining_in_words
+from ordhc.asking.settings import METHODS, from_settings
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
 from ordhc.cli.output import check_outputs, emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ordhc._progress import Progress
+    from ordhc.asking.methods import Method
     from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
     from ordhc.tree.dendrogram import Dendrogram
@@ -107,6 +109,7 @@ def learn(
     source: str | None,
     params: tuple[str, ...],
     accuracy: float | None,
+    repeat: int | None,
     budget: int | None,
     supported_by: int | None,
     prior: str | None,
@@ -150,21 +153,20 @@ def learn(
     if oracle is None:
         of_oracle = {"--accuracy": accuracy, "--source": source, "--param": params or None}
         _refuse({**of_oracle, "--supported-by": supported_by}, "--oracle")
-    given = {
-        name: value
-        for name, value in {**settings, "budget": budget, "seed": seed}.items()
-        if value is not None
-    }
-    if prior is not None:
-        from ordhc.io import read_tree
-
-        given["prior"] = read_tree(prior)
-    answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given, session, items)
-    if answerer is not None and not _exists(session):
-        advice, reason = advice_of(answerer.oracle, given)
-        given.update(advice)
-        if reason and not quiet:
-            click.echo(reason, err=True)
+    method = _method(settings, prior, "insertion" if oracle is None else "robust")
+    common = {"repeat": repeat, "budget": budget, "seed": seed}
+    given: dict[str, Any] = {key: value for key, value in common.items() if value is not None}
+    answerer = None
+    if oracle is not None:
+        width = 3 if method is None else method.width
+        answerer = _answerer(oracle, source, params, accuracy, seed or 0, width, _names(session, items))
+        if not _exists(session):
+            errs = errors_of(answerer.oracle)[1] is not None and repeat is None
+            method = _method(settings, prior, "robust" if errs else "insertion")
+            method, reason = advised(answerer.oracle, method, repeat or 1)
+            if reason and not quiet:
+                click.echo(reason, err=True)
+    given["method"] = method
     if session is None:
         assert answerer is not None
         _refuse({"--export": export, "--who": who}, "a SESSION, which keeps the answers")
@@ -195,7 +197,7 @@ def learn(
                 "remaining": kept.status.remaining,
             }
     tree = found.pop("tree")
-    report = None if answerer is None or answerer.report is None else answerer.report()
+    report = None if answerer is None or answerer.oracle.report is None else answerer.oracle.report()
     for path in outputs:
         write_tree(tree, path)
     if as_json:
@@ -205,6 +207,16 @@ def learn(
         _say_found(found, tree.n_leaves, report)
         for path in outputs:
             say(f"wrote    {path}")
+
+
+def _method(settings: "Mapping[str, Any]", prior: str | None, default: str) -> "Method | None":
+    """Return the method that the options describe; None if they say nothing about it."""
+    from ordhc.io import read_tree
+
+    given = {**settings, "prior": None if prior is None else read_tree(prior)}
+    return (
+        from_settings(given, default=default) if any(value is not None for value in given.values()) else None
+    )
 
 
 def _refuse(options: dict[str, Any], needed: str) -> None:
@@ -229,11 +241,10 @@ def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
 
 @dataclass(frozen=True)
 class _Answerer:
-    """A registered oracle, with its leaves, the tree from which it answers, and its report."""
+    """A registered oracle, and the tree from which it answers."""
 
     oracle: "Answering"
     truth: "Dendrogram | None"
-    report: "Callable[[], Any] | None"
 
 
 def _answerer(
@@ -241,15 +252,15 @@ def _answerer(
     path: str | None,
     params: tuple[str, ...],
     accuracy: float | None,
-    given: dict[str, Any],
-    session: str | None,
-    items: str | None,
+    seed: int,
+    width: int,
+    leaves: tuple[str, ...] | None,
 ) -> _Answerer:
-    """Return the named oracle, which answers from a file."""
+    """Return the named oracle, which answers questions of some width from a file."""
     from pathlib import Path
 
-    from ordhc.asking.oracle import Answering, errors_of
-    from ordhc.asking.registered import oracle_of
+    from ordhc.asking.oracle import Answering
+    from ordhc.asking.registered import named
     from ordhc.cli.sources import read_source
     from ordhc.errors import InputError
     from ordhc.plugins import registry
@@ -259,20 +270,15 @@ def _answerer(
     spec = registry.get("oracle", name)
     source = names = None
     if path is not None:
-        source, names = read_source(spec.takes, path, width_of(given), _names(session, items))
+        source, names = read_source(spec.takes, path, width, leaves)
     elif "names" in spec.takes:
-        source = _names(session, items)
-    _, made, _ = oracle_of(name, source, parameters_of(params), {})
-    answer, report = made, getattr(made, "report", None)
-    names = getattr(answer, "names", None) or names
-    n_leaves = getattr(answer, "n_leaves", None)
-    widths = getattr(answer, "questions", spec.questions)
+        source = leaves
+    answer = named(name, source, **parameters_of(params))
     if accuracy is not None:
-        answer = noisy(answer, accuracy, seed=given.get("seed", 0))
-    asked = Answering(answer, n_leaves, names, widths)
-    asked.p, asked.noise = errors_of(answer)
-    asked.leaves_of, asked.known = getattr(made, "leaves_of", None), getattr(made, "known", None)
-    return _Answerer(asked, source if spec.takes == ("tree",) else None, report)
+        answer = noisy(answer, accuracy, seed=seed)
+    asked = Answering.around(answer, answer)
+    asked.names = asked.names or names
+    return _Answerer(asked, source if spec.takes == ("tree",) else None)
 
 
 @contextmanager
@@ -335,10 +341,12 @@ def _simulated(
 ) -> dict[str, Any]:
     """Return what is learned from an oracle without a session."""
     import math
+    from dataclasses import replace
 
     from ordhc import metrics
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn as verb
+    from ordhc.asking.methods import Uncertain
     from ordhc.asking.oracle import known_to
     from ordhc.errors import InputError
     from ordhc.io.items import read_items
@@ -347,8 +355,8 @@ def _simulated(
     leaves = oracle.names or oracle.n_leaves if items is None else read_items(items)[0]
     if leaves is None:
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
-    if given.get("method") == "uncertain":
-        given = {**given, "among": known_to(oracle, leaves)}
+    if isinstance(given["method"], Uncertain):
+        given = {**given, "method": replace(given["method"], among=known_to(oracle, leaves))}
     learner = Learner(leaves, **given)
     with _asking(quiet) as progress:
         tree = verb(oracle, learner=learner, supported_by=supported_by, progress=progress)

@@ -208,7 +208,7 @@ class Posterior:
         Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
         are simulated for each, and trees are drawn from the posterior of these and of `data`: the mean of
         what is `expected` then. This takes as long as `ordhc.posterior` with so many answers, `repeats`
-        times. Of questions that are chosen (`Learner(method="uncertain")`) a part is as good.
+        times. Of questions that are chosen (`ordhc.learners.Uncertain`) a part is as good.
 
         Parameters
         ----------

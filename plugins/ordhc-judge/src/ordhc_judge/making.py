@@ -7,7 +7,7 @@ from ordhc.errors import InputError
 
 __all__ = ["PARAMETERS", "judge_of", "make_judge"]
 
-#: The parameters of the oracle `judge`, as `ordhc learn --param` and `ordhc.learn("judge", ...)` take them.
+#: The parameters of the oracle `judge`, for `ordhc learn --param` and `ordhc.oracles.named("judge", ...)`.
 PARAMETERS = {
     "url": None,
     "model": None,
@@ -44,7 +44,7 @@ def make_judge(source: Any, **parameters: Any) -> Any:
     from ordhc_judge.judge import Judge
 
     if source is None:
-        raise InputError("the judge needs items: give --items FILE, --source FILE or source=")
+        raise InputError("the judge needs items: give --items FILE, --source FILE or a source")
     if parameters["url"] is None:
         raise InputError("the judge needs the address of a server: --param url=https://...")
     for name in ("model", "key", "criterion"):

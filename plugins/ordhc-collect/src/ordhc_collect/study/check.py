@@ -29,7 +29,7 @@ def _minutes(seconds: float) -> str:
 
 def _end(study: Study) -> list[str]:
     """When the learner ends, if that is before the study does."""
-    learner = ordhc.Learner(len(study.items), **study.learner_of_session)  # type: ignore[arg-type]
+    learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):
         return []

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ordhc.asking.remaining import UNLIMITED
+from ordhc.learners import arguments
 from ordhc_collect.study.items import Item
 
 __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Poll", "Study"]
@@ -147,8 +149,8 @@ class Study:
         return self.total * self.per_person * self.planned.get("learner", 0.0)
 
     @property
-    def learner_of_session(self) -> dict[str, object]:
-        """The settings of the learner of a new session: it asks as many questions as the study plans.
+    def learner_of_session(self) -> dict[str, Any]:
+        """Return the arguments of a new session's learner, which asks as many questions as the study plans.
 
         Shares, not a limit of its own, say how many "uncertain" asks. "4k-active" takes the more reference
         pairs, the larger its budget. The budget of a session counts the questions of all samplers.
@@ -159,7 +161,7 @@ class Study:
                 settings["budget"] = UNLIMITED
             elif settings.get("method") == "4k-active" and self.total is not None:
                 settings["budget"] = self.total * self.per_person
-        return settings
+        return arguments(settings)
 
     @property
     def width(self) -> int:

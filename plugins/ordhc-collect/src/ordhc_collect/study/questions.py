@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import ordhc
-from ordhc.errors import InputError, MissingExtraError
 from ordhc_collect.study.items import Item, rows_of_table
 from ordhc_collect.study.model import Gold
 from ordhc_collect.study.sections import Problems, Section, suggestion
@@ -106,23 +105,22 @@ def _check_learner(
     learner: dict[str, Any], question: str, items: tuple[Item, ...], problems: Problems
 ) -> None:
     try:
-        found = ordhc.Learner(max(len(items), 3), **learner)
-        width = found.ask(1).rows.shape[1]
-    except MissingExtraError as error:
+        found = ordhc.Learner(max(len(items), 3), **ordhc.learners.arguments(learner))
+    except ValueError as error:
         problems.error("[learner]", str(error))
         return
-    except (InputError, TypeError, ValueError) as error:
-        problems.error("[learner]", str(error).replace("Learner.__init__() got an", "has an"))
-        return
-    method = learner.get("method", "insertion")
-    is_triplet = learner.get("question") == "triplet"
-    if width != (3 if question == "odd" else 4) or is_triplet != (question == "triplet"):
-        asks = "for the odd one out" if width == 3 else "about triplets" if is_triplet else "about pairs"
-        problems.error("[learner]", f'method = "{method}" asks {asks}, but question = "{question}"')
-    elif width == 3 and method in ("insertion", "quick") and "p" not in learner:
+    method = found.method
+    is_triplet = isinstance(method, ordhc.learners.Uncertain) and method.question == "triplet"
+    if found.width != (3 if question == "odd" else 4) or is_triplet != (question == "triplet"):
+        asks = (
+            "for the odd one out" if found.width == 3 else "about triplets" if is_triplet else "about pairs"
+        )
+        problems.error("[learner]", f'method = "{method.name}" asks {asks}, but question = "{question}"')
+    elif method.name in ("insertion", "quick"):
         problems.warn(
             "[learner]",
-            "takes every answer to be right, and people err: say how often they are, p = 0.8",
+            'takes every answer to be right, and people err: method = "robust" with p = 0.8, how often '
+            "answers are right",
         )
 
 

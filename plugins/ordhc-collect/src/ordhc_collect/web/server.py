@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ordhc import Session
 from ordhc.errors import InputError
+from ordhc.learners import arguments
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
@@ -154,7 +155,10 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
         It is one of another study.
     """
     is_new = not path.exists() or not path.stat().st_size
-    settings: dict[str, Any] = {**(study.learner_of_session if is_new else study.learner), "fill": {}}
+    settings: dict[str, Any] = {
+        **(study.learner_of_session if is_new else arguments(study.learner)),
+        "fill": {},
+    }
     # A session that is made keeps the rights of an empty file: ids and answers are nobody else's.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

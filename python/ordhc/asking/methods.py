@@ -1,0 +1,539 @@
+"""The methods of learners: how questions are chosen, with the settings of each method."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from ordhc import _checks, _ordhc
+from ordhc.asking.prior import prior_tree
+from ordhc.asking.questions import checked_among
+from ordhc.errors import InputError
+
+__all__ = [
+    "ASSUMPTIONS",
+    "BY_PERSON",
+    "NOISES",
+    "QUESTIONS",
+    "SCHEDULES",
+    "Complete",
+    "FourKActive",
+    "Insertion",
+    "Common",
+    "Majority",
+    "Method",
+    "OfPairs",
+    "Quick",
+    "Revise",
+    "Robust",
+    "RobustPaper",
+    "Single",
+    "Uncertain",
+]
+
+#: The kinds of insertion of the crate, by `schedule`.
+SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
+#: The answers to a repeated question: independent, or always the same.
+NOISES = ("independent", "persistent")
+ASSUMPTIONS = ("adversarial", "uniform")
+#: The odd one out of three; "is a closer to b than to c?"; which of two pairs is closer.
+QUESTIONS = ("odd", "triplet", "pairs")
+#: The value of `p` for answers that are weighed by the reliability of the person who gives them.
+BY_PERSON = "by person"
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the engine of every method needs: settings that all learners have."""
+
+    n_leaves: int
+    names: tuple[str, ...] | None
+    seed: int
+    budget: int | None
+    repeat: int
+
+
+class Method(ABC):
+    """How a learner chooses questions, and its settings."""
+
+    #: The name of the method.
+    name: ClassVar[str]
+    #: The number of leaves in a question: 3, or 4 for two pairs.
+    width: int = 3
+    #: Whether wrong answers are expected without a `p`.
+    expects_errors: ClassVar[bool] = False
+
+    @abstractmethod
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        """Return a new learner of the crate that asks each question once."""
+
+    def engine(self, common: Common) -> _ordhc.Learner:
+        """Return a new learner of the crate."""
+        return self._engine(common).repeated(common.repeat)
+
+    @property
+    def right(self) -> float:
+        """The probability with which the method expects an answer to be right; 1 if all answers are."""
+        p = getattr(self, "p", 1.0)
+        if isinstance(p, str):
+            raise InputError(f"p = {p!r} needs a Session, which keeps who answers")
+        if p is None and not self.expects_errors:
+            raise InputError(f"{self.name} needs p, how likely answers are right")
+        return 1.0 if p is None else float(p)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether each answer can have a probability of its own."""
+        return isinstance(self, Robust) and (isinstance(self.p, str) or self.right < 1)
+
+    @property
+    def follows_people(self) -> bool:
+        """Whether a session sets the number of leaves that are searched at the same time."""
+        if not isinstance(self, Insertion | Robust | Revise):
+            return False
+        is_exact = isinstance(self, Insertion) and self.exact
+        return self.schedule == "questions" and self.parallel is None and not is_exact
+
+    def to_settings(self) -> dict[str, Any]:
+        """Return the name and all settings that are not None, for JSON."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"method": self.name, **{key: value for key, value in own.items() if value is not None}}
+
+    def _check(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _check_search(method: "Insertion | Robust | Revise") -> None:
+    """Check how many leaves are searched at the same time."""
+    method._check("schedule", _checks.choice("schedule", method.schedule, SCHEDULES))
+    if method.parallel is None:
+        return
+    method._check("parallel", _checks.whole("parallel", method.parallel, at_least=1))
+    if method.schedule != "questions" and method.parallel > 1:
+        raise InputError(
+            f"parallel = {method.parallel} is for the schedule 'questions'; {method.schedule!r} needs none"
+        )
+
+
+def _check_delta(method: "Robust | RobustPaper | Majority | Revise") -> None:
+    delta = _checks.number("delta", method.delta)
+    if not 0 < delta < 1:
+        raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
+    method._check("delta", delta)
+
+
+def _checked_p(p: Any) -> float:
+    right = _checks.number("p", p)
+    if not 0.5 < right <= 1:
+        raise InputError(f"p = {right:g} must be more than 1/2 and at most 1")
+    return right
+
+
+def _of_threes(
+    kind: str, common: Common, *, parallel: int | None = None, prior: Any = None, **settings: Any
+) -> _ordhc.Learner:
+    """Return the crate's learner about three leaves; settings that it does not use have any value."""
+    unused = {"p": 1.0, "delta": 0.05, "assume": "adversarial", "noise": "independent"}
+    return _ordhc.Learner(
+        kind,
+        common.n_leaves,
+        parallel or 1,
+        common.seed,
+        **{**unused, "schedule": "questions", "prior_strength": 20.0, **settings},
+        prior=prior,
+        questions=common.budget,
+        repeat=common.repeat,
+    )
+
+
+@dataclass(frozen=True)
+class Insertion(Method):
+    """Place one leaf after another by binary search; all answers are right.
+
+    The learner finds exactly the tree from which the answers come, of any shape and degree. It is the
+    default method. It asks O(n log n) questions if nodes have few children, and O((d / log d) n log n) if
+    nodes have d children: n^2 / 4 for a star (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4).
+
+    Parameters
+    ----------
+    schedule
+        "questions" (the default) asks the fewest questions, for one leaf after another. "balanced" and
+        "rounds" place many leaves at the same time: they need few rounds, or the fewest, and somewhat more
+        questions.
+    parallel
+        The number of leaves that are searched at the same time, with the schedule "questions"; by default 1,
+        and in a `Session` the number of people who answered recently.
+    exact
+        Choose pivots as the paper does, with the schedule "questions". In binary trees leaf i then needs at
+        most log2(2i - 3) questions, and each question O(n) time. By default the pivots have the largest
+        entropy, which needs fewer questions on average.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.Learner(5, ordhc.learners.Insertion(schedule="rounds")).ask().rows.shape
+    (3, 3)
+    """
+
+    name: ClassVar[str] = "insertion"
+    schedule: str = "questions"
+    parallel: int | None = None
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        _check_search(self)
+        self._check("exact", _checks.flag("exact", self.exact))
+        if self.exact and (self.schedule != "questions" or (self.parallel or 1) > 1):
+            raise InputError("exact is for one leaf after the other: leave out schedule and parallel")
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        kind = "exact" if self.exact else SCHEDULES[self.schedule]
+        return _of_threes(kind, common, parallel=self.parallel, schedule=self.schedule)
+
+
+@dataclass(frozen=True)
+class Quick(Method):
+    """Divide the leaves by pivots and merge the parts; all answers are right.
+
+    It finds the tree of `Insertion` with as many questions, up to a constant (Emamjomeh-Zadeh & Kempe 2018,
+    Algorithms 1-2).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.learn(ordhc.oracles.from_tree("((0,1),2);"), method=ordhc.learners.Quick()).n_leaves
+    3
+    """
+
+    name: ClassVar[str] = "quick"
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        return _of_threes("quick", common)
+
+
+@dataclass(frozen=True)
+class Robust(Method):
+    """Search by a posterior and verify with fresh answers; answers are right with probability `p`.
+
+    The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers, if
+    each answer is right with probability `p` or more given all earlier answers, and a repeated question gets
+    an independent answer.
+
+    Parameters
+    ----------
+    p
+        The probability that an answer is right, more than 1/2 and at most 1; with 1 the learner asks as
+        `Insertion` does. `ordhc.learn` takes it from an
+        oracle that knows it. `ordhc.oracles.estimate_p` estimates it from repeated questions. In a
+        `Session`, "by person" weighs answers by the reliability of the person who gives them.
+    delta
+        The largest probability of a wrong tree.
+    assume
+        "adversarial" (the default) allows any wrong answers. "uniform" asks two thirds as many questions
+        without a guarantee: the tree is wrong about as rarely as `delta` says if no wrong answer is likelier
+        than (1 - `p`) / 2, and much more often if one wrong answer is preferred.
+    noise
+        "independent" (the default), or "persistent" if the same question always gets the same answer, as
+        from a language model. Then no question is asked twice, and there is no guarantee. `ordhc.learn` takes
+        it from an oracle that knows it.
+    schedule, parallel
+        As in `Insertion`.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> answers = ordhc.oracles.noisy(ordhc.oracles.from_tree("((0,1),(2,3));"), 0.9)
+    >>> ordhc.learn(answers, method=ordhc.learners.Robust(p=0.9)).to_newick(branch_lengths=False)
+    '((0,1),(2,3));'
+    """
+
+    name: ClassVar[str] = "robust"
+    p: float | str | None = None
+    delta: float = 0.05
+    assume: str = "adversarial"
+    noise: str | None = None
+    schedule: str = "questions"
+    parallel: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.p, str) and self.p != BY_PERSON:
+            raise InputError(f"p = {_checks.quoted(self.p)} is neither a number nor {BY_PERSON!r}")
+        if self.p is not None and not isinstance(self.p, str):
+            self._check("p", _checked_p(self.p))
+        _check_delta(self)
+        self._check("assume", _checks.choice("assume", self.assume, ASSUMPTIONS))
+        if self.noise is not None:
+            self._check("noise", _checks.choice("noise", self.noise, NOISES))
+        if self.assume != "adversarial" and self.noise == "persistent":
+            raise InputError(
+                f"assume = {self.assume!r} needs noise='independent': with noise='persistent' nothing is "
+                "assumed about wrong answers"
+            )
+        _check_search(self)
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        return _of_threes(
+            "robust",
+            common,
+            parallel=self.parallel,
+            p=self.right,
+            delta=self.delta,
+            assume=self.assume,
+            noise=self.noise or "independent",
+            schedule=self.schedule,
+        )
+
+
+@dataclass(frozen=True)
+class RobustPaper(Method):
+    """Emamjomeh-Zadeh & Kempe's own algorithm for answers that are right with probability `p` (section 5).
+
+    It has the guarantee of `Robust`, asks a hundred times as many questions, and is for binary trees only.
+
+    Parameters
+    ----------
+    p, delta
+        As in `Robust`.
+    """
+
+    name: ClassVar[str] = "robust-paper"
+    p: float | None = None
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.p is not None:
+            self._check("p", _checked_p(self.p))
+        _check_delta(self)
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        return _of_threes(self.name, common, p=self.right, delta=self.delta)
+
+
+@dataclass(frozen=True)
+class Majority(Method):
+    """Repeat every question and take the majority; answers are right with probability `p`.
+
+    It has the guarantee of `Robust`, and asks several times as many questions.
+
+    Parameters
+    ----------
+    p, delta
+        As in `Robust`.
+    """
+
+    name: ClassVar[str] = "majority"
+    p: float | None = None
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.p is not None:
+            self._check("p", _checked_p(self.p))
+        _check_delta(self)
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        return _of_threes(self.name, common, p=self.right, delta=self.delta)
+
+
+@dataclass(frozen=True, eq=False)
+class Revise(Method):
+    """Begin with the tree `prior` and ask about subtrees that may belong elsewhere; answers of people.
+
+    A few questions for each leaf correct most errors of a tree that has most triplets right. The learner
+    never asks about the same three leaves twice, gives no guarantee, and stops when no question is worth
+    asking. If the first answers agree with the prior only by chance, it becomes `Robust`. Each batch takes
+    O(n^2) time.
+
+    Parameters
+    ----------
+    prior
+        The tree, in any form that `ordhc.as_dendrogram` takes, or the path of a file. It has the leaves of
+        the learner, matched by name if both sides have names. A node of many children says nothing about
+        which of them are closer. Heights and lengths are not used: the learner finds out from the answers how
+        typical each leaf is. An untypical leaf is called the odd one out more often than its place explains.
+    prior_strength
+        The prior odds of the place that a subtree has in `prior`, against all other places in a cluster
+        twice as large.
+    p
+        The probability that an answer is right; by default the learner expects some wrong answers.
+    delta
+        As in `Robust`, for a learner that becomes robust.
+    noise
+        "independent" (the default) or "persistent", with a `p` below 1: see `Robust`.
+    schedule
+        How many questions are asked at the same time: for "questions" (the default) a twentieth, for
+        "balanced" and "rounds" a tenth and a quarter of the number of leaves.
+    parallel
+        The number of questions that are asked at the same time, with the schedule "questions".
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> learner = ordhc.Learner(6, ordhc.learners.Revise("(((0,1),2),(3,(4,5)));"))
+    >>> learner.tree().cut(2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    name: ClassVar[str] = "revise"
+    expects_errors: ClassVar[bool] = True
+    prior: Any = None
+    prior_strength: float = 20.0
+    p: float | None = None
+    delta: float = 0.05
+    noise: str | None = None
+    schedule: str = "questions"
+    parallel: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.prior is None:
+            raise InputError("revise needs a prior, the tree that it revises")
+        strength = _checks.number("prior_strength", self.prior_strength)
+        if not 0 < strength < math.inf:
+            raise InputError(f"prior_strength = {strength:g} must be more than 0")
+        self._check("prior_strength", strength)
+        if self.p is not None:
+            self._check("p", _checked_p(self.p))
+        _check_delta(self)
+        if self.noise is not None:
+            self._check("noise", _checks.choice("noise", self.noise, NOISES))
+            if self.right == 1:
+                raise InputError(f"noise = {self.noise!r} needs p below 1, how likely answers are right")
+        _check_search(self)
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        return _of_threes(
+            self.name,
+            common,
+            parallel=self.parallel,
+            prior=prior_tree(self.prior, common.names, common.n_leaves),
+            prior_strength=self.prior_strength,
+            p=self.right,
+            delta=self.delta,
+            noise=self.noise or "independent",
+            schedule=self.schedule,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertain(Method):
+    """Ask what trees drawn from the posterior disagree about most; answers of people.
+
+    See `ordhc.posterior` for the trees. Wrong answers are likelier the closer the leaves are. The learner
+    estimates their share, for each person if `tell` names people, and asks several people at a time. It gives
+    no guarantee, uses every answer, and stops after `budget` questions, by default 20 for each leaf.
+
+    Parameters
+    ----------
+    question
+        "odd" (the default), which of three leaves is the odd one out; "triplet", whether a leaf is closer to
+        a second one than to a third; "pairs", which of two pairs of leaves is closer. Questions of triplets
+        have four leaves (a, b, a, c) and are answered like those of pairs.
+    among
+        (m, 3) or (m, 4) leaves, the only questions to ask, each as often as it occurs here (times `repeat`),
+        and all of them if there is no `budget`. Their width says what is asked, so that `question` is left
+        out. `ordhc.learn` takes them from an oracle of recorded answers. A session has none.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.Learner(4, ordhc.learners.Uncertain(question="pairs")).ask().rows.shape
+    (4, 4)
+    """
+
+    name: ClassVar[str] = "uncertain"
+    expects_errors: ClassVar[bool] = True
+    question: str = "odd"
+    among: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        question = _checks.choice("question", self.question, QUESTIONS)
+        if self.among is not None and question != "odd":
+            raise InputError("give question or among, whose rows say what is asked, not both")
+        self._check("question", question)
+        if self.among is not None:
+            among = _checks.array("among", self.among)
+            if among.ndim != 2 or among.shape[1] not in (3, 4):
+                raise InputError(f"among has shape {among.shape}, not (m, 3) or (m, 4)")
+            self._check("among", among)
+            self._check("width", among.shape[1])
+        elif question != "odd":
+            self._check("width", 4)
+
+    def engine(self, common: Common) -> _ordhc.Learner:
+        """Return a new learner of the crate."""
+        # All answers to a repeated question count, so that no majority is taken.
+        return self._engine(common)
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        n, seed = common.n_leaves, common.seed
+        asked: dict[str, Any] = {"questions": common.budget, "repeat": common.repeat}
+        if self.among is not None:
+            return _ordhc.Learner.uncertain_among(n, seed, checked_among(self.among, n), **asked)
+        if self.question == "odd":
+            return _of_threes(self.name, common)
+        return _ordhc.Learner.uncertain_of_pairs(n, seed, self.question == "triplet", **asked)
+
+
+class OfPairs(Method):
+    """A method that asks which of two pairs of leaves is closer."""
+
+    width = 4
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        own: dict[str, Any] = {"n_landmarks": None, "q": None, "n_references": None}
+        own.update((key, value) for key, value in self.to_settings().items() if key in own)
+        budget = None if common.budget is None else max(common.budget, 1)
+        return _ordhc.Learner.of_quadruplets(self.name, common.n_leaves, common.seed, budget=budget, **own)
+
+
+@dataclass(frozen=True)
+class Single(OfPairs):
+    """Find the single linkage of unknown similarities by questions about two pairs; all answers are right.
+
+    (Ghoshdastidar, Perrot & von Luxburg 2019, 4-SL.)
+    """
+
+    name: ClassVar[str] = "single"
+
+
+@dataclass(frozen=True)
+class Complete(OfPairs):
+    """Find the complete linkage of unknown similarities by questions about two pairs; all answers are right.
+
+    (Ghoshdastidar, Perrot & von Luxburg 2019, 4-CL.)
+    """
+
+    name: ClassVar[str] = "complete"
+
+
+@dataclass(frozen=True)
+class FourKActive(OfPairs):
+    """Compare pairs of leaves and landmarks with reference pairs, in one round of questions about two pairs.
+
+    (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1-2.)
+
+    Parameters
+    ----------
+    n_landmarks
+        The number of landmarks. Give this or `q`.
+    q
+        The probability of each leaf to be a landmark, from 0 to 1; by default ln n / n.
+    n_references
+        The number of reference pairs; by default as many as `budget` or n^2 questions allow.
+    """
+
+    name: ClassVar[str] = "4k-active"
+    expects_errors: ClassVar[bool] = True
+    n_landmarks: int | None = None
+    q: float | None = None
+    n_references: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_landmarks is not None and self.q is not None:
+            raise InputError("give n_landmarks or q, the probability of a landmark, not both")
+        if self.q is not None:
+            self._check("q", _checks.number("q", self.q, at_least=0, at_most=1))
+        for name in ("n_landmarks", "n_references"):
+            if (count := getattr(self, name)) is not None:
+                self._check(name, _checks.whole(name, count, at_least=1))

@@ -1,0 +1,169 @@
+"""Methods of learners by name, and as flat settings: options, tables of files, the file of a session."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from ordhc import _checks
+from ordhc.asking.methods import (
+    Complete,
+    FourKActive,
+    Insertion,
+    Majority,
+    Method,
+    OfPairs,
+    Quick,
+    Revise,
+    Robust,
+    RobustPaper,
+    Single,
+    Uncertain,
+)
+from ordhc.asking.prior import kept_prior
+from ordhc.errors import InputError
+
+__all__ = [
+    "METHODS",
+    "OF_LEARNERS",
+    "SETTINGS",
+    "arguments",
+    "as_method",
+    "from_settings",
+    "kept_settings",
+    "named",
+]
+
+#: The settings that all learners have.
+OF_LEARNERS = ("repeat", "budget", "limit", "seed")
+_CLASSES: dict[str, type[Method]] = {
+    kind.name: kind
+    for kind in (
+        Insertion,
+        Quick,
+        Robust,
+        RobustPaper,
+        Majority,
+        Revise,
+        Uncertain,
+        Single,
+        Complete,
+        FourKActive,
+    )
+}
+#: The names of all methods.
+METHODS = tuple(_CLASSES)
+
+
+def _fields(name: str) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(_CLASSES[name]))  # type: ignore[arg-type]
+
+
+#: The settings of all methods.
+SETTINGS = tuple(sorted({setting for name in METHODS for setting in _fields(name)}))
+
+
+def named(name: str, **settings: Any) -> Method:
+    """Return the method of this name with these settings, as an option or a file of settings has them.
+
+    Parameters
+    ----------
+    name
+        "insertion", "quick", "robust", "robust-paper", "majority", "revise", "uncertain", "single",
+        "complete" or "4k-active".
+    **settings
+        The parameters of the method's class. None stands for the default.
+
+    Raises
+    ------
+    InputError
+        An unknown name, a setting that the method does not have, or an impossible value.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.learners.named("majority", p=0.8)
+    Majority(p=0.8, delta=0.05)
+    """
+    name = _checks.choice("method", name, METHODS)
+    own = _fields(name)
+    given = {key: value for key, value in settings.items() if value is not None}
+    for key in given:
+        if key not in own:
+            users = [other for other in METHODS if key in _fields(other)]
+            if not users:
+                raise InputError(f"no method has a setting {_checks.quoted(key)}")
+            takes = f"{', '.join(users)} {'does' if len(users) == 1 else 'do'}"
+            has = f"{name} takes no {key}; {takes}"
+            remedy = ""
+            if key == "p" and name == "uncertain":
+                remedy = "; it learns how often answers are wrong"
+            elif key == "p" and issubclass(_CLASSES[name], OfPairs):
+                remedy = "; give repeat=3 or more, to take majorities"
+            raise InputError(has + remedy)
+    return _CLASSES[name](**given)
+
+
+def from_settings(settings: Mapping[str, Any], *, default: str = "insertion") -> Method:
+    """Return the method that flat settings describe; other settings in the mapping are ignored.
+
+    Without a name the method is "revise" with a prior, "robust" with a `p`, and else `default`.
+    """
+    given = {key: value for key, value in settings.items() if key in SETTINGS and value is not None}
+    name = settings.get("method")
+    if name is None:
+        name = "revise" if "prior" in given else "robust" if "p" in given else default
+    return named(name, **given)
+
+
+def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dict[str, Any]:
+    """Return the arguments of `ordhc.Learner` and `ordhc.Session` that a flat table of settings describes.
+
+    Parameters
+    ----------
+    settings
+        `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit` and `seed`.
+        None stands for the default.
+    default
+        The method if there is no name, and neither a prior (then it is "revise") nor a `p` ("robust").
+
+    Returns
+    -------
+    dict
+        `method`, and those of `repeat`, `budget`, `limit` and `seed` that are given.
+
+    Raises
+    ------
+    InputError
+        A setting that does not exist or that the method does not have, or an impossible value.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.learners.arguments({"method": "majority", "p": 0.8, "seed": 3})
+    {'method': Majority(p=0.8, delta=0.05), 'seed': 3}
+    """
+    if not isinstance(settings, Mapping):
+        raise InputError(f"settings = {_checks.quoted(settings)} is no mapping")
+    for key in settings:
+        if key not in (*SETTINGS, *OF_LEARNERS, "method"):
+            raise InputError(f"there is no setting {_checks.quoted(key)} of learners")
+    given = {key: settings[key] for key in OF_LEARNERS if settings.get(key) is not None}
+    return {"method": from_settings(settings, default=default), **given}
+
+
+def kept_settings(method: Method, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
+    """Return the settings as a session keeps them: the prior of "revise" is over numbered leaves."""
+    if isinstance(method, Revise):
+        method = replace(method, prior=kept_prior(method.prior, names, n_leaves))
+    return method.to_settings()
+
+
+def as_method(method: Any) -> Method:
+    """Return a method that is given as itself or by its name."""
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str):
+        return named(method)
+    raise InputError(
+        f"method = {_checks.quoted(method)} is neither a method's name nor one of ordhc.learners"
+    )
