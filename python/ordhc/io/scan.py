@@ -55,6 +55,17 @@ class Scan:
     Nothing is read before it is needed. What is needed of all rows (names, the number of leaves, people) is
     found out in one pass, the first time that somebody asks for it.
 
+    Attributes
+    ----------
+    files
+        The paths of the files, in order.
+    memory
+        How many bytes sums of the scan may take before they go to files.
+    spill
+        The folder for these files, or None for one for temporary files.
+    executor
+        Who reads and adds up the files, or None for this process. A pickled copy has none.
+
     Examples
     --------
     >>> import ordhc, tempfile, pathlib

@@ -284,7 +284,7 @@ def get(kind: Literal["metric"], name: str) -> "MetricSpec": ...
 @overload
 def get(kind: Literal["command"], name: str) -> "CommandSpec": ...
 def get(kind: str, name: str) -> "Spec":
-    """Look up what is registered under a name.
+    """Look up what is registered under a name. `+spr` after a method's name adds moves of subtrees.
 
     Raises
     ------
@@ -311,8 +311,9 @@ def get(kind: str, name: str) -> "Spec":
         spec = registry.specs.get((kind, f"{owners[0]}:{name}")) if owners else None
     if spec is None and kind == "method" and name.endswith(MOVES):
         plain = get("method", name.removesuffix(MOVES))
-        objective = "revenue" if plain.similarity is None else "dasgupta"
-        spec = replace(plain, name=f"{plain.name}{MOVES}", refine=objective)
+        if plain.refine is None:
+            objective = "revenue" if plain.similarity is None else "dasgupta"
+            spec = replace(plain, name=f"{plain.name}{MOVES}", refine=objective)
     if spec is None:
         raise InputError(_unknown(kind, name))
     registry.known[kind, name] = spec
