@@ -36,7 +36,8 @@ def __dir__() -> list[str]:
 def _draws_trees(model: "OrdinalClustering") -> bool:
     """Whether the trees are drawn from a posterior, which predicts answers."""
     given = model.method if model.linkage is None else model.linkage
-    return model.similarity is None and registry.named("method", given)[0] == "posterior-al"
+    name = given[0] if isinstance(given, tuple) and given else given
+    return model.similarity is None and isinstance(name, str) and name == "posterior-al"
 
 
 class OrdinalClustering(ClusterMixin, BaseEstimator):

@@ -163,6 +163,7 @@ CALLS = {
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),
     "people_groups": (ordhc.people_groups, {"data": T, "max_trees": 1, "folds": 2}),
+    "Vectors": (ordhc.Vectors, {"X": X}),
     "supported": (ordhc.supported, {"tree": TREE, "triplets": T, "at_least": 1}),
     "structure": (ordhc.structure, {"data": T, "folds": 2}),
     "planted": (ordhc.datasets.planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),

@@ -106,7 +106,7 @@ def test_commands_say_which_part_is_meant(both, tmp_path, monkeypatch, capsys):
         ({"similarity": ("mulk3", {"scale": 3})}, "similarity 'mulk3' has no parameter 'scale'"),
         ({"linkage": ("average", {"scale": 3})}, "linkage 'average' has no parameter 'scale'"),
         ({"method": ("mulk3-al", {"scale": 3})}, "there is no parameter 'scale' of this method"),
-        ({"method": ("mulk3-al", {}, 3)}, "a method is given by name, or as a pair"),
+        ({"method": ("mulk3-al", {}, 3)}, "a method is given by name, not by .*; with settings as a pair"),
         ({"linkage": ("3-al", {}), "similarity": "adds3"}, "leave out the similarity"),
     ],
 )

@@ -207,7 +207,7 @@ def test_bad_vectors(data, text):
 
 def test_bad_words_for_memory():
     X = positive(5, 2)
-    with pytest.raises(InputError, match="memory is 'fast', not one of auto, matrix, vectors"):
+    with pytest.raises(InputError, match="storage is 'fast', not one of auto, matrix, vectors"):
         ordhc.cluster(ordhc.Vectors(X, storage="fast"), method="dot-al")
     for parts in ({"similarity": "dot", "linkage": "complete"}, {"similarity": "euclidean"}):
         with pytest.raises(InputError, match="needs a matrix"):
@@ -298,8 +298,8 @@ def test_dot_products_of_clusters_are_not_warned_of():
     "how",
     [
         {"method": "dot-al"},
-        {"method": "dot-al", "memory": "vectors"},
-        {"method": "dot-al", "memory": "matrix"},
+        {"method": "dot-al", "storage": "vectors"},
+        {"method": "dot-al", "storage": "matrix"},
         {"similarity": "dot", "linkage": "single"},
         {"similarity": "dot", "linkage": "complete"},
         {"similarity": "pca-dot", "n_components": 2},
@@ -310,8 +310,10 @@ def test_dot_products_of_clusters_are_not_warned_of():
 def test_vectors_that_are_too_large_are_told(form, scale, how):
     X = positive(30, 5)
     X[3] *= scale
+    how = dict(how)
+    vectors = ordhc.Vectors(form(X), storage=how.pop("storage", "auto"))
     with pytest.raises(InputError, match="the vectors are too large.*rescale") as told:
-        ordhc.cluster(form(X), **how)
+        ordhc.cluster(vectors, **how)
     assert told.value.row == 3 or how.get("similarity") == "pca-dot"
     with pytest.raises(InputError, match="rescale"):
         ordhc.similarity(form(X), "dot")

@@ -40,7 +40,6 @@ def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
     assert OrdinalClustering().fit(t).dendrogram_ == ordhc.cluster(t)
     # Where many trees are made, where nothing fits a posterior, and with its own settings.
     assert ordhc.bootstrap(t, n_resamples=2).tree.settings["method"] == "adds3-al+spr"
-    assert ordhc.cluster(t, lengths=False).settings["method"] == "adds3-al+spr"
     begun = ordhc.cluster(t, initial_clusters=np.arange(t.n_leaves))
     assert begun.settings["method"] == "adds3-al+spr"
     if is_drawn:

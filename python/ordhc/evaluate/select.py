@@ -1,7 +1,7 @@
 """Which method to use: trees made from part of the answers, scored by the others."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -427,9 +427,7 @@ def select(
 
 def _by_title(methods: Any) -> dict[str, Named]:
     """Return methods by their names and settings; an error if there are none, or one of them twice."""
-    if isinstance(methods, str | bytes) or not isinstance(methods, Iterable):
-        raise InputError(f"methods is {_checks.quoted(methods)}; give a list of names")
-    given = list(methods)
+    given = _checks.listed("methods", methods)
     told = [registry.title(one) if isinstance(one, tuple) else one for one in given]
     return dict(zip(_checks.words("methods", told), given, strict=True))
 

@@ -292,10 +292,7 @@ def get(kind: str, name: str) -> "Spec":
         An unknown name (with the nearest ones), or one that several plugins claim.
     """
     if not isinstance(name, str):
-        raise InputError(
-            f"a {kind} is given by name, or as a pair of a name and a dict of settings, not by "
-            f"{_checks.quoted(name)}"
-        )
+        raise InputError(f"a {kind} is given by name, not by {_checks.quoted(name)}")
     registry = _registry or _load()
     known = registry.known.get((kind, name))
     if known is not None:
@@ -326,13 +323,14 @@ def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
     Raises
     ------
     InputError
-        Settings that are no dict.
+        A name that is no text, settings that are no dict.
     """
     name, settings = given if isinstance(given, tuple | list) and len(given) == 2 else (given, {})
+    if not isinstance(name, str):
+        told = _checks.quoted(given)
+        raise InputError(f"a {kind} is given by name, not by {told}; with settings as a pair (NAME, {{...}})")
     if not isinstance(settings, Mapping):
-        raise InputError(
-            f"the settings of {kind} {_checks.quoted(name)} are {_checks.quoted(settings)}, not a dict"
-        )
+        raise InputError(f"the settings of {kind} {name!r} are {_checks.quoted(settings)}, not a dict")
     return name, settings
 
 

@@ -165,7 +165,7 @@ REFUSED = {
     # Files.
     "no such file": (lambda: ordhc.read_answers("nowhere.csv"), r"nowhere\.csv: there is no such file"),
     "a number for a file": (lambda: ordhc.read_answers(3), r"source = 3 is no path of a file"),
-    "items as one string": (lambda: ordhc.read_answers("ok.csv", items="anchor,near,far"), r"there is no column `anchor,near,far`"),
+    "items as one string": (lambda: ordhc.read_answers("ok.csv", items="anchor,near,far"), r"there is no column 'anchor,near,far'"),
     "columns for a kind": (lambda: ordhc.read_answers("ok.csv", "anchor,near,far"), r"kind is 'anchor,near,far', not one of"),
     "missing words as one string": (lambda: ordhc.read_answers("ok.csv", na="NA"), r"na is 'NA'; give a list"),
     "a ranking of many files": (lambda: ordhc.scan("ok.csv", "ranking"), r"kind='ranking' is for one file"),
