@@ -71,7 +71,7 @@ class Plan:
             takers = [settings for settings in (of_build, of_merge) if setting in settings]
             if not takers:
                 there = ", ".join([*of_build, *of_merge]) or "none"
-                hint = "; flat clusters are what cut(n_clusters) of the tree gives" * (setting in _FLAT)
+                hint = f"; {_ELSEWHERE[setting]}" if setting in _ELSEWHERE else ""
                 raise InputError(
                     f"there is no parameter {_checks.quoted(setting)} of this method; there are: "
                     f"{there}{hint}"
@@ -164,8 +164,16 @@ _DEGREES = {
 #: Heights of trees that are refined by these are mean AddS similarities, and numbers of leaves.
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
-#: What other packages call the number of flat clusters.
-_FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold")
+#: Words that people give to `cluster` although they are said elsewhere, and where.
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold"),
+        "flat clusters are what cut(n_clusters) of the tree gives",
+    ),
+    **dict.fromkeys(("names", "neighbors", "storage"), "ordhc.Vectors has it, for vectors"),
+    **dict.fromkeys(("memory", "spill", "executor"), "ordhc.scan has it, for answers in files"),
+    "refine": "'+spr' after the name of a method moves subtrees, and so does ordhc.refine",
+}
 
 
 def best_method(data: Any) -> str | None:
