@@ -60,12 +60,12 @@ def recorded():
     )
     others = np.array([[leaf for leaf in row[1:] if leaf != row[0]] for row in central])
     yield "Car", ordhc.Triplets.from_most_central(np.column_stack([central[:, 0], others]), 60)
-    food = ordhc.io.read_triplets(folder / "food_triplets_counts.csv.gz")
+    food = ordhc.read_answers(folder / "food_triplets_counts.csv.gz")
     yield "Food", food
     for m in (300, 1000, 3000, 10000):
         yield f"Food, {m} of its triplets", food.sample(m, seed=1)
-    yield "Material", ordhc.io.read_triplets(folder / "material_train_triplets.csv.gz")
-    rows = ordhc.io.read_triplets(folder / "things_test10_triplets.csv.gz").rows
+    yield "Material", ordhc.read_answers(folder / "material_train_triplets.csv.gz")
+    rows = ordhc.read_answers(folder / "things_test10_triplets.csv.gz").rows
     yield "THINGS", ordhc.Triplets(rows, 1854, answers=np.arange(len(rows)) // 2)
     for name, skip in (("zoo100", 2), ("glass", 1)):
         vectors = _numbers(folder / f"{name}.csv", skip)

@@ -214,7 +214,7 @@ def separate_resamples(t, n_resamples):
 
 
 def bootstrap():
-    t = ordhc.io.read_triplets(FOOD)
+    t = ordhc.read_answers(FOOD)
     works = {
         "bootstrap": lambda: ordhc.bootstrap(t, method="adds3-al", n_resamples=200),
         "200 calls of cluster": lambda: separate_resamples(t, 200),

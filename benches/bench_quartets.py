@@ -194,7 +194,7 @@ def recorded(makers, seeds):
         beside(name, cases, makers)
     if "ORDHC_DATA" in os.environ:
         given, others = (
-            ordhc.io.read_triplets(
+            ordhc.read_answers(
                 Path(os.environ["ORDHC_DATA"]) / f"material_{part}_triplets.csv.gz", n_leaves=100
             )
             for part in ("train", "test")

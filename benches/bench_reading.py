@@ -59,15 +59,15 @@ def main():
             theirs = pyarrow.parquet.read_table if path.suffix == ".parquet" else pyarrow.csv.read_csv
             works = {
                 "pyarrow": lambda path=path, theirs=theirs: theirs(path),
-                "read_triplets": lambda path=path: ordhc.io.read_triplets(path),
+                "read_answers": lambda path=path: ordhc.read_answers(path),
                 "scan": lambda path=path: ordhc.scan(path).read(),
             }
             for work in works.values():
                 work()
             seconds = alternating(works, options.repeats)
-            ratios = [f"{seconds[name] / seconds['pyarrow']:.1f}" for name in ("read_triplets", "scan")]
+            ratios = [f"{seconds[name] / seconds['pyarrow']:.1f}" for name in ("read_answers", "scan")]
             lines.append((path.name, *(f"{found:.3f}" for found in seconds.values()), *ratios))
-        table(("file", "pyarrow s", "read_triplets s", "scan s", "read_triplets ratio", "scan ratio"), lines)
+        table(("file", "pyarrow s", "read_answers s", "scan s", "read_answers ratio", "scan ratio"), lines)
 
 
 if __name__ == "__main__":

@@ -116,8 +116,8 @@ def sparse(folder, share):
     files, n = scattered(folder, int(2e8 * share), 1_000_000)
     with tempfile.TemporaryDirectory(dir=folder) as spill:
         code = (
-            f"s = ordhc.scan({str(files)!r}, n_leaves={n})\n"
-            f"x = ordhc.similarity(s, 'adds3', layout='sparse', memory='2GB', spill={spill!r})\nfound = x.nnz"
+            f"s = ordhc.scan({str(files)!r}, n_leaves={n}, memory='2GB', spill={spill!r})\n"
+            "x = ordhc.similarity(s, 'adds3', layout='sparse')\nfound = x.nnz"
         )
         seconds, processor, nnz, peak = alone(code)
         left = len(list(Path(spill).iterdir()))
@@ -187,7 +187,7 @@ def neighbors(_, share):
     rows = []
     for n in (20_000, int(1e6 * share)):
         code = f"{VECTORS}\nX, labels = vectors({n})\nstart = time.perf_counter()\n"
-        code += "tree = ordhc.cluster(X, similarity='cosine', neighbors=20)\n"
+        code += "tree = ordhc.cluster(ordhc.Vectors(X, neighbors=20), similarity='cosine')\n"
         code += "spent = time.perf_counter() - start\n"
         if n <= 20_000:
             code += (

@@ -85,7 +85,7 @@ def bench_data(_):
     folder = Path(os.environ["ORDHC_DATA"])
     rows = []
     for name, file, bar in (("Food", "food_triplets.csv.gz", 6.137e6), ("Car", "car_triplets.csv", 1.562e5)):
-        t = ordhc.io.read_triplets(folder / file)
+        t = ordhc.read_answers(folder / file)
         start = time.perf_counter()
         tree = ordhc.cluster(t, method="adds3-al+spr")
         seconds = time.perf_counter() - start

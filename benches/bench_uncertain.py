@@ -247,7 +247,7 @@ def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
     )
     for ax, name in zip(axes[0], sets, strict=True):
         file, n = SETS[name]
-        rows = ordhc.io.read_triplets(Path(os.environ["ORDHC_DATA"]) / file, n_leaves=n).rows.astype(int)
+        rows = ordhc.read_answers(Path(os.environ["ORDHC_DATA"]) / file, n_leaves=n).rows.astype(int)
         found = {"uncertain": [], "random": []}
         for seed in range(seeds):
             rng = np.random.default_rng(seed)

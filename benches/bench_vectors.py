@@ -135,11 +135,13 @@ def free():
     rows = []
     for n in (5000, 20_000):
         X = scores(n)
-        works = {"ordhc, vectors": lambda X=X: ordhc.cluster(X, method="dot-al", memory="vectors")}
+        works = {
+            "ordhc, vectors": lambda X=X: ordhc.cluster(ordhc.Vectors(X, storage="vectors"), method="dot-al")
+        }
         if n <= 10_000 or LARGE:
             works["scikit-learn"] = lambda X=X: sklearn_average(X)
         medians, read = alternating(works, 3), median_seconds(X.max, 3)
-        memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al', memory='vectors')")
+        memory = peak(f"scores({n})", "ordhc.cluster(ordhc.Vectors(X, storage='vectors'), method='dot-al')")
         for name, seconds in medians.items():
             ratio = f"{seconds / medians['ordhc, vectors']:.1f}"
             used = memory if name.startswith("ordhc") else ("-", "-")
@@ -177,7 +179,7 @@ def others():
         X = np.random.default_rng(0).normal(size=(n, p)) + 4 * np.random.default_rng(1).integers(0, 3, (n, p))
 
         def ordhc_by(memory, X=X, linkage=linkage):
-            return ordhc.cluster(X, similarity="euclidean", linkage=linkage, memory=memory)
+            return ordhc.cluster(ordhc.Vectors(X, storage=memory), similarity="euclidean", linkage=linkage)
 
         works = {
             "ordhc, vectors": lambda by=ordhc_by: by("vectors"),

@@ -13,6 +13,7 @@ import time
 import warnings
 import zipfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -64,14 +65,19 @@ def seeds(folder):
 
     for ending in ("csv", "tsv", "csv.gz", "parquet", "npz"):
         for data in (t, bare, odd_names):
-            add(ending, f"t.{ending}", written(data, f"t.{ending}", folder), ordhc.io.read_triplets)
+            add(ending, f"t.{ending}", written(data, f"t.{ending}", folder), ordhc.read_answers)
         column = "weights" if ending == "npz" else "weight"
         whole = written(t, f"t.{ending}", folder)
         add(ending, f"t.{ending}", whole, lambda f, column=column: read_column(f, column))
-        add(ending, f"q.{ending}", written(four, f"q.{ending}", folder), ordhc.io.read_quadruplets)
-    add("npy", "t.npy", written(bare, "t.npy", folder), ordhc.io.read_triplets)
-    add("txt", "t.txt", b"0 1 2\n3 4 5\n0 2 1\n", ordhc.io.read_triplets)
-    add("txt", "t.txt", b"cat;dog;bus\ndog;cat;bus\n", lambda f: ordhc.io.read_triplets(f, skip_bad=True))
+        add(
+            ending,
+            f"q.{ending}",
+            written(four, f"q.{ending}", folder),
+            partial(ordhc.read_answers, kind="pairs"),
+        )
+    add("npy", "t.npy", written(bare, "t.npy", folder), ordhc.read_answers)
+    add("txt", "t.txt", b"0 1 2\n3 4 5\n0 2 1\n", ordhc.read_answers)
+    add("txt", "t.txt", b"cat;dog;bus\ndog;cat;bus\n", lambda f: ordhc.read_answers(f, skip_bad=True))
     odd = b"odd,a,b,participant\ncat,dog,bus,1\nbus,cat,dog,2\n"
     add("csv", "odd.csv", odd, lambda f: read_answers(f, "odd-one-out"))
     add("csv", "rank.csv", b"0,1,2,3\n3,2,1,0\n", lambda f: read_answers(f, "ranking"))

@@ -189,7 +189,7 @@ def read_comparisons(small, folder):
         rows = random_comparisons(1000, 500_000 if small else 5_000_000).rows
         lines = "\n".join(["anchor,near,far", *map("{0[0]},{0[1]},{0[2]}".format, rows.tolist())])
         file.write_text(lines + "\n")
-    return lambda: ordhc.io.read_triplets(file)
+    return lambda: ordhc.read_answers(file)
 
 
 @case

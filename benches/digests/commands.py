@@ -25,12 +25,12 @@ cluster answers.csv --method adds3-al+spr -o tree.nwk -o tree.json --n-clusters 
 cluster answers.csv --json
 cluster answers.csv --method posterior-al --param sweeps=40 --json
 cluster answers.csv --method mulk3-al --bootstrap 20 --seed 2 --json
-cluster answers.csv --method 3-al --refine satisfied -o preferences.nwk
+cluster answers.csv --method 3-al+spr -o moved.nwk
 cluster named.csv --method adds3-al --person person --bootstrap 10 --json
-cluster pairs.csv --quadruplets --method 4-al -o pairs.nwk
+cluster pairs.csv --kind pairs --method 4-al -o pairs.nwk
 cluster parts --method adds3-al --json
 cluster parts --method adds3-al --executor threads:2 -o parts.nwk
-cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --missing skip --json
+cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip --json
 cluster answers.csv --similarity adds3 --linkage ward -q -o ward.nwk
 cluster missing.csv
 cluster answers.csv --method no-such-method
@@ -79,6 +79,8 @@ def run(listing: Listing) -> None:
     """Add a line for each command."""
     with tempfile.TemporaryDirectory() as folder, inside(folder):
         prepare()
+        made = Path("preferences.nwk").read_text(encoding="utf-8")
+        listing.add("3-al of answers.csv, refined by satisfied > preferences.nwk", made)
         for line in COMMANDS.strip().splitlines():
             before = {file: file.stat().st_mtime_ns for file in Path().rglob("*")}
             code, printed, told = call(line.split())
@@ -112,6 +114,8 @@ def prepare() -> None:
     """Write the files that commands read."""
     data = ordhc.Triplets.from_odd_one_out(odd(10, 240), n_leaves=10)
     ordhc.write_comparisons(data, "answers.csv")
+    preferences = ordhc.refine(ordhc.cluster(data, method="3-al"), data, "satisfied")
+    ordhc.write_tree(preferences, "preferences.nwk")
     names = [f"item {leaf}" for leaf in range(10)]
     people = [f"person {at % 5}" for at in range(len(data))]
     named = ordhc.Triplets(data.rows, names=names, groups=people)

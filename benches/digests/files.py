@@ -2,6 +2,7 @@
 
 import tempfile
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
 from multiprocessing import get_context
@@ -44,7 +45,7 @@ def of_round_trips(listing: Listing, folder: Path) -> None:
     """What is written comes back, in every format; text is digested as it is."""
     for width in (3, 4):
         data = with_people(width)
-        read = ordhc.io.read_triplets if width == 3 else ordhc.io.read_quadruplets
+        read = partial(ordhc.read_answers, kind="triplet" if width == 3 else "pairs")
         found = {}
         for suffix in [*FORMATS, "parquet"] if find_spec("pyarrow") else FORMATS:
             file = folder / f"answers-{width}.{suffix}"
@@ -92,10 +93,8 @@ def of_readers(listing: Listing, folder: Path) -> None:
         lines += [delimiter.join(map(str, row)) for row in numbers.tolist()]
         path = folder / f"{name}.txt"
         path.write_text("\n".join(lines) + "\n")
-        listing.add(f"ids {name}", lambda p=path: ordhc.io.read_triplets(p, ids_from=1))
-        listing.add(
-            f"ids as they are {name}", lambda p=path: ordhc.io.read_triplets(p, ids_from=0, n_leaves=11)
-        )
+        listing.add(f"ids {name}", lambda p=path: ordhc.read_answers(p, ids_from=1))
+        listing.add(f"ids as they are {name}", lambda p=path: ordhc.read_answers(p, ids_from=0, n_leaves=11))
 
 
 def of_tools(listing: Listing) -> None:
@@ -135,11 +134,11 @@ def of_scans(listing: Listing, folder: Path) -> None:
             for at, (start, end) in enumerate(pairwise([0, *cuts, len(data)])):
                 ordhc.write_comparisons(data[start:end], place / f"{at}.{suffix}")
             about = {"names": NAMES} if data.names else {"n_leaves": data.n_leaves}
-            scan = ordhc.scan(place, quadruplets=similarity == "adds4", **about)
             processes = kind == "weights" and suffix == "csv"
             with workers(processes=processes) as executor:
                 for how in ({}, {"executor": executor}, {"memory": "16MB", "spill": folder}):
-                    found = scanned_results(scan, similarity, method, how)
+                    scan = ordhc.scan(place, "pairs" if similarity == "adds4" else "triplet", **about, **how)
+                    found = scanned_results(scan, similarity, method, whole=not how)
                     for key, value in found.items():
                         name = f"scan {kind} {suffix} {' '.join(how)} {key}"
                         listing.expect_equal(name, bare(expected[key]), bare(value))
@@ -162,14 +161,14 @@ def scanned() -> dict[str, Any]:
     }
 
 
-def scanned_results(scan: Any, similarity: str, method: str, how: dict[str, Any]) -> dict[str, Any]:
-    """The same results of a scan."""
+def scanned_results(scan: Any, similarity: str, method: str, *, whole: bool) -> dict[str, Any]:
+    """The same results of a scan; only some of them unless `whole`."""
     found = {
-        "tree": outcome(lambda: ordhc.cluster(scan, method=method, **how)),
-        "sums": outcome(lambda: ordhc.similarity(scan, similarity, layout="condensed", **how)),
-        "sparse": outcome(lambda: ordhc.similarity(scan, similarity, layout="sparse", **how)),
+        "tree": outcome(lambda: ordhc.cluster(scan, method=method)),
+        "sums": outcome(lambda: ordhc.similarity(scan, similarity, layout="condensed")),
+        "sparse": outcome(lambda: ordhc.similarity(scan, similarity, layout="sparse")),
     }
-    if not how:
+    if whole:
         found["moved"] = outcome(lambda: ordhc.cluster(scan, method=f"{method}+spr"))
         if similarity == "adds3":
             found["mulk3"] = outcome(lambda: ordhc.similarity(scan, "mulk3", layout="condensed"))

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ordhc.metrics.score import score
     from ordhc.reporting.report import report
     from ordhc.similarities.similarity import similarity
+    from ordhc.similarities.vectors import Vectors
     from ordhc.tree.consensus import consensus
     from ordhc.tree.convert import as_dendrogram
     from ordhc.tree.dendrogram import Dendrogram
@@ -48,6 +49,7 @@ __all__ = [
     "Quadruplets",
     "Session",
     "Triplets",
+    "Vectors",
     "__version__",
     "as_dendrogram",
     "bootstrap",
@@ -103,6 +105,7 @@ _LATER = {
     "ordhc.metrics.score": "score",
     "ordhc.reporting.report": "report",
     "ordhc.similarities.similarity": "similarity",
+    "ordhc.similarities.vectors": "Vectors",
     "ordhc.tree.consensus": "consensus",
     "ordhc.tree.convert": "as_dendrogram",
     "ordhc.tree.dendrogram": "Dendrogram",

@@ -22,7 +22,6 @@ from ordhc.asking.planted import planted
 from ordhc.comparison.comparisons import Triplets
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
-from ordhc.io.comparisons import read_triplets
 from ordhc.io.names import read_names
 
 __all__ = ["Dataset", "load_car", "load_food", "planted"]
@@ -113,7 +112,8 @@ def load_food(*, repeats: bool = False) -> Dataset:
     with _shipped("food_names.csv") as path:
         names = read_names(path)
     with _shipped("food_triplets.csv.gz") as path:
-        triplets = read_triplets(path, names=names)
+        triplets = read_answers(path, names=names)
+    assert isinstance(triplets, Triplets)
     if repeats:
         with _shipped("food_counts.csv.gz") as path:
             triplets = Triplets(triplets, weights=read_column(path, "count").astype(np.float64))

@@ -1,6 +1,5 @@
 """The estimator for scikit-learn (the extra `sklearn`)."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +15,8 @@ from ordhc.comparison.frames import column_names
 from ordhc.comparison.rows import changed
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.metrics.answers import answer_accuracy
+from ordhc.plugins import registry
+from ordhc.plugins.registry import Named
 from ordhc.tree.matching import leaves_of
 
 try:
@@ -34,7 +35,8 @@ def __dir__() -> list[str]:
 
 def _draws_trees(model: "OrdinalClustering") -> bool:
     """Whether the trees are drawn from a posterior, which predicts answers."""
-    name = model.method if model.linkage is None else model.linkage
+    given = model.method if model.linkage is None else model.linkage
+    name = given[0] if isinstance(given, tuple) and given else given
     return model.similarity is None and isinstance(name, str) and name == "posterior-al"
 
 
@@ -52,9 +54,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     n_clusters
         The number of flat clusters, for `labels_` and `fit_predict`.
     similarity, linkage
-        The two parts by name, instead of a method.
-    similarity_parameters, linkage_parameters
-        Their settings.
+        The two parts by name, instead of a method. A method, a similarity and a linkage can each be a pair of
+        a name and its settings, too: ``("mulk3", {"normalize": False})``.
     n_leaves
         The number of leaves; by default what `X` says. Give it for cross-validation: the largest ids
         may be missing from a part of the rows.
@@ -115,13 +116,11 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | None = None,
+        method: Named | None = None,
         n_clusters: int | None = None,
         *,
-        similarity: str | None = None,
-        linkage: str | None = None,
-        similarity_parameters: Mapping[str, Any] | None = None,
-        linkage_parameters: Mapping[str, Any] | None = None,
+        similarity: Named | None = None,
+        linkage: Named | None = None,
         n_leaves: int | None = None,
         initial_clusters: ArrayLike | None = None,
         tie_seed: int | None = None,
@@ -130,8 +129,6 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.similarity = similarity
         self.linkage = linkage
-        self.similarity_parameters = similarity_parameters
-        self.linkage_parameters = linkage_parameters
         self.n_leaves = n_leaves
         self.initial_clusters = initial_clusters
         self.tie_seed = tie_seed
@@ -174,7 +171,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             del self.posterior_
         if _draws_trees(self) and self.initial_clusters is None:
             # Its trees do not depend on the numbers of leaves, so neither on a seed for ties.
-            how = drawn_by({} if self.linkage_parameters is None else self.linkage_parameters)
+            how = drawn_by(registry.named("method", self.method if self.linkage is None else self.linkage)[1])
             self.posterior_: Posterior = posterior(data, progress=progress, **how)
             tree = self.posterior_.dendrogram.replace(support=None)
         else:
@@ -183,8 +180,6 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
                 method=None if by_parts else self.method,
                 similarity=self.similarity,
                 linkage=self.linkage,
-                similarity_parameters=self.similarity_parameters,
-                linkage_parameters=self.linkage_parameters,
                 initial_clusters=self.initial_clusters,
                 tie_seed=self.tie_seed,
                 progress=progress,

@@ -75,7 +75,7 @@ def test_wards_linkage_of_few_coordinates_as_scipy(p, kind):
         X += 9 * random.integers(0, 5, (700, 1))
     if kind == "twice":
         X[350:] = X[:350]
-    tree = ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="vectors")
+    tree = ordhc.cluster(ordhc.Vectors(X, storage="vectors"), similarity="euclidean", linkage="ward")
     expected = sch.linkage(X, "ward")
     np.testing.assert_allclose(tree.heights, expected[:, 2], rtol=1e-9, atol=1e-12)
     if kind != "twice":
@@ -84,8 +84,10 @@ def test_wards_linkage_of_few_coordinates_as_scipy(p, kind):
 
 def test_wards_linkage_of_a_grid_as_from_a_matrix():
     X = np.stack(np.meshgrid(np.arange(20.0), np.arange(17.0)), axis=-1).reshape(-1, 2)
-    free = ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="vectors")
+    free = ordhc.cluster(ordhc.Vectors(X, storage="vectors"), similarity="euclidean", linkage="ward")
     assert (
         free.merges.tolist()
-        == ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="matrix").merges.tolist()
+        == ordhc.cluster(
+            ordhc.Vectors(X, storage="matrix"), similarity="euclidean", linkage="ward"
+        ).merges.tolist()
     )

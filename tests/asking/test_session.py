@@ -266,7 +266,7 @@ def test_an_interview(tmp_path, monkeypatch):
     done = interview("a.ordhc", "--who", "ann", "-o", "t.nwk", "--export", "t.csv", input=f"{odd}\n")
     assert "All is known" in done.output
     assert ordhc.read_tree("t.nwk").to_newick(branch_lengths=False) == "(car,(cat,dog));"
-    assert len(ordhc.io.read_triplets("t.csv")) == 2
+    assert len(ordhc.read_answers("t.csv")) == 2
     with ordhc.Session("a.ordhc") as session:
         assert answers_of(session)[2] == ["ann"]
     done = interview("b.ordhc", "--items", "items.txt", input="u\n")

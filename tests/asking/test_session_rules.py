@@ -145,7 +145,7 @@ def chosen(seed=0, n=24, budget=500):
 def test_files_say_that_a_learner_chose(tmp_path, ending, adaptive):
     made = ordhc.Triplets([(0, 1, 2), (1, 0, 2)], answers=[0, 0], groups=["ann", "ann"], adaptive=adaptive)
     ordhc.write_comparisons(made, tmp_path / f"a.{ending}")
-    assert ordhc.io.read_triplets(tmp_path / f"a.{ending}") == made
+    assert ordhc.read_answers(tmp_path / f"a.{ending}") == made
     assert made[:1].adaptive is made.to_quadruplets().adaptive is adaptive
 
 
@@ -153,7 +153,7 @@ def test_files_say_that_a_learner_chose(tmp_path, ending, adaptive):
 def test_the_column_of_samplers_is_read_by_every_way(tmp_path, word, adaptive):
     path = tmp_path / "a.csv"
     path.write_text(f"anchor,near,far,sampler\na,b,c,{word}\nb,a,c,heldout\n")
-    assert ordhc.io.read_triplets(path).adaptive is adaptive
+    assert ordhc.read_answers(path).adaptive is adaptive
     with pytest.warns(SkippedRowsWarning, match="sampler = heldout"):
         assert ordhc.read_answers(path, exclude={"sampler": "heldout"}).adaptive is adaptive
     columns = {"anchor": ["a"], "near": ["b"], "far": ["c"], "sampler": [word]}

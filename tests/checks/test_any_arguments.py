@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import Learner, Quadruplets, Triplets, learners, metrics, oracles
 from ordhc.asking.analysis import Analysed
+from ordhc.comparison.asked import FileOptions
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 
 pytest.importorskip("scipy")
@@ -106,7 +107,7 @@ def _fitted(method):
 
 
 ROWS = {"rows": T.rows}
-FILES = {"path": "triplets.csv"}
+OF_FILES = {**dict.fromkeys(FileOptions.__annotations__), "skip_bad": False}
 PAIR = {"tree": TREE, "reference": NEWICK}
 ANSWERS = {
     "data": {
@@ -148,21 +149,21 @@ CALLS = {
     "plan": (ordhc.plan, {"n_leaves": 30, "accuracy": 0.8}),
     "leaf_lengths": (ordhc.similarities.leaf_lengths, {"data": T}),
     "posterior": (ordhc.posterior, {"data": T, "sweeps": 2}),
-    "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
-    "read_quadruplets": (ordhc.io.read_quadruplets, {"path": "quadruplets.csv"}),
+    "read_answers": (ordhc.read_answers, {"file": "triplets.csv", **OF_FILES}),
+    "read_answers of pairs": (ordhc.read_answers, {"file": "quadruplets.csv", "kind": "pairs"}),
     "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
     "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
-    "read_triplets": (ordhc.io.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
     "report": (
         ordhc.report,
         {"data": T, "methods": ["adds3-al"], "folds": 2, "n_resamples": 2, "structure": False},
     ),
-    "scan": (_scan_read, {"paths": "triplets.csv"}),
+    "scan": (_scan_read, {"paths": "triplets.csv", **OF_FILES}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),
     "people_groups": (ordhc.people_groups, {"data": T, "max_trees": 1, "folds": 2}),
+    "Vectors": (ordhc.Vectors, {"X": X}),
     "supported": (ordhc.supported, {"tree": TREE, "triplets": T, "at_least": 1}),
     "structure": (ordhc.structure, {"data": T, "folds": 2}),
     "planted": (ordhc.datasets.planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),

@@ -75,7 +75,7 @@ for case in sys.argv[2:]:
     try:
         while not n_trees or time.monotonic() < end:
             try:
-                ordhc.cluster(X, similarity=similarity, linkage=linkage, memory=sys.argv[1])
+                ordhc.cluster(ordhc.Vectors(X, storage=sys.argv[1]), similarity=similarity, linkage=linkage)
                 n_trees += 1
             except ordhc.errors.InputError:
                 pass
@@ -111,7 +111,7 @@ def test_data_are_left_as_they_are():
             {"similarity": "euclidean", "linkage": "ward"},
         ):
             for memory in ("vectors", "matrix"):
-                tree = ordhc.cluster(X, memory=memory, **how)
+                tree = ordhc.cluster(ordhc.Vectors(X, storage=memory), **how)
                 # Rows in another order in memory are the same rows.
-                assert tree == ordhc.cluster(np.asfortranarray(X), memory=memory, **how)
+                assert tree == ordhc.cluster(ordhc.Vectors(np.asfortranarray(X), storage=memory), **how)
         assert np.array_equal(X, before)

@@ -62,14 +62,14 @@ def test_leaves_of_errors_are_numbered_as_in_the_data(tmp_path, tie_seed):
 def test_files_and_lines(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("anchor,near,far\n0,1,2\n0,1,1\n")
-    error = _error(lambda: ordhc.io.read_triplets(path))
+    error = _error(lambda: ordhc.read_answers(path))
     assert (error.path, error.line, error.leaves) == (str(path), 3, ((0, 1, 1),))
     assert str(error).startswith(f"{path}:3: leaf 1 occurs twice")
     path.write_text('anchor,near,far\n0,1,2\n0,"1,1\n')
-    error = _error(lambda: ordhc.io.read_triplets(path))
+    error = _error(lambda: ordhc.read_answers(path))
     assert (error.path, error.line, error.row) == (str(path), 3, None)
     path.write_text("")
-    error = _error(lambda: ordhc.io.read_triplets(path))
+    error = _error(lambda: ordhc.read_answers(path))
     assert (error.path, error.line, str(error)) == (str(path), None, f"{path}: the file is empty")
     tree = tmp_path / "tree.nwk"
     tree.write_text("(0,\n(1,2);")
@@ -77,7 +77,7 @@ def test_files_and_lines(tmp_path):
     assert (error.path, error.line) == (str(tree), 2)
     rows = tmp_path / "rows.npy"
     np.save(rows, np.array([[0, 1, 2], [2, 2, 1]]))
-    error = _error(lambda: ordhc.io.read_triplets(rows))
+    error = _error(lambda: ordhc.read_answers(rows))
     assert (error.path, error.row, error.line) == (str(rows), 1, None)
 
 

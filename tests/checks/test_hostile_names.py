@@ -48,7 +48,7 @@ COMMANDS = {
     "salvage": "session salvage w.ordhc -o s.ordhc",
     "interview": "learn i.ordhc --items names.csv",
     "oracle": "learn n.ordhc --items names.csv --oracle tree --source e.json -o o.nwk",
-    "unknown column": "cluster e.csv --columns x,y,\x1b[2J",
+    "unknown column": "cluster e.csv --items x,y,\x1b[2J",
 }
 
 
@@ -56,7 +56,7 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_commands_show_what_would_control_the_terminal(files, command):
     done = CliRunner().invoke(group, command.split(" "), input="q\n", color=True)
-    assert done.exit_code == 0 or "unknown" in str(done.exception) or "--columns" in command, done.output
+    assert done.exit_code == 0 or "unknown" in str(done.exception) or "--items" in command, done.output
     for raw in RAW:
         assert raw not in done.output
     if command.startswith(

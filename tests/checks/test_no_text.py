@@ -62,7 +62,7 @@ DOORS = {
     "learner": lambda name, _: ordhc.Learner(named(name)),
     "learn": lambda name, _: ordhc.learn(lambda *_: 0, named(name)),
     "person": lambda name, _: ordhc.oracles.person(named(name)),
-    "read names": lambda name, _: ordhc.io.read_triplets(io.StringIO("0,1,2\n"), names=named(name)),
+    "read names": lambda name, _: ordhc.read_answers(io.StringIO("0,1,2\n"), names=named(name)),
     "scan": lambda name, path: ordhc.scan(saved(path / "a.csv", "0,1,2\n"), names=named(name)),
     "json answers": lambda name, path: ordhc.read_answers(
         saved(path / "a.json", json.dumps([{"anchor": name, "near": "b", "far": "c"}]))
@@ -70,9 +70,9 @@ DOORS = {
     "json tree": lambda name, path: ordhc.read_tree(
         saved(path / "t.json", json.dumps(D.to_dict() | {"names": named(name)}))
     ),
-    "npz": lambda name, path: ordhc.io.read_triplets(npz(path, rows=ROWS, names=np.array(named(name)))),
-    "npz rows": lambda name, path: ordhc.io.read_triplets(npz(path, rows=np.array([named(name)]))),
-    "npz people": lambda name, path: ordhc.io.read_triplets(
+    "npz": lambda name, path: ordhc.read_answers(npz(path, rows=ROWS, names=np.array(named(name)))),
+    "npz rows": lambda name, path: ordhc.read_answers(npz(path, rows=np.array([named(name)]))),
+    "npz people": lambda name, path: ordhc.read_answers(
         npz(path, rows=ROWS, groups=[0, 1], group_names=np.array([name, "b"]))
     ),
 }
@@ -109,7 +109,7 @@ def test_a_damaged_byte_in_an_npz(tmp_path, capsys):
     assert "names holds a character beyond U+10FFFF, which is no Unicode text" in err
     np.savez(path, rows=ROWS, names_utf8=np.array([200, 65, 66], dtype=np.uint8), names_ends=[1, 2, 3])
     with pytest.raises(InputError, match="names_utf8 is no UTF-8 text"):
-        ordhc.io.read_triplets(path)
+        ordhc.read_answers(path)
 
 
 @pytest.mark.parametrize("text", ["😀", "e\u0301", "\U0010ffff", "\ue000", "苹果", "\ufffd"])
@@ -134,7 +134,7 @@ def test_arrays_with_damaged_characters_are_refused(tmp_path):
     np.savez(tmp_path / "groups.npz", rows=ROWS, groups=[0, 0], group_names=array[:1])
     np.save(tmp_path / "rows.npy", array.reshape(1, 3))
     calls = [
-        *(lambda path=path: ordhc.io.read_triplets(path) for path in sorted(tmp_path.iterdir())),
+        *(lambda path=path: ordhc.read_answers(path) for path in sorted(tmp_path.iterdir())),
         lambda: ordhc.Triplets(array.reshape(1, 3)),
         lambda: ordhc.Triplets(array.reshape(1, 3).astype(">U3")),
         lambda: ordhc.Triplets(ROWS, names=array),

@@ -51,9 +51,9 @@ def test_cluster_writes_what_is_asked_for(answers, capsys):
     assert (code, err) == (0, "")
     assert "3 triplets of 4 leaves" in out
     assert "revenue  6" in out
-    expected = ordhc.cluster(ordhc.io.read_triplets("a.csv"))
+    expected = ordhc.cluster(ordhc.read_answers("a.csv"))
     assert ordhc.read_tree("t.json") == expected
-    assert ordhc.score(ordhc.read_tree("t.nwk"), ordhc.io.read_triplets("a.csv")) == 6
+    assert ordhc.score(ordhc.read_tree("t.nwk"), ordhc.read_answers("a.csv")) == 6
     assert (answers / "labels.csv").read_text() == "leaf,name,cluster\n0,cat,0\n1,dog,0\n2,car,1\n3,bus,1\n"
     first = (answers / "t.svg").read_bytes()
     assert b"<svg" in first
@@ -100,7 +100,7 @@ def test_score_goes_by_name(answers, capsys):
 def test_convert(answers, capsys):
     assert run(capsys, "convert", "a.csv", "a.npz")[0] == 0
     assert run(capsys, "convert", "a.npz", "b.parquet")[0] == 0
-    assert ordhc.io.read_triplets("b.parquet") == ordhc.io.read_triplets("a.csv")
+    assert ordhc.read_answers("b.parquet") == ordhc.read_answers("a.csv")
     run(capsys, "cluster", "a.csv", "-o", "t.json", "-q")
     assert run(capsys, "convert", "t.json", "t.nwk")[0] == 0
     assert run(capsys, "convert", "t.nwk", "z.npy")[0] == 0
@@ -110,7 +110,7 @@ def test_convert(answers, capsys):
     assert (answers / "o.csv").read_text() == "anchor,near,far,answer\ncat,dog,car,0\ndog,cat,car,0\n"
     (answers / "rank.csv").write_text("0,1,2,3,4,5,6,7\n")
     run(capsys, "convert", "--kind", "ranking", "rank.csv", "r.csv")
-    assert len(ordhc.io.read_triplets("r.csv")) == 11
+    assert len(ordhc.read_answers("r.csv")) == 11
     code, _, err = run(capsys, "convert", "a.csv", "a.doc")
     assert (code, err.count("\n")) == (2, 1)
 
@@ -120,10 +120,10 @@ def test_simulate_is_reproducible(answers, capsys):
     assert run(capsys, "simulate", "p.csv", *options, "--labels", "truth.csv")[0] == 0
     assert run(capsys, "simulate", "q.csv", *options)[0] == 0
     assert (answers / "p.csv").read_bytes() == (answers / "q.csv").read_bytes()
-    assert len(ordhc.io.read_triplets("p.csv")) == 300
+    assert len(ordhc.read_answers("p.csv")) == 300
     assert (answers / "truth.csv").read_text().startswith("leaf,level_1,level_2\n0,")
     assert run(capsys, "simulate", "p4.npz", *options, "--quadruplets", "--json")[0] == 0
-    assert len(ordhc.io.read_quadruplets("p4.npz")) == 300
+    assert len(ordhc.read_answers("p4.npz", "pairs")) == 300
 
 
 BAD = [
@@ -140,7 +140,7 @@ BAD = [
     (["cluster", "a.csv", "--method", "adds3-al", "--linkage", "single"], "not both"),
     (["cluster", "a.csv", "--n-clusters", "9"], "outside 1..4"),
     (["cluster", "a.csv", "--param", "x=1"], "no parameter 'x'"),
-    (["cluster", "a.csv", "--columns", "a,b"], "3 are needed"),
+    (["cluster", "a.csv", "--items", "a,b"], "3 are needed"),
     (["score", "-", "-"], "only one"),
     (["score", "bad.nwk", "a.csv"], "bad.nwk:1:"),
     (["simulate", "p.csv", "--flip", "2"], "flip = 2"),
@@ -181,7 +181,7 @@ def test_pipes(answers):
     done = command_line("score", "-", "a.csv", input="((bus,car),(dog,cat));")
     assert done.stdout == "triplet_revenue  6\n"
     done = command_line("simulate", "-", "--levels", "1", "--leaves-per-cluster", "3", "-m", "5")
-    assert len(ordhc.io.read_triplets(__import__("io").StringIO(done.stdout), n_leaves=6)) == 5
+    assert len(ordhc.read_answers(__import__("io").StringIO(done.stdout), n_leaves=6)) == 5
 
 
 def test_demo(tmp_path):

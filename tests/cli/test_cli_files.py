@@ -65,7 +65,7 @@ def test_what_compare_says_next_works(answers, capsys):
     rows = ["w h o,c,b,a,x"] + [f"p{i % 4},{i % 5},{(i + 1) % 5},{(i + 2 + i // 5) % 5},1" for i in range(40)]
     rows = [row for row in rows if len(set(row.split(",")[1:4])) == 3]
     (answers / "my answers.csv").write_text("\n".join(rows) + "\n")
-    options = ["--columns", "a,b,c", "--person", "w h o", "--weights", "x", "--header", "--n-leaves", "5"]
+    options = ["--items", "a,b,c", "--person", "w h o", "--weights", "x", "--header", "--n-leaves", "5"]
     found = run(capsys, "compare", "my answers.csv", *options, "--folds", "2", "--method", "adds3-al")
     assert found[0] == 0, found[2]
     command = shlex.split(found[1].splitlines()[-1].removeprefix("next: "))
@@ -73,8 +73,8 @@ def test_what_compare_says_next_works(answers, capsys):
     assert set(options) <= set(command)
     assert run(capsys, *command[1:])[0] == 0
     (answers / "q.csv").write_text("0,1,2,3\n0,2,1,3\n1,2,0,3\n0,3,1,2\n")
-    found = run(capsys, "compare", "q.csv", "--quadruplets", "--folds", "2", "--method", "adds4-al")
-    assert "--quadruplets" in found[1]
+    found = run(capsys, "compare", "q.csv", "--kind", "pairs", "--folds", "2", "--method", "adds4-al")
+    assert "--kind pairs" in found[1]
     assert run(capsys, *shlex.split(found[1].splitlines()[-1].removeprefix("next: "))[1:])[0] == 0
 
 
@@ -107,10 +107,11 @@ def test_convert_carries_answers_and_people(answers, capsys):
         "anchor,near,far,answer,person",
         "cat,dog,car,0,ann",
     ]
-    by_place = ["--columns", "3,2,1", "--header"]
+    by_place = ["--items", "2,1", "--chosen", "3", "--header"]
     assert run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", "y.csv", *by_place)[0] == 0
     assert Path("y.csv").read_text() == Path("t.csv").read_text()
-    code, _, err = run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", "z.csv", "--columns", "1,2,3")
+    wrong = ["--items", "2,3", "--chosen", "1"]
+    code, _, err = run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", "z.csv", *wrong)
     assert (code, "is named `b`, and taken as `odd`" in err) == (2, True)
     code, out, _ = run(capsys, "cluster", "x.csv", "--person", "person", "--bootstrap", "3", "--json")
     assert (code, json.loads(out)["bootstrap"]["n_resamples"]) == (0, 3)
@@ -125,7 +126,7 @@ def test_bad_rows_are_listed(answers, capsys):
     assert json.loads(out)["n_comparisons"] == 3
     assert "line 5: leaf 'cat' occurs twice" in err
     assert "1 of 5 rows have a missing leaf (1 `NA`)" in err
-    code, out, _ = run(capsys, "cluster", "b.csv", "--skip-bad", "--missing", "", "--json")
+    code, out, _ = run(capsys, "cluster", "b.csv", "--skip-bad", "--na", "", "--json")
     assert json.loads(out)["tree"]["names"] == ["cat", "dog", "car", "bus", "NA"]
 
 
@@ -178,7 +179,7 @@ def test_ctrl_c_while_importing(answers):
 
 
 def test_every_command_that_reads_comparisons_takes_the_same_options():
-    options = {"--columns", "--person", "--answer", "--missing", "--skip-bad", "--delimiter", "--comment"}
+    options = {"--items", "--person", "--answer", "--na", "--skip-bad", "--delimiter", "--comment"}
     for name in ("cluster", "compare", "score", "convert"):
         there = {option for parameter in group.commands[name].params for option in parameter.opts}
         assert options <= there

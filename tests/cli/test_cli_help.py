@@ -117,7 +117,7 @@ def test_choices_are_listed_with_those_of_plugins(command, option, kind, capsys)
     ("command", "option", "kind"),
     [
         ("cluster", "--param", "linkage"),
-        ("cluster", "--similarity-param", "similarity"),
+        ("cluster", "--param", "similarity"),
         ("score", "--param", "metric"),
         ("learn", "--param", "oracle"),
     ],

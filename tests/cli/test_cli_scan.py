@@ -119,7 +119,7 @@ def test_comparisons_of_methods(answers, capsys):
 
 def test_one_file_of_many(answers, capsys):
     assert run(capsys, "convert", answers, "all.csv")[0] == 0
-    assert ordhc.io.read_triplets("all.csv") == ordhc.io.read_triplets("one.csv")
+    assert ordhc.read_answers("all.csv") == ordhc.read_answers("one.csv")
 
 
 def test_answers_are_never_written_over(answers, capsys, tmp_path):
@@ -142,9 +142,8 @@ def test_answers_are_never_written_over(answers, capsys, tmp_path):
     [
         (["cluster", "none/*.csv"], "none/*.csv: no file matches the pattern"),
         (["cluster", "SOME", "--method", "3-al"], "(ordhc convert FOLDER FILE)"),
-        (["cluster", "SOME", "--refine", "satisfied"], "looks at single answers"),
-        (["cluster", "SOME", "--items", "a,b"], "--items is for one file"),
-        (["cluster", "SOME", "--kind", "odd-one-out"], "--kind odd-one-out is for one file"),
+        (["cluster", "SOME", "--items", "a,b"], "3 are needed: anchor, near, far"),
+        (["cluster", "SOME", "--kind", "odd-one-out"], "kind='odd-one-out' is for one file"),
         (["cluster", "SOME", "--executor", "people:2"], "threads, processes or loky"),
         (["cluster", "SOME", "--executor", "threads:0"], "threads, processes or loky"),
         (["cluster", "SOME", "--memory", "much"], "memory is 'much'"),

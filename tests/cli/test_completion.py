@@ -18,13 +18,12 @@ from support.processes import run
 def test_commands_options_names_and_files(shell):
     assert names(shell, "co", ORDHC_PLUGINS="") == ["compare", "convert", "consensus", "completion"]
     assert names(shell, "session", "s") == ["salvage"]
-    assert "--similarity-param" in names(shell, "cluster", "--si")
+    assert "--similarity" in names(shell, "cluster", "--si")
     assert names(shell, "cluster", "a.csv", "--method", "adds3") == [
         "adds3-al",
         "adds3-al+lengths+spr",
         "adds3-al+spr",
     ]
-    assert names(shell, "cluster", "a.csv", "--refine", "d") == ["dasgupta"]
     assert completed(shell, "cluster", "an")[0] == ("file", "an")
     assert completed(shell, "cluster", "a.csv", "-o", "t")[0] == ("file", "t")
     assert completed(shell, "demo", "--output-dir", "d")[0] == ("dir", "d")
@@ -45,8 +44,9 @@ def test_all_that_is_registered_is_completed():
 
 
 def test_settings_are_completed_by_what_was_named():
-    assert names("bash", "cluster", "--similarity", "mulk3", "--similarity-param", "") == ["normalize="]
-    assert "n_components=" in names("bash", "cluster", "--similarity-param", "n")
+    assert names("bash", "cluster", "--similarity", "mulk3", "--param", "") == ["normalize="]
+    assert "n_components=" in names("bash", "cluster", "--param", "n")
+    assert "sweeps=" in names("bash", "cluster", "--param", "s")
     assert "progress=" not in names("bash", "score", "--param", "")
 
 

@@ -25,8 +25,7 @@ def test_general_settings_and_those_of_a_command(answers, capsys):
     n-clusters = 2
     json = true
     output = ["one.nwk", "two.json"]
-    param = []
-    [cluster.similarity-param]
+    [cluster.param]
     normalize = false
     [report]
     title = "Not for this command"

@@ -128,13 +128,13 @@ def test_an_export_says_all_of_an_answer(tmp_path, monkeypatch):
     none = next(row for row in rows if row["position"] == "0" and row["seconds"] == "1.500")
     assert (none["anchor_name"], none["at"][-6:]) == ("", "+00:00")
     with pytest.warns(UserWarning, match="missing leaf"):
-        read = ordhc.io.read_triplets("a.csv")
+        read = ordhc.read_answers("a.csv")
     told = sum(2 for row in by_number.values() if row["position"] != "0")
     # Held out and all, but those that say nothing.
     assert len(read) == told
     assert set(read.names) <= set(names)
     done = CliRunner().invoke(group, ["learn", "a", "--export", "a.parquet"], input="q\n")
-    assert len(ordhc.io.read_triplets("a.parquet")) == told
+    assert len(ordhc.read_answers("a.parquet")) == told
     monkeypatch.chdir(tmp_path)
     with ordhc.Session("p", NAMES, method="single") as session:
         questions = session.ask(1, who="ann")

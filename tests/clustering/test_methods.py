@@ -104,7 +104,7 @@ def test_mulk3_al_is_its_twin(t):
 def test_raw_mulk3_al_is_its_twin(t):
     assume_no_rounded_ties("mulk3-raw", t)
     parameters = {"normalize": False}
-    tree = ordhc.cluster(t, similarity="mulk3", linkage="average", similarity_parameters=parameters)
+    tree = ordhc.cluster(t, similarity=("mulk3", parameters), linkage="average")
     assert_merges(tree, expected_merges("mulk3-raw", t))
 
 
@@ -201,7 +201,7 @@ def test_vectors():
     assert np.allclose(ordhc.similarity(X, "dot"), dot)
     lengths = np.linalg.norm(X, axis=1)
     assert np.allclose(ordhc.similarity(X, "cosine"), X @ X.T / lengths[:, None] / lengths)
-    tree = ordhc.cluster(X, method="dot-al", memory="matrix")
+    tree = ordhc.cluster(ordhc.Vectors(X, storage="matrix"), method="dot-al")
     bare = ordhc.linkage(ordhc.similarity(X, "dot"), dissimilarity=False)
     assert tree.leaf_heights is not None
     assert bare.leaf_heights is None

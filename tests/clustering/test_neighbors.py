@@ -56,14 +56,14 @@ def test_heights(n, k, seed, kind):
     if kind == "grid":
         # Many equal vectors, many equally near ones.
         X = np.random.default_rng(seed).integers(1, 3, (n, 2)).astype(float)
-    assert_heights_are_means(ordhc.cluster(X, similarity="cosine", neighbors=k), X)
+    assert_heights_are_means(ordhc.cluster(ordhc.Vectors(X, neighbors=k), similarity="cosine"), X)
 
 
 @pytest.mark.usefixtures("few_by_all_pairs")
 @pytest.mark.parametrize("n", [1, 2, 3, 40, 300])
 def test_all_neighbors_are_all_pairs(n):
     X = blobs(n)
-    found = ordhc.cluster(X, similarity="cosine", neighbors=max(1, n - 1))
+    found = ordhc.cluster(ordhc.Vectors(X, neighbors=max(1, n - 1)), similarity="cosine")
     expected = ordhc.cluster(X, similarity="cosine")
     assert n == 1 or float(ordhc.metrics.kendall_tau_b(found, expected)) > 1 - 1e-9
     np.testing.assert_allclose(found.heights, expected.heights, atol=1e-9)
@@ -74,10 +74,10 @@ def test_all_neighbors_are_all_pairs(n):
 def test_initial_clusters(groups):
     X = blobs(90)
     initial = np.random.default_rng(1).integers(0, groups, 90)
-    tree = ordhc.cluster(X, similarity="cosine", neighbors=7, initial_clusters=initial)
+    tree = ordhc.cluster(ordhc.Vectors(X, neighbors=7), similarity="cosine", initial_clusters=initial)
     assert ordhc.score(tree, initial, "ari", n_clusters=len(set(initial.tolist()))) == 1
     assert_heights_are_means(tree, X, initial)
-    one = ordhc.cluster(X, similarity="cosine", neighbors=7, initial_clusters=[0] * 90)
+    one = ordhc.cluster(ordhc.Vectors(X, neighbors=7), similarity="cosine", initial_clusters=[0] * 90)
     assert one.n_leaves == 90
 
 
@@ -103,10 +103,12 @@ def test_close_to_all_pairs(similarity, linkage):
     pytest.importorskip("pynndescent")
     X = blobs(2500).astype(np.float32)
     told = []
-    with_some = ordhc.cluster(X, similarity=similarity, linkage=linkage, neighbors=15, progress=told.append)
+    with_some = ordhc.cluster(
+        ordhc.Vectors(X, neighbors=15), similarity=similarity, linkage=linkage, progress=told.append
+    )
     assert told == sorted(told)
     assert told[-1] == 1
-    again = ordhc.cluster(X, similarity=similarity, linkage=linkage, neighbors=15)
+    again = ordhc.cluster(ordhc.Vectors(X, neighbors=15), similarity=similarity, linkage=linkage)
     assert with_some == again
     if linkage == "average" and similarity == "cosine":
         exact = ordhc.cluster(X, similarity=similarity, linkage=linkage)
@@ -120,12 +122,12 @@ def test_close_to_all_pairs(similarity, linkage):
         ({"neighbors": 0}, "neighbors = 0 is below 1"),
         ({"neighbors": 2.5}, "neighbors = 2.5 is not a whole number"),
         ({"neighbors": 3, "linkage": "ward"}, "linkages of nearest neighbours are"),
-        ({"neighbors": 3, "refine": True}, "without refine"),
+        ({"neighbors": 3, "method": "cosine-al+spr"}, "without moves of subtrees"),
         ({"neighbors": 3, "similarity": "dot"}, "has no nearest neighbours"),
     ],
 )
 def test_what_does_not_go(options, told):
+    how = {"similarity": None if "method" in options else "cosine", **options}
+    neighbors = how.pop("neighbors")
     with pytest.raises(InputError, match=told):
-        ordhc.cluster(blobs(20), **{"similarity": "cosine", **options})
-    with pytest.raises(InputError, match="neighbors"):
-        ordhc.cluster(ordhc.Triplets([(0, 1, 2)]), neighbors=3)
+        ordhc.cluster(ordhc.Vectors(blobs(20), neighbors=neighbors), **how)

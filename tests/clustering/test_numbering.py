@@ -47,15 +47,15 @@ def test_searches_do_not_depend_on_numbers_and_rows(seed, weighted, four):
     back = np.argsort(number)
     calls = [
         partial(ordhc.cluster, method="adds4-al+spr"),
-        partial(ordhc.cluster, method="4k-al", refine=True),
+        partial(ordhc.cluster, method="4k-al+spr"),
     ]
     if not four:
         calls += [
             partial(ordhc.cluster, method="adds3-al+spr"),
             partial(ordhc.cluster, method="adds3-al+spr", tie_seed=seed),
             partial(ordhc.cluster, method="consistency"),
-            partial(ordhc.cluster, method="mulk3-al", refine="satisfied"),
-            partial(ordhc.cluster, method="3-al", refine="revenue"),
+            partial(ordhc.cluster, method="mulk3-al+spr"),
+            partial(ordhc.cluster, method="3-al+spr"),
         ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
@@ -90,7 +90,7 @@ def test_equal_vectors_and_numbers():
     X[3] = X[7]
     Y = X[np.argsort(number)]
     X, Y = np.unique(X, axis=0), np.unique(Y, axis=0)[rng.permutation(len(np.unique(Y, axis=0)))]
-    tree, other = (ordhc.cluster(data, method="dot-al", refine=True) for data in (X, Y))
+    tree, other = (ordhc.cluster(data, method="dot-al+spr") for data in (X, Y))
     number = [int(np.flatnonzero(np.all(row == X, axis=1))[0]) for row in Y]
     assert other.relabel(number) == tree
 

@@ -45,7 +45,7 @@ def test_the_estimator_predicts():
     np.testing.assert_array_equal(p[:, 1], ordhc.posterior(ordhc.Triplets(rows)).predict(rows))
     tree = ordhc.cluster(ordhc.Triplets(rows), method="posterior-al")
     np.testing.assert_array_equal(model.children_, tree.merges)
-    short = ordhc.OrdinalClustering(linkage="posterior-al", linkage_parameters={"sweeps": 6}).fit(rows)
+    short = ordhc.OrdinalClustering(linkage=("posterior-al", {"sweeps": 6})).fit(rows)
     assert short.predict_proba(rows[:2]).shape == (2, 2)
     assert not hasattr(ordhc.OrdinalClustering("adds3-al").fit(rows), "predict_proba")
     with pytest.raises(InputError, match="fit it again"):

@@ -4,6 +4,7 @@ import itertools
 import json
 import signal
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import ordhc
 from ordhc import cli
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.errors import InputError, OrdhcWarning
+from ordhc.plugins import registry
 from ordhc.testing.strategies import triplets
 from ordhc.tree.parts import engine_tree, lca_size
 from support.random_data import planted
@@ -100,20 +102,40 @@ def test_methods_that_refine():
     t, labels = planted(8, seed=3, sigma=0.15)
     plain = ordhc.cluster(t, method="adds3-al")
     by_name = ordhc.cluster(t, method="adds3-al+spr")
-    assert by_name == ordhc.cluster(t, method="adds3-al", refine=True)
-    assert by_name == ordhc.cluster(t, method="adds3-al", refine="revenue")
     order = canonical_order(t)
     u = in_order(t, order)
     assert by_name == ordhc.refine(ordhc.cluster(u, method="adds3-al"), u).relabel(order)
-    assert plain == ordhc.cluster(t, method="adds3-al+spr", refine=False)
     assert ordhc.score(by_name, t) > ordhc.score(plain, t)
     assert ordhc.metrics.aari(by_name, labels) > ordhc.metrics.aari(plain, labels)
-    satisfied = ordhc.cluster(t, method="3-al", refine="satisfied")
-    before = ordhc.score(ordhc.cluster(t, method="3-al"), t, "satisfied")
-    assert float(ordhc.score(satisfied, t, "satisfied")) > float(before)
     q, _ = planted(4, quadruplets=True)
     refined = ordhc.cluster(q, method="adds4-al+spr")
     assert ordhc.score(refined, q) > ordhc.score(ordhc.cluster(q, method="adds4-al"), q)
+
+
+@pytest.mark.parametrize("method", ["mulk3-al", "3-al", "ordhc:4-al", "4k-al", "consistency"])
+def test_any_method_can_be_refined(method):
+    t, _ = planted(4, seed=3, sigma=0.3)
+    data = in_order(t, canonical_order(t))
+    start, found = ordhc.cluster(data, method=method), ordhc.cluster(data, method=f"{method}+spr")
+    assert found.settings["method"] == f"{method}+spr"
+    if found.settings["similarity"] is None:
+        assert found.settings["refine"] == "revenue"
+        assert ordhc.score(found, data) > ordhc.score(start, data)
+        return
+    assert found.settings["refine"] == "dasgupta"
+    S = ordhc.similarity(data, found.settings["similarity"])
+    cost = ordhc.metrics.dasgupta_cost
+    assert cost(found, S) < cost(start, S)
+    assert found == ordhc.refine(start, S, dissimilarity=False).replace(settings=found.settings)
+
+
+def test_moves_keep_what_the_method_says():
+    t, _ = planted(1)
+    for wrong, told in (("no+spr", "'no'"), ("adds3-al+spr+spr", r"'adds3-al\+spr\+spr'"), ("+spr", "''")):
+        with pytest.raises(InputError, match=f"unknown method {told}"):
+            ordhc.cluster(t, method=wrong)
+    lengths = ordhc.cluster(t, method=("adds3-al+spr", {"lengths": True}))
+    assert lengths == ordhc.cluster(t, method="adds3-al+lengths+spr").replace(settings=lengths.settings)
 
 
 def test_trees_of_resamples_are_refined():
@@ -129,25 +151,39 @@ def test_cluster_command_refines(tmp_path, capsys):
     t, _ = planted(1)
     ordhc.write_comparisons(t, tmp_path / "t.csv")
     revenue = []
-    for refine in (["--method", "adds3-al"], ["--refine", "revenue"], ["--method", "adds3-al+spr"]):
+    for method in ("3-al", "3-al+spr"):
         with pytest.raises(SystemExit):
-            cli.main(["cluster", str(tmp_path / "t.csv"), "--json", *refine])
+            cli.main(["cluster", str(tmp_path / "t.csv"), "--json", "--method", method])
         revenue.append(json.loads(capsys.readouterr().out)["revenue"])
-    assert revenue[0] < revenue[1] == revenue[2]
+    assert revenue[0] < revenue[1]
 
 
 def test_vectors_are_refined_by_dasguptas_cost():
     X = np.random.default_rng(0).random(size=(40, 3))
-    for similarity, S in (("dot", X @ X.T), ("euclidean", np.sqrt(((X[:, None] - X) ** 2).sum(2)))):
-        plain = ordhc.cluster(X, similarity=similarity, linkage="average")
-        better = ordhc.cluster(X, similarity=similarity, linkage="average", refine=True)
-        assert better.kind == plain.kind
-        gain = ordhc.metrics.dasgupta_cost(plain, S) - ordhc.metrics.dasgupta_cost(better, S)
-        assert (gain if plain.kind == "similarity" else -gain) > 0
-    with pytest.raises(InputError, match="refine='revenue' needs comparisons"):
-        ordhc.cluster(X, similarity="dot", linkage="average", refine="revenue")
-    with pytest.raises(InputError, match="needs a matrix"):
-        ordhc.cluster(X, similarity="dot", linkage="average", refine=True, memory="vectors")
+    plain, better = ordhc.cluster(X, method="dot-al"), ordhc.cluster(X, method="dot-al+spr")
+    assert better.kind == plain.kind
+    S = X @ X.T
+    assert ordhc.metrics.dasgupta_cost(better, S) < ordhc.metrics.dasgupta_cost(plain, S)
+    with pytest.raises(InputError, match="moves of subtrees need a matrix"):
+        ordhc.cluster(ordhc.Vectors(X, storage="vectors"), method="dot-al+spr")
+    with pytest.raises(InputError, match="without moves of subtrees"):
+        ordhc.cluster(ordhc.Vectors(X, neighbors=3), method="cosine-al+spr")
+
+
+def test_methods_of_plugins_refine_by_what_they_say(monkeypatch):
+    of_dot = ordhc.specs.MethodSpec(
+        name="d", summary="d", similarity="dot", linkage="average", refine="revenue"
+    )
+    monkeypatch.setitem(registry._load().known, ("method", "d"), of_dot)
+    with pytest.raises(InputError, match="moves by 'revenue' need comparisons"):
+        ordhc.cluster(np.eye(4) + 1, method="d")
+    of_euclidean = replace(of_dot, similarity="euclidean", refine="dasgupta")
+    monkeypatch.setitem(registry._load().known, ("method", "d"), of_euclidean)
+    X = np.random.default_rng(0).random(size=(40, 3))
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(2))
+    plain, better = ordhc.cluster(X, similarity="euclidean"), ordhc.cluster(X, method="d")
+    assert better.kind == plain.kind == "dissimilarity"
+    assert ordhc.metrics.dasgupta_cost(better, D) > ordhc.metrics.dasgupta_cost(plain, D)
 
 
 def test_heights():
@@ -203,10 +239,6 @@ def test_bad_arguments():
             ordhc.refine(tree, t, **arguments)
     with pytest.raises(InputError, match="the tree has 32 leaves, the comparisons have 33"):
         ordhc.refine(tree, ordhc.Triplets([(0, 1, 32)]))
-    with pytest.raises(InputError, match="refine is 'spr'"):
-        ordhc.cluster(t, refine="spr")
-    with pytest.raises(InputError, match="has no similarities to refine by"):
-        ordhc.cluster(t, method="3-al", refine="dasgupta")
     nan = np.full((32, 32), np.nan)
     with pytest.raises(InputError, match="NaN"):
         ordhc.refine(tree, nan, dissimilarity=False)

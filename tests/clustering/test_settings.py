@@ -32,21 +32,11 @@ def test_cluster_says_which_parts_and_by_what_it_refined():
     assert found == made(method="mulk3-al", **mulk3)
     assert plain(ordhc.cluster(T, similarity="mulk3", normalize=False)) == made(**mulk3)
     assert plain(ordhc.cluster(T, linkage="3-al")) == made(linkage="3-al")
-    for method, refine, objective in (
-        ("adds3-al", True, "dasgupta"),
-        ("3-al", True, "revenue"),
-        ("adds3-al", "satisfied", "satisfied"),
-        ("adds3-al+spr", None, "dasgupta"),
-        ("adds3-al+spr", False, None),
-        ("adds3-al", False, None),
-    ):
-        found = ordhc.cluster(T, method=method, refine=refine).settings
+    for method, objective in (("adds3-al+spr", "dasgupta"), ("3-al+spr", "revenue"), ("adds3-al", None)):
+        found = ordhc.cluster(T, method=method).settings
         assert found["refine"] == objective
-        heights = "sizes" if objective == "satisfied" else "average"
-        expected = {} if objective is None else {**REFINING, "heights": heights}
-        assert dict(found["refine_parameters"]) == expected
-        whole = method if (method.endswith("+spr"), refine) in ((True, None), (False, False)) else None
-        assert found["method"] == whole
+        assert dict(found["refine_parameters"]) == ({} if objective is None else REFINING)
+        assert found["method"] == method
     vectors = ordhc.cluster(np.eye(4), method="dot-al").settings
     assert (vectors["similarity"], vectors["linkage"]) == ("dot", "average")
     part = ordhc.cluster(T, method="consistency").settings
@@ -95,7 +85,7 @@ def test_the_estimator_and_the_bootstrap_say_it():
 
 
 def test_it_stays_with_the_tree(tmp_path):
-    tree = ordhc.cluster(T, refine=True)
+    tree = ordhc.cluster(T, method="adds3-al+spr")
     ordhc.write_tree(tree, tmp_path / "tree.json")
     for same in (
         tree.replace(names=None),
@@ -158,8 +148,8 @@ def test_settings_are_a_mapping_of_names(given):
 
 
 def test_it_is_shown_where_it_is_short():
-    tree = ordhc.cluster(T, refine=True)
-    assert repr(tree).endswith(", adds3 similarity, average linkage, refined by dasgupta>")
+    tree = ordhc.cluster(T, method="adds3-al+spr")
+    assert repr(tree).endswith(", adds3-al+spr: adds3 similarity, average linkage, refined by dasgupta>")
     assert "refined by" not in repr(tree.replace(settings={"similarity": "x" * 100, "refine": "revenue"}))
 
 

@@ -53,7 +53,7 @@ def clusters_of(tree):
 @given(n=st.integers(2, 14), p=st.integers(1, 6), seed=st.integers(0, 10_000))
 def test_dot_products_are_the_papers_algorithm(memory, n, p, seed):
     X = positive(n, p, seed)
-    tree = ordhc.cluster(X, method="dot-al", memory=memory)
+    tree = ordhc.cluster(ordhc.Vectors(X, storage=memory), method="dot-al")
     heights, own = naive_dot(X)
     found = clusters_of(tree)
     assert found.keys() == heights.keys()
@@ -72,7 +72,7 @@ def test_with_and_without_a_matrix_agree(n, p, seed, groups):
     start = np.random.default_rng(seed).integers(0, groups, n) if seed % 2 else None
     for similarity in ("dot", "cosine"):
         trees = [
-            ordhc.cluster(X, similarity=similarity, memory=memory, initial_clusters=start)
+            ordhc.cluster(ordhc.Vectors(X, storage=memory), similarity=similarity, initial_clusters=start)
             for memory in ("matrix", "vectors")
         ]
         if p > 1 or similarity == "dot":
@@ -85,7 +85,7 @@ def test_with_and_without_a_matrix_agree(n, p, seed, groups):
 def test_any_form_of_vectors(name):
     X = positive(40, 7, 3)
     X[X < 0.5] = 0
-    want = ordhc.cluster(X, similarity=name, memory="auto")
+    want = ordhc.cluster(ordhc.Vectors(X, storage="auto"), similarity=name)
     forms = {
         "Fortran order": np.asfortranarray(X),
         "a view": np.repeat(X, 2, axis=1)[:, ::2],
@@ -178,7 +178,7 @@ def test_duplicates_and_zeros():
     X = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], 5, axis=0)
     for name in ("dot", "cosine"):
         for memory in ("matrix", "vectors"):
-            cut = ordhc.cluster(X, similarity=name, memory=memory).cut(7)
+            cut = ordhc.cluster(ordhc.Vectors(X, storage=memory), similarity=name).cut(7)
             assert len(set(cut[:5])) == len(set(cut[5:10])) == 1
 
 
@@ -202,18 +202,18 @@ def test_duplicates_and_zeros():
 )
 def test_bad_vectors(data, text):
     with pytest.raises(InputError, match=text):
-        ordhc.cluster(data, similarity="dot", memory="matrix")
+        ordhc.cluster(ordhc.Vectors(data, storage="matrix"), similarity="dot")
 
 
 def test_bad_words_for_memory():
     X = positive(5, 2)
-    with pytest.raises(InputError, match="memory is 'fast', not one of auto, matrix, vectors"):
-        ordhc.cluster(X, method="dot-al", memory="fast")
+    with pytest.raises(InputError, match="storage is 'fast', not one of auto, matrix, vectors"):
+        ordhc.cluster(ordhc.Vectors(X, storage="fast"), method="dot-al")
     for parts in ({"similarity": "dot", "linkage": "complete"}, {"similarity": "euclidean"}):
         with pytest.raises(InputError, match="needs a matrix"):
-            ordhc.cluster(X, **parts, memory="vectors")
+            ordhc.cluster(ordhc.Vectors(X, storage="vectors"), **parts)
     with pytest.raises(InputError, match="overflow|large|finite"):
-        ordhc.cluster([[1e200], [1e200], [1.0]], method="dot-al", memory="vectors")
+        ordhc.cluster(ordhc.Vectors([[1e200], [1e200], [1.0]], storage="vectors"), method="dot-al")
 
 
 def test_a_matrix_that_does_not_fit_names_the_bytes():
@@ -232,12 +232,14 @@ def test_negative_similarities_are_told():
     size = f"{-S[S < 0].sum() / np.abs(S).sum():.1%} of the total size"
     for memory in ("matrix", "vectors"):
         with pytest.warns(OrdhcWarning) as told:
-            ordhc.cluster(X, method="dot-al", memory=memory)
+            ordhc.cluster(ordhc.Vectors(X, storage=memory), method="dot-al")
         text = str(told[0].message)
         assert f"{share}, {size}" in text
         assert f"{S[S < 0].mean():.4g} on average, {S.min():.4g} at the least" in text
     with pytest.warns(OrdhcWarning, match="of sampled pairs"):
-        ordhc.cluster(np.random.default_rng(0).normal(size=(2500, 3)), method="dot-al", memory="vectors")
+        ordhc.cluster(
+            ordhc.Vectors(np.random.default_rng(0).normal(size=(2500, 3)), storage="vectors"), method="dot-al"
+        )
     with pytest.warns(OrdhcWarning, match="negative cosine similarities"):
         ordhc.cluster(sp.csr_matrix(X), method="cosine-al")
     with warnings.catch_warnings():
@@ -272,10 +274,10 @@ def test_dot_products_that_leave_one_cluster_are_told(memory, settings):
     X, classes = iris()
     remedy = r"146 of its 150 leaves in one.*X - X\.mean\(axis=0\).*'ward'"
     with pytest.warns(OrdhcWarning, match=remedy):
-        d = ordhc.cluster(X, memory=memory, **settings)
+        d = ordhc.cluster(ordhc.Vectors(X, storage=memory), **settings)
     assert ordhc.metrics.ari(d, classes) < 0.1
     with pytest.warns(OrdhcWarning) as told:
-        d = ordhc.cluster(X - X.mean(axis=0), memory=memory, **settings)
+        d = ordhc.cluster(ordhc.Vectors(X - X.mean(axis=0), storage=memory), **settings)
     assert ["negative" in str(each.message) for each in told] == [True]
     assert ordhc.metrics.ari(d, classes) > 0.5
 
@@ -296,8 +298,8 @@ def test_dot_products_of_clusters_are_not_warned_of():
     "how",
     [
         {"method": "dot-al"},
-        {"method": "dot-al", "memory": "vectors"},
-        {"method": "dot-al", "memory": "matrix"},
+        {"method": "dot-al", "storage": "vectors"},
+        {"method": "dot-al", "storage": "matrix"},
         {"similarity": "dot", "linkage": "single"},
         {"similarity": "dot", "linkage": "complete"},
         {"similarity": "pca-dot", "n_components": 2},
@@ -308,8 +310,10 @@ def test_dot_products_of_clusters_are_not_warned_of():
 def test_vectors_that_are_too_large_are_told(form, scale, how):
     X = positive(30, 5)
     X[3] *= scale
+    how = dict(how)
+    vectors = ordhc.Vectors(form(X), storage=how.pop("storage", "auto"))
     with pytest.raises(InputError, match="the vectors are too large.*rescale") as told:
-        ordhc.cluster(form(X), **how)
+        ordhc.cluster(vectors, **how)
     assert told.value.row == 3 or how.get("similarity") == "pca-dot"
     with pytest.raises(InputError, match="rescale"):
         ordhc.similarity(form(X), "dot")
@@ -421,4 +425,7 @@ def test_components_on_the_way():
     scores = ordhc.similarities.pca(X, 2)
     again = ordhc.linkage(scores @ scores.T / 5, dissimilarity=False)
     assert tree.merges.tolist() == again.merges.tolist()
-    assert ordhc.cluster(X, similarity="pca-cosine", n_components=2, memory="vectors").n_leaves == 20
+    assert (
+        ordhc.cluster(ordhc.Vectors(X, storage="vectors"), similarity="pca-cosine", n_components=2).n_leaves
+        == 20
+    )

@@ -30,7 +30,7 @@ def test_single_linkage_needs_no_matrix(n, p, similarity, seed, single):
     X = random.normal(size=(n, p)) if "euclidean" in similarity else random.integers(0, 4, (n, p))
     X = X.astype(np.float32 if single else np.float64)
     trees = [
-        ordhc.cluster(X, similarity=similarity, linkage="single", memory=memory)
+        ordhc.cluster(ordhc.Vectors(X, storage=memory), similarity=similarity, linkage="single")
         for memory in ("matrix", "vectors", "auto")
     ]
     for tree in trees[1:]:
@@ -45,7 +45,7 @@ def test_average_linkage_of_squared_distances_needs_no_matrix(n, p, seed, tied):
     random = np.random.default_rng(seed)
     X = random.integers(0, 4, (n, p)).astype(float) if tied else random.normal(size=(n, p))
     trees = [
-        ordhc.cluster(X, similarity="sqeuclidean", linkage="average", memory=memory)
+        ordhc.cluster(ordhc.Vectors(X, storage=memory), similarity="sqeuclidean", linkage="average")
         for memory in ("matrix", "vectors", "auto")
     ]
     for tree in trees[1:]:
@@ -67,7 +67,7 @@ def test_many_points_of_few_coordinates(linkage):
     for X in (random.random((700, 2)), random.integers(0, 12, (700, 2)).astype(float)):
         for similarity in measures[linkage]:
             free, full = (
-                ordhc.cluster(X, similarity=similarity, linkage=linkage, memory=memory)
+                ordhc.cluster(ordhc.Vectors(X, storage=memory), similarity=similarity, linkage=linkage)
                 for memory in ("vectors", "matrix")
             )
             assert free.merges.tolist() == full.merges.tolist()
@@ -82,7 +82,10 @@ def test_initial_clusters_of_squared_distances_need_a_matrix():
     assert tree.merges.tolist() == again.merges.tolist()
     with pytest.raises(InputError, match="needs a matrix to start from initial_clusters"):
         ordhc.cluster(
-            X, similarity="sqeuclidean", linkage="average", memory="vectors", initial_clusters=start
+            ordhc.Vectors(X, storage="vectors"),
+            similarity="sqeuclidean",
+            linkage="average",
+            initial_clusters=start,
         )
 
 
@@ -91,15 +94,20 @@ def test_ward_needs_no_matrix(sparse):
     X = positive(70, 20)
     X[:, 3:] *= np.random.default_rng(0).random(X[:, 3:].shape) < 0.2
     data = sp.csr_matrix(X) if sparse else X
-    free = ordhc.cluster(data, similarity="euclidean", linkage="ward", memory="vectors")
-    full = ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="matrix")
+    free = ordhc.cluster(ordhc.Vectors(data, storage="vectors"), similarity="euclidean", linkage="ward")
+    full = ordhc.cluster(ordhc.Vectors(X, storage="matrix"), similarity="euclidean", linkage="ward")
     assert free.merges.tolist() == full.merges.tolist()
     np.testing.assert_allclose(free.heights, full.heights, rtol=1e-9)
     cosine = [
-        ordhc.cluster(data, similarity="cosine", linkage="single", memory=memory)
+        ordhc.cluster(ordhc.Vectors(data, storage=memory), similarity="cosine", linkage="single")
         for memory in ("matrix", "vectors")
     ]
     assert cosine[0].merges.tolist() == cosine[1].merges.tolist()
     np.testing.assert_allclose(cosine[0].leaf_heights, cosine[1].leaf_heights)
     with pytest.raises(InputError, match="needs a matrix to start from initial_clusters"):
-        ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="vectors", initial_clusters=[0] * 70)
+        ordhc.cluster(
+            ordhc.Vectors(X, storage="vectors"),
+            similarity="euclidean",
+            linkage="ward",
+            initial_clusters=[0] * 70,
+        )

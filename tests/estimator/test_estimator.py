@@ -53,7 +53,7 @@ def test_parameters_are_those_of_cluster():
     assert OrdinalClustering().fit(q).dendrogram_ == ordhc.cluster(q)
     assert OrdinalClustering("adds4-al").fit(q).n_features_in_ == 4
     assert OrdinalClustering(n_leaves=20).fit(t).n_leaves_ == 20
-    model = OrdinalClustering(linkage="single", linkage_parameters={"beta": 1})
+    model = OrdinalClustering(linkage=("single", {"beta": 1}))
     with pytest.raises(InputError, match="'single' has no parameter 'beta'"):
         model.fit(t)
 
@@ -113,7 +113,7 @@ def test_score_counts_whole_answers_by_the_model():
     car = ordhc.Triplets.from_most_central([(0, 1, 2), (0, 3, 4), (3, 1, 2), (3, 0, 4), (1, 2, 4)] * 3)
     tree = OrdinalClustering("adds3-al").fit(car)
     assert tree.score(car) == ordhc.metrics.answer_accuracy(tree.dendrogram_, car)
-    drawn = OrdinalClustering("posterior-al", linkage_parameters={"sweeps": 60}).fit(car)
+    drawn = OrdinalClustering(("posterior-al", {"sweeps": 60})).fit(car)
     assert drawn.score(car) == drawn.posterior_.accuracy(car)
     # A tree without lengths satisfies one of the two rows of a most central answer at most.
     assert drawn.score(car) > ordhc.metrics.satisfied(drawn.dendrogram_, car).agreed
@@ -131,7 +131,7 @@ def test_a_perfect_hierarchy_is_recovered_and_scores_one():
 
 
 def test_clone_and_parameters():
-    model = OrdinalClustering("adds4-al", 3, tie_seed=1, linkage_parameters={"a": 1})
+    model = OrdinalClustering(("adds4-al", {"lengths": True}), 3, tie_seed=1)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert set(model.get_params()) == {
@@ -139,8 +139,6 @@ def test_clone_and_parameters():
         "n_clusters",
         "similarity",
         "linkage",
-        "similarity_parameters",
-        "linkage_parameters",
         "n_leaves",
         "initial_clusters",
         "tie_seed",

@@ -30,7 +30,7 @@ def doors(folder, rows):
     (folder / "odd.csv").write_text(odd)
     (folder / "rows.json").write_text(json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows]))
     for suffix in ("csv", "tsv", "parquet", "npz"):
-        yield suffix, lambda path=folder / f"codes.{suffix}", **how: ordhc.io.read_triplets(path, **how)
+        yield suffix, lambda path=folder / f"codes.{suffix}", **how: ordhc.read_answers(path, **how)
     yield "answers", lambda **how: ordhc.read_answers(folder / "codes.csv", **how)
     # Every second triplet of an odd one out is (b, a, c).
     yield (
@@ -136,7 +136,7 @@ def test_what_is_refused(tmp_path):
             read(n_leaves=3, ids_from=101)
     words = tmp_path / "words.csv"
     words.write_text("anchor,near,far\na,b,c\n")
-    for read in (ordhc.io.read_triplets, ordhc.read_answers, lambda *a, **k: ordhc.scan(*a, **k).read()):
+    for read in (ordhc.read_answers, ordhc.read_answers, lambda *a, **k: ordhc.scan(*a, **k).read()):
         with pytest.raises(InputError, match="ids_from is for ids, but the leaves have names"):
             read(words, ids_from=1)
     with pytest.raises(InputError, match="ids_from is for ids, but the leaves have names"):
@@ -146,7 +146,7 @@ def test_what_is_refused(tmp_path):
 def test_bad_rows_do_not_make_leaves(tmp_path):
     (tmp_path / "bad.csv").write_text("anchor,near,far\n101,102,103\n101,101,555\n-1,102,103\n103,102,101\n")
     for read in (
-        lambda **how: ordhc.io.read_triplets(tmp_path / "bad.csv", **how),
+        lambda **how: ordhc.read_answers(tmp_path / "bad.csv", **how),
         lambda **how: ordhc.read_answers(tmp_path / "bad.csv", exclude={"anchor": "-1"}, **how),
         lambda **how: ordhc.scan(tmp_path / "bad.csv", **how).read(),
     ):
@@ -162,9 +162,7 @@ def test_bad_rows_do_not_make_leaves(tmp_path):
 
 def test_a_code_for_no_answer_is_told(tmp_path):
     for door, read in doors(tmp_path, [(0, 1, 2), (2, 3, 99), (1, 3, 0)]):
-        with pytest.warns(
-            OrdhcWarning, match="leaf 99 is far above all others, which end at 3: .*--missing 99"
-        ):
+        with pytest.warns(OrdhcWarning, match="leaf 99 is far above all others, which end at 3: .*--na 99"):
             assert read().n_leaves == 5, door
     for _, read in doors(tmp_path, [(0, 1, 2), (2, 3, 20_000_000), (1, 3, 0)]):
         with pytest.raises(InputError, match="leaf 20000000 is far above the 5 different ids"):
@@ -217,7 +215,7 @@ def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
         code, _, err = run(capsys, *known, "--items", tmp_path / "items.csv", "--param", "missing=none")
         assert (code, "warning" in err) == (0, False), err
         tree = ordhc.read_tree(tmp_path / "tree.nwk")
-        given = ordhc.io.read_triplets(tmp_path / "answers.csv", names=tmp_path / "items.csv")
+        given = ordhc.read_answers(tmp_path / "answers.csv", names=tmp_path / "items.csv")
         assert ordhc.metrics.satisfied(tree, given).agreed == 1
         assert ordhc.metrics.robinson_foulds(tree, truth) == 0
     (tmp_path / "plain.txt").write_text("a\nb\nc\nd\ne\n")
@@ -269,7 +267,7 @@ def test_the_command_line_reads_codes_alike(tmp_path, capsys):
         code, out, err = run(capsys, "score", tree, codes, "--metric", "satisfied", "--json")
         assert (code, json.loads(out)["score"]["agreed"]) == (0, 1.0), err
     (tmp_path / "names.txt").unlink()
-    for how in (["--ids-from", "101"], ["--ids-from", "101", "--columns", "0,1,2"]):
+    for how in (["--ids-from", "101"], ["--ids-from", "101", "--items", "0,1,2"]):
         code, _, err = run(capsys, "cluster", codes, "-o", tree, *how)
         assert (code, err, ordhc.read_tree(tree).n_leaves) == (0, "", 4)
     code, _, err = run(capsys, "cluster", str(tmp_path / "*.csv"), "-o", tree)

@@ -101,7 +101,7 @@ NPZ = {
 def test_npz_with_parts_that_do_not_fit(tmp_path, arrays, message, skip_bad):
     np.savez(tmp_path / "a.npz", rows=np.array([(0, 1, 2), (0, 0, 1)]), **arrays)
     with pytest.raises(InputError, match=message) as found:
-        ordhc.io.read_triplets(tmp_path / "a.npz", skip_bad=skip_bad)
+        ordhc.read_answers(tmp_path / "a.npz", skip_bad=skip_bad)
     assert "cannot be read as" not in str(found.value)
 
 
@@ -117,7 +117,7 @@ def test_rankings_of_too_few(text):
 def test_one_row_of_a_million_cells(mark):
     text = mark * 1_000_001 + "\n0,1,2\n"
     for read in (
-        ordhc.io.read_triplets,
+        ordhc.read_answers,
         ordhc.read_answers,
         lambda file: ordhc.read_answers(file, exclude=["ann"]),
     ):
@@ -130,7 +130,7 @@ def test_many_bad_rows_are_counted_not_listed(tmp_path):
     with pytest.raises(
         InputError, match="row 0: leaf 0 occurs twice .*; 2,000,000 of 2,000,000 rows are such"
     ):
-        ordhc.io.read_triplets(tmp_path / "a.npz")
+        ordhc.read_answers(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("seed", range(2))

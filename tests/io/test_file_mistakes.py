@@ -42,7 +42,7 @@ MISTAKES = {
     "Word": ("a.docx", zipped("word/document.xml"), {}, "a Word document"),
     "NEXUS": ("a.nex", "#NEXUS\nbegin trees;\n", {}, "a NEXUS file, not comparisons: its trees"),
     "a tree": ("a.nwk", "((a,b),c);", {}, "a Newick tree, not comparisons: two trees are compared by"),
-    "a tree in JSON": ("a.json", '{"merges": []}', {}, "looks like JSON"),
+    "a tree in JSON": ("a.json", '{"merges": []}', {}, "the columns are 'merges'"),
     "SciPy's Z": ("z.csv", "cluster_a,cluster_b,height,size\n0,1,1,2\n", {}, "a tree (SciPy's Z)"),
     "Parquet named csv": ("a.csv", parquet(anchor=[0], near=[1], far=[2]), {}, "a Parquet file, not comparisons: name it .parquet"),
     "csv named Parquet": ("a.parquet", GOOD, {}, "the Parquet file cannot be read"),
@@ -77,22 +77,22 @@ MISTAKES = {
     "a header in ids": ("a.csv", "ref,close,away\n0,1,2\n", {}, "may be a header or leaves"),
     "another header": ("a.csv", "anchor,closer,further\n0,1,2\n", {}, "looks like a header of other columns"),
     "odd one out": ("a.csv", "odd,near,far\n0,1,2\n", {}, "looks like a header of other columns"),
-    "a misspelt column": ("a.csv", GOOD, {"columns": ["anchor", "nera", "far"]}, "no column `nera`; the header has anchor, near, far"),
-    "positions in another order": ("a.csv", "far,near,anchor\n2,1,0\n", {"columns": [0, 1, 2]}, "column 0 is named `far`, and taken as `anchor`"),
-    "a position too far": ("a.csv", IDS, {"columns": [1, 2, 3]}, "there is no column 3; the row has 3, counted from 0"),
-    "a position twice": ("a.csv", IDS, {"columns": [1, 1, 2]}, "each can be taken only once"),
-    "two columns": ("a.csv", GOOD, {"columns": ["anchor", "near"]}, "3 are needed: anchor, near, far"),
+    "a misspelt column": ("a.csv", GOOD, {"items": ["anchor", "nera", "far"]}, "no column `nera`; the header has anchor, near, far"),
+    "positions in another order": ("a.csv", "far,near,anchor\n2,1,0\n", {"items": [0, 1, 2]}, "column 0 is named `far`, and taken as `anchor`"),
+    "a position too far": ("a.csv", IDS, {"items": [1, 2, 3]}, "there is no column 3; the row has 3, counted from 0"),
+    "a position twice": ("a.csv", IDS, {"items": [1, 1, 2]}, "each can be taken only once"),
+    "two columns": ("a.csv", GOOD, {"items": ["anchor", "near"]}, "3 are needed: anchor, near, far"),
     "a column twice": ("a.csv", "anchor,near,far,near\n0,1,2,3\n", {}, "two columns `near`, the 2nd and the 4th"),
     "two weights": ("a.csv", "anchor,near,far,weight,count\n0,1,2,1,2\n", {}, "both `weight` and `count` may be the weights"),
     "no such weights": ("a.csv", GOOD, {"weights": "w"}, "no column 'w'; there are anchor, near, far"),
-    "no such people": ("a.csv", GOOD, {"group": "participant"}, "no column 'participant'; there are"),
+    "no such people": ("a.csv", GOOD, {"person": "participant"}, "no column 'participant'; there are"),
     "no such answers": ("a.csv", GOOD, {"answer": "trial"}, "no column 'trial'; there are"),
     "a negative weight": ("a.csv", "anchor,near,far,n\n0,1,2,-1\n", {}, "a.csv:2: `-1` in column `n` is no weight"),
     "a missing weight": ("a.csv", "anchor,near,far,n\n0,1,2,\n", {}, "a.csv:2: `` in column `n` is no weight"),
     "quadruplets": ("a.csv", "0,1,2,3\n", {}, "rows i,j,k,l are quadruplets"),
     "quadruplets by name": ("a.csv", "i_name,j_name,k_name,l_name\na,b,c,d\n", {}, "are those of quadruplets"),
     "a wide table": ("a.csv", f"{WIDE}\n", {}, "(1260 in all)) has 1260 columns instead of 3"),
-    "a wide table by name": ("a.csv", f"{WIDE}\n", {"columns": ["a", "b", "c"]}, "(1260 in all)"),
+    "a wide table by name": ("a.csv", f"{WIDE}\n", {"items": ["a", "b", "c"]}, "(1260 in all)"),
     "an open quote": ("a.csv", 'anchor,near,far\n"cat,dog,car\n', {}, "a.csv:2: a quote is opened and never closed"),
     "a quote that closes early": ("a.csv", 'anchor,near,far\n"cat"x,dog,car\n', {}, "a.csv:2: a quote closes before its cell ends"),
     "a name over two lines": ("a.csv", 'anchor,near,far\n"c\nat",dog,car\n', {}, "a.csv:2: a quoted name runs over"),
@@ -102,7 +102,7 @@ MISTAKES = {
     "terminal codes": ("a.csv", "0,1,2\n0,\x1b[2J,2\n", {}, "is not a leaf id"),
     "shapes in npz": ("a.npz", npz(rows=np.zeros((2, 2), int)), {}, "a.npz: rows have shape (2, 2); 3 columns are needed"),
     "no rows in npz": ("a.npz", npz(a=[1], b=[2]), {}, "among a, b"),
-    "columns of npz by name": ("a.npz", npz(rows=[(0, 1, 2)]), {"group": "who"}, "has no columns by name"),
+    "columns of npz by name": ("a.npz", npz(rows=[(0, 1, 2)]), {"person": "who"}, "has no columns by name"),
     "objects in npy": ("a.npy", b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(128), {}, "holds Python objects"),
     "a folder": (".", None, {}, "is a folder, not a file"),
 }  # fmt: skip
@@ -115,7 +115,7 @@ def test_mistakes_with_comparisons(tmp_path, monkeypatch, what):
     if content is not None:
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError) as error:
-        ordhc.io.read_triplets(name, **options)
+        ordhc.read_answers(name, **options)
     message = str(error.value)
     assert part in message
     assert message.isprintable()
@@ -135,7 +135,7 @@ FINE = [
 @pytest.mark.parametrize("content", FINE)
 def test_what_is_no_mistake(tmp_path, content):
     (tmp_path / "a.csv").write_bytes(content.encode() if isinstance(content, str) else content)
-    found = ordhc.io.read_triplets(tmp_path / "a.csv")
+    found = ordhc.read_answers(tmp_path / "a.csv")
     named = [tuple(found.names[leaf] for leaf in row) for row in found]
     assert named == [("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")]
 
@@ -145,7 +145,7 @@ def test_missing_leaves_are_counted(tmp_path):
         "anchor,near,far\ncat,dog,car\nNA,dog,car\ncat,,car\ncat,-99,car\nbus,cat,NA\n" + "dog,cat,bus\n" * 5
     )
     with pytest.warns(SkippedRowsWarning) as told:
-        found = ordhc.io.read_triplets(io.StringIO(text), missing=["NA", "-99"])
+        found = ordhc.read_answers(io.StringIO(text), na=["NA", "-99"])
     assert len(found) == 6
     assert found.names == ("cat", "dog", "car", "bus")
     message = str(told[0].message)
@@ -153,26 +153,26 @@ def test_missing_leaves_are_counted(tmp_path):
     assert "lines 3, 4, 5, 6" in message
     assert told[0].message.rows == [(3, "NA"), (4, ""), (5, "-99"), (6, "NA")]
     with pytest.warns(OrdhcWarning, match="1 of 10 rows have a missing leaf"):
-        assert "NA" in ordhc.io.read_triplets(io.StringIO(text), missing=()).names
+        assert "NA" in ordhc.read_answers(io.StringIO(text), na=()).names
     names = ["NA", "cat", "dog", "car", "bus", "-99"]
     with pytest.warns(OrdhcWarning, match="1 blank"):
-        assert len(ordhc.io.read_triplets(io.StringIO(text), names=names)) == 9
+        assert len(ordhc.read_answers(io.StringIO(text), names=names)) == 9
 
 
 def test_bad_rows_are_passed_over_and_listed(tmp_path):
     rows = ["0,1,2", "3,3,1", "0,1", "0,x,2", "2,1,0", "-1,0,1", "4,1,1", "1,3,4"]
     with pytest.warns(SkippedRowsWarning) as told:
-        found = ordhc.io.read_triplets(io.StringIO("\n".join(rows)), skip_bad=True)
+        found = ordhc.read_answers(io.StringIO("\n".join(rows)), skip_bad=True)
     assert list(found) == [(0, 1, 2), (2, 1, 0), (1, 3, 4)]
     assert [line for line, _ in told[0].message.rows] == [3, 4, 2, 6, 7]
     assert "5 of 8 rows are bad and passed over: line 2: leaf 3 occurs twice" in str(told[0].message)
     np.save(tmp_path / "a.npy", [(0, 1, 2), (1, 1, 2), (0, 2, 1)])
     with pytest.warns(SkippedRowsWarning, match="row 1: leaf 1 occurs twice"):
-        assert len(ordhc.io.read_triplets(tmp_path / "a.npy", skip_bad=True)) == 2
+        assert len(ordhc.read_answers(tmp_path / "a.npy", skip_bad=True)) == 2
     with pytest.raises(InputError, match="all 2 rows are bad"):
-        ordhc.io.read_triplets(io.StringIO("0,0,1\n1,1,2\n"), skip_bad=True)
+        ordhc.read_answers(io.StringIO("0,0,1\n1,1,2\n"), skip_bad=True)
     with pytest.warns(SkippedRowsWarning, match="the pairs are the same"):
-        ordhc.io.read_quadruplets(io.StringIO("0,1,1,0\n0,1,2,3\n"), skip_bad=True)
+        ordhc.read_answers(io.StringIO("0,1,1,0\n0,1,2,3\n"), "pairs", skip_bad=True)
 
 
 def test_answers_of_other_kinds_are_read_by_name():
@@ -232,14 +232,14 @@ def test_memory_that_ends_is_an_error(row):
     # Rows need four times the text, different names more.
     code = (
         "import io, resource, ordhc\n"
-        "ordhc.io.read_triplets(io.BytesIO(b'0,1,2'), header=False)\n"
+        "ordhc.read_answers(io.BytesIO(b'0,1,2'), header=False)\n"
         f"row = {row}\n"
         "data = row * 5_000_000 if b'%' not in row else b''.join(row % at for at in range(3_000_000))\n"
         "pages = int(open('/proc/self/statm').read().split()[0])\n"
         "most = pages * resource.getpagesize() + 2 * len(data) + (60 << 20)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
         "try:\n"
-        "    ordhc.io.read_triplets(io.BytesIO(data), header=False)\n"
+        "    ordhc.read_answers(io.BytesIO(data), header=False)\n"
         "except MemoryError as error:\n"
         "    print('refused', error)\n"
     )
@@ -252,16 +252,16 @@ def test_a_small_file_that_unpacks_to_a_large_one(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(b"0,1,2\n" * 100_000, mtime=0))
     monkeypatch.setenv("ORDHC_MAX_UNPACKED", "500K")
     with pytest.raises(InputError, match=r"unpacks to more than 512,000 bytes.*set ORDHC_MAX_UNPACKED"):
-        ordhc.io.read_triplets(path)
+        ordhc.read_answers(path)
     np.savez_compressed(tmp_path / "a.npz", rows=np.zeros((10**5, 3), dtype=np.int64))
     with pytest.raises(InputError, match="unpacks to more than"):
-        ordhc.io.read_triplets(tmp_path / "a.npz")
+        ordhc.read_answers(tmp_path / "a.npz")
     monkeypatch.setenv("ORDHC_MAX_UNPACKED", "1M")
-    assert len(ordhc.io.read_triplets(path)) == 100_000
+    assert len(ordhc.read_answers(path)) == 100_000
     monkeypatch.setenv("ORDHC_MAX_UNPACKED", "much")
     with pytest.raises(InputError, match="ORDHC_MAX_UNPACKED is MUCH"):
-        ordhc.io.read_triplets(path)
+        ordhc.read_answers(path)
     # A file of several parts is read to its end.
     path.write_bytes(gzip.compress(b"0,1,2\n", mtime=0) + gzip.compress(b"1,0,2\n"))
     monkeypatch.delenv("ORDHC_MAX_UNPACKED")
-    assert len(ordhc.io.read_triplets(path)) == 2
+    assert len(ordhc.read_answers(path)) == 2

@@ -2,6 +2,7 @@
 # ruff: noqa: E501
 
 import io
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def comparisons(draw):
 
 
 def read_back(data, path):
-    read = ordhc.io.read_triplets if isinstance(data, Triplets) else ordhc.io.read_quadruplets
+    read = partial(ordhc.read_answers, kind="triplet" if isinstance(data, Triplets) else "pairs")
     options = {"n_leaves": data.n_leaves} if data.names is None else {"names": data.names}
     return read(path, **({} if str(path).endswith("npz") else options))
 
@@ -63,7 +64,7 @@ def test_what_is_written_is_read(tmp_path_factory, name, data):
 def test_names_are_found_without_a_list(tmp_path_factory, name, names):
     path = tmp_path_factory.mktemp("files") / name
     ordhc.write_comparisons(Triplets([(2, 0, 1), (1, 2, 0)], names=names), path)
-    found = ordhc.io.read_triplets(path)
+    found = ordhc.read_answers(path)
     assert found.names == (names[2], names[0], names[1])
     assert found.rows.tolist() == [[0, 1, 2], [2, 0, 1]]
 
@@ -75,10 +76,10 @@ def test_formats_into_one_another(tmp_path):
     path = tmp_path / "start.npz"
     ordhc.write_comparisons(data, path)
     for name in ["a.csv", "b.parquet", "c.tsv.gz", "d.npz", "e.csv"]:
-        found = ordhc.io.read_triplets(path, names=data.names)
+        found = ordhc.read_answers(path, names=data.names)
         path = tmp_path / name
         ordhc.write_comparisons(found, path)
-    assert ordhc.io.read_triplets(path, names=data.names) == data
+    assert ordhc.read_answers(path, names=data.names) == data
 
 
 def test_what_cannot_be_written_is_refused(tmp_path):
@@ -102,13 +103,13 @@ def test_people_by_any_of_their_names(tmp_path, column):
     table = pyarrow.table({"anchor": ["c", "c"], "near": ["a", "b"], "far": ["b", "a"], column: ["ann", "bob"], "Answer": [4, 4]})  # fmt: skip
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     for source in (io.StringIO(text), tmp_path / "t.parquet"):
-        found = ordhc.io.read_triplets(source)
+        found = ordhc.read_answers(source)
         assert found.group_names == ("ann", "bob")
         assert (found.groups.tolist(), found.answers.tolist()) == ([0, 1], [4, 4])
-    found = ordhc.io.read_triplets(io.StringIO(text), group="rt")
+    found = ordhc.read_answers(io.StringIO(text), person="rt")
     assert (found.groups.tolist(), found.group_names) == ([1, 2], None)
     with pytest.raises(InputError, match="no column 'x'; there are"):
-        ordhc.io.read_triplets(io.StringIO(text), group="x")
+        ordhc.read_answers(io.StringIO(text), person="x")
 
 
 def test_weights_whatever_their_case(tmp_path):
@@ -120,7 +121,7 @@ def test_weights_whatever_their_case(tmp_path):
         pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
         text = io.StringIO(f"Anchor,NEAR,far,{column}\n0,1,2,3\n")
         for source in (tmp_path / "t.parquet", text):
-            assert ordhc.io.read_triplets(source).weights.tolist() == [3]
+            assert ordhc.read_answers(source).weights.tolist() == [3]
 
 
 def naive_csv(text):
@@ -147,5 +148,5 @@ def test_text_is_read_as_by_a_naive_reader(rows, order):
     writer = csv.DictWriter(text, order)
     writer.writeheader()
     writer.writerows(dict(zip(("anchor", "near", "far"), row, strict=True)) for row in rows)
-    found = ordhc.io.read_triplets(io.StringIO(text.getvalue()))
+    found = ordhc.read_answers(io.StringIO(text.getvalue()))
     assert [tuple(np.array(found.names)[row]) for row in found.rows] == naive_csv(text.getvalue())

@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.npz"]
 
 
 def read(text, **options):
-    return ordhc.io.read_triplets(io.StringIO(text), **options)
+    return ordhc.read_answers(io.StringIO(text), **options)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -28,7 +29,9 @@ def read(text, **options):
 @pytest.mark.parametrize("width", [3, 4])
 def test_comparisons_come_back(tmp_path, name, names, weights, width):
     kind, read = (
-        (Triplets, ordhc.io.read_triplets) if width == 3 else (Quadruplets, ordhc.io.read_quadruplets)
+        (Triplets, ordhc.read_answers)
+        if width == 3
+        else (Quadruplets, partial(ordhc.read_answers, kind="pairs"))
     )
     data = kind([[0, 1, 2, 3][:width], [5, 4, 0, 2][:width], [1, 2, 3, 4][:width]], 6, names, weights)
     ordhc.write_comparisons(data, tmp_path / name)
@@ -39,7 +42,7 @@ def test_comparisons_come_back(tmp_path, name, names, weights, width):
 def test_npy_holds_rows_only(tmp_path):
     t = Triplets([(0, 1, 2)])
     ordhc.write_comparisons(t, tmp_path / "t.npy")
-    assert ordhc.io.read_triplets(tmp_path / "t.npy") == t
+    assert ordhc.read_answers(tmp_path / "t.npy") == t
     with pytest.raises(InputError, match="neither weights nor names"):
         ordhc.write_comparisons(Triplets([(0, 1, 2)], weights=[1]), tmp_path / "u.npy")
     assert not (tmp_path / "u.npy").exists()
@@ -58,11 +61,11 @@ def test_columns_are_found():
     assert list(read("winner,loser,head,rt\n1,2,0,9\n")) == [(0, 1, 2)]
     assert read("anchor,near,far,count\n0,1,2,3\n").weights.tolist() == [3]
     assert read("w,anchor,near,far\n7,0,1,2\n", weights="w").weights.tolist() == [7]
-    assert list(read("p,q,r\n1,2,0\n", columns=["r", "p", "q"])) == [(0, 1, 2)]
-    assert list(read("9,1,2,0\n", columns=[3, 1, 2])) == [(0, 1, 2)]
+    assert list(read("p,q,r\n1,2,0\n", items=["r", "p", "q"])) == [(0, 1, 2)]
+    assert list(read("9,1,2,0\n", items=[3, 1, 2])) == [(0, 1, 2)]
     assert read("\ufeffAnchor,Near,Far\ncat,dog,car\n").names == ("cat", "dog", "car")
     assert list(read("cat,dog,car\n", names=["car", "cat", "dog"], header=False)) == [(1, 2, 0)]
-    assert list(ordhc.io.read_quadruplets(io.BytesIO(b"i,j,k,l\n0,1,2,3\n"))) == [(0, 1, 2, 3)]
+    assert list(ordhc.read_answers(io.BytesIO(b"i,j,k,l\n0,1,2,3\n"), "pairs")) == [(0, 1, 2, 3)]
 
 
 BAD = [
@@ -89,7 +92,7 @@ def test_bad_text_names_the_line(tmp_path, text, part):
     path = tmp_path / "answers.csv"
     path.write_text(text)
     with pytest.raises(InputError) as error:
-        ordhc.io.read_triplets(path)
+        ordhc.read_answers(path)
     message = str(error.value)
     assert message.startswith(str(path))
     assert part in message
@@ -99,14 +102,14 @@ def test_ids_and_names_are_checked_where_they_stand(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("anchor,near,far\n0,1,2\n0,7,2\n")
     with pytest.raises(InputError, match="a.csv:3: leaf 7 is outside"):
-        ordhc.io.read_triplets(path, n_leaves=5)
+        ordhc.read_answers(path, n_leaves=5)
     path.write_text("anchor,near,far\ncat,dog,car\ncat,dgo,car\n")
     with pytest.raises(InputError, match="a.csv:3: the name 'dgo' is unknown; nearest: 'dog'"):
-        ordhc.io.read_triplets(path, names=["cat", "dog", "car"])
-    with pytest.raises(InputError, match="columns are"):
-        ordhc.io.read_triplets(path, columns=["anchor"])
+        ordhc.read_answers(path, names=["cat", "dog", "car"])
+    with pytest.raises(InputError, match="items are"):
+        ordhc.read_answers(path, items=["anchor"])
     with pytest.raises(InputError, match="a.csv:1: there is no column `x`"):
-        ordhc.io.read_triplets(path, columns=["anchor", "near", "x"])
+        ordhc.read_answers(path, items=["anchor", "near", "x"])
 
 
 def test_damaged_files_are_refused(tmp_path):
@@ -116,33 +119,33 @@ def test_damaged_files_are_refused(tmp_path):
         ordhc.write_comparisons(t, path)
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         with pytest.raises(InputError, match=name):
-            ordhc.io.read_triplets(path)
+            ordhc.read_answers(path)
         path.write_bytes(b"nonsense")
         with pytest.raises(InputError, match=name):
-            ordhc.io.read_triplets(path)
+            ordhc.read_answers(path)
     np.save(tmp_path / "t.npy", t.rows)
     whole = (tmp_path / "t.npy").read_bytes()
     (tmp_path / "t.npy").write_bytes(whole[:-20])
     with pytest.raises(InputError, match="t.npy: the file is cut"):
-        ordhc.io.read_triplets(tmp_path / "t.npy")
+        ordhc.read_answers(tmp_path / "t.npy")
     np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="o.npy"):
-        ordhc.io.read_triplets(tmp_path / "o.npy")
+        ordhc.read_answers(tmp_path / "o.npy")
     (tmp_path / "b.csv").write_bytes(b"0,1,2\n\xff,1,2\n")
     with pytest.raises(InputError, match=r"b.csv:2: not UTF-8 text \(byte 0xff at offset 6\)"):
-        ordhc.io.read_triplets(tmp_path / "b.csv")
+        ordhc.read_answers(tmp_path / "b.csv")
     with pytest.raises(InputError, match="is a folder"):
-        ordhc.io.read_triplets(tmp_path)
+        ordhc.read_answers(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such file"):
-        ordhc.io.read_triplets(tmp_path / "missing.csv")
+        ordhc.read_answers(tmp_path / "missing.csv")
 
 
 def test_arrays_as_cblearn_keeps_them(tmp_path):
     np.savez(tmp_path / "a.npz", data=[(0, 1, 2), (0, 1, 2)], target=[1, -1])
-    assert list(ordhc.io.read_triplets(tmp_path / "a.npz")) == [(0, 1, 2), (0, 2, 1)]
+    assert list(ordhc.read_answers(tmp_path / "a.npz")) == [(0, 1, 2), (0, 2, 1)]
     np.savez(tmp_path / "b.npz", something=[1])
     with pytest.raises(InputError, match="among something"):
-        ordhc.io.read_triplets(tmp_path / "b.npz")
+        ordhc.read_answers(tmp_path / "b.npz")
 
 
 def test_a_missing_extra_says_what_to_install(tmp_path, monkeypatch):
@@ -150,7 +153,7 @@ def test_a_missing_extra_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtraError, match=r'pip install "ordhc\[parquet\]"'):
-        ordhc.io.read_triplets(tmp_path / "t.parquet")
+        ordhc.read_answers(tmp_path / "t.parquet")
 
 
 def test_names_from_files(tmp_path):
@@ -211,7 +214,7 @@ def test_bad_trees_name_the_line(tmp_path):
 
 def test_gzip_is_seen_by_its_content(tmp_path):
     (tmp_path / "t.csv").write_bytes(gzip.compress(b"0,1,2\n"))
-    assert list(ordhc.io.read_triplets(tmp_path / "t.csv")) == [(0, 1, 2)]
+    assert list(ordhc.read_answers(tmp_path / "t.csv")) == [(0, 1, 2)]
 
 
 def test_writing_fails_whole(tmp_path):

@@ -21,7 +21,7 @@ import resource, sys, warnings
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 warnings.simplefilter("ignore")
 import ordhc
-readers = dict(whole=ordhc.io.read_triplets, scan=lambda path: ordhc.scan(path).read(),
+readers = dict(whole=ordhc.read_answers, scan=lambda path: ordhc.scan(path).read(),
                table=lambda path: ordhc.read_answers(path, exclude=dict(near="none")))
 try:
     print(readers[sys.argv[2]](sys.argv[1]).n_leaves)
@@ -77,7 +77,7 @@ def test_coded_text_is_read_as_text(tmp_path, store_schema):
         table = table.set_column(at, name, table[name].dictionary_encode())
     parquet.write_table(table, coded, row_group_size=50, store_schema=store_schema)
     readers = {
-        "whole": ordhc.io.read_triplets,
+        "whole": ordhc.read_answers,
         "scan": lambda path: ordhc.scan(path).read(),
         "table": lambda path: ordhc.read_answers(path, exclude={"person": "cat"}),
     }

@@ -88,7 +88,7 @@ def test_a_bit_of_the_footer_turned(kind, tmp_path):
             bad[place] ^= 1 << bit
             stream = io.BytesIO(bytes(bad))
             stream.name = "answers.parquet"
-            found = outcome(lambda stream=stream: len(ordhc.io.read_triplets(stream)))
+            found = outcome(lambda stream=stream: len(ordhc.read_answers(stream)))
             results, errors = results + (found is not None), errors + (found is None)
             if bit in (0, 5):
                 path.write_bytes(bad)

@@ -70,7 +70,7 @@ def test_the_same_as_cell_by_cell(tmp_path_factory, data):
     groups = data.draw(st.integers(1, len(rows)))
     parquet.write_table(pyarrow.table(parts), path, row_group_size=groups, store_schema=store_schema, **how)
     names, expected, people, who, lost = naive(rows, persons)
-    for read in (ordhc.io.read_triplets, lambda path: ordhc.scan(path).read()):
+    for read in (ordhc.read_answers, lambda path: ordhc.scan(path).read()):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             found = read(path)
@@ -96,7 +96,7 @@ def test_dictionaries_differ_between_row_groups(tmp_path):
             writer.write_table(
                 pyarrow.table([column([cell], KINDS[3], []) for cell in row], LEAVES).cast(schema)
             )
-    for read in (ordhc.io.read_triplets, lambda path: ordhc.scan(path).read()):
+    for read in (ordhc.read_answers, lambda path: ordhc.scan(path).read()):
         found = read(path)
         assert found.names == ("cat", "dog", "cow", "bee", "ant")
         assert [tuple(found.names[leaf] for leaf in row) for row in found] == parts
@@ -107,7 +107,7 @@ def test_errors_name_the_row(tmp_path):
     path = tmp_path / "answers.parquet"
     table = {"anchor": ["a", None, "b"], "near": ["b", "a", "b"], "far": ["c", "c", "c"]}
     parquet.write_table(pyarrow.table(table), path, row_group_size=2)
-    for read in (ordhc.io.read_triplets, lambda path, **how: ordhc.scan(path, **how).read()):
+    for read in (ordhc.read_answers, lambda path, **how: ordhc.scan(path, **how).read()):
         with pytest.raises(InputError, match="leaf 'b' occurs twice") as refused:
             read(path)
         assert refused.value.row == 2
@@ -115,7 +115,7 @@ def test_errors_name_the_row(tmp_path):
             read(path, names=["a", "b"])
         assert refused.value.row == 0
     parquet.write_table(pyarrow.table({**table, "far": [None, 7, 8]}), path)
-    for read in (ordhc.io.read_triplets, lambda path: ordhc.scan(path).read()):
+    for read in (ordhc.read_answers, lambda path: ordhc.scan(path).read()):
         with pytest.raises(InputError, match="far is 8, the first cell is 'b': give ids or names") as refused:
             read(path)
         assert refused.value.row == 2

@@ -245,14 +245,14 @@ def test_excluding_what_is_not_there_is_told():
 def test_both_parsers_find_the_same_delimiter(delimiter):
     rows = ["anchor,near,far,rt", "cat,dog,car,812.5", 'dog,"cat",car,90', "car,dog,cat,1"]
     text = "\n".join(row.replace(",", delimiter) for row in rows)
-    whole = ordhc.io.read_triplets(io.StringIO(text))
+    whole = ordhc.read_answers(io.StringIO(text))
     with pytest.warns(OrdhcWarning, match="no row has"):
         assert read_answers(io.StringIO(text), exclude={"rt": "0"}) == whole
 
 
 def test_a_first_row_that_may_be_leaves_is_no_header():
     text = "cat dog cow {}\npig cow cat {}\n"
-    for read, args in [(read_answers, ("odd-one-out", [0, 1, 2], 3)), (ordhc.io.read_triplets, ([0, 1, 2],))]:
+    for read, args in [(read_answers, ("odd-one-out", [0, 1, 2], 3)), (read_answers, ("triplet", [0, 1, 2]))]:
         rows = text.format("dog", "pig")
         with pytest.raises(InputError, match=r"the stream:1: the first row \(.*\) may be a header or leaves"):
             read(io.StringIO(rows), *args)
@@ -260,3 +260,28 @@ def test_a_first_row_that_may_be_leaves_is_no_header():
         assert read(io.StringIO("i1 i2 i3 said\n" + rows), *args) == read(
             io.StringIO(rows), *args, header=False
         )
+
+
+def test_options_that_there_are_not_are_errors_of_the_call():
+    for call in (read_answers, ordhc.scan, Triplets.from_frame):
+        with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'persn'.*person"):
+            call("a.csv", persn="who")
+    with pytest.raises(TypeError, match=r"from_frame\(\) got an unexpected keyword argument 'delimiter'"):
+        Triplets.from_frame({"a": [1]}, delimiter=",")
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".TSV", ".tsv.gz"])
+def test_a_name_that_ends_in_tsv_means_tabs(tmp_path, ending):
+    import gzip
+
+    text = "anchor\tnear\tfar\nred, blue\tgreen, grey\tpink, rose\n"
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    expected = ("red, blue", "green, grey", "pink, rose")
+    assert read_answers(path).names == expected
+    assert ordhc.scan(path).names == expected
+    assert ordhc.io.read_column(path, "near").tolist() == ["green, grey"]
+    assert ordhc.io.read_names(path, "near") == ("green, grey",)
+    comma = tmp_path / "b.tsv"
+    comma.write_text("anchor,near,far\na,b,c\n")
+    assert read_answers(comma, delimiter=",").names == ("a", "b", "c")

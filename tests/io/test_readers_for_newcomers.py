@@ -17,7 +17,7 @@ def test_other_encodings_say_a_way_out(tmp_path, encoding):
     path = tmp_path / "a.csv"
     path.write_bytes("anchor,near,far\nKäse,Brot,Öl\n".encode(encoding))
     for read in (
-        ordhc.io.read_triplets,
+        ordhc.read_answers,
         lambda file: ordhc.read_answers(file, exclude=["x"]),
         ordhc.io.read_names,
     ):
@@ -59,8 +59,8 @@ def test_columns_of_people(tmp_path, column):
     with pytest.warns(OrdhcWarning, match="no row has 'R_9'"):
         excluded = ordhc.read_answers(tmp_path / "a.csv", exclude=["R_9"])
     for found in (
-        ordhc.io.read_triplets(tmp_path / "a.csv"),
-        ordhc.io.read_triplets(tmp_path / "a.parquet"),
+        ordhc.read_answers(tmp_path / "a.csv"),
+        ordhc.read_answers(tmp_path / "a.parquet"),
         excluded,
         ordhc.scan(tmp_path / "a.csv").read(),
         ordhc.scan(tmp_path / "a.parquet").read(),
@@ -73,7 +73,7 @@ def test_columns_of_people(tmp_path, column):
     (tmp_path / "a.csv").write_text(text)
     frame = pandas.read_csv(io.StringIO(text))
     for found in (
-        ordhc.io.read_triplets(tmp_path / "a.csv"),
+        ordhc.read_answers(tmp_path / "a.csv"),
         ordhc.Triplets.from_frame(frame),
         ordhc.Triplets(frame),
     ):

@@ -58,11 +58,13 @@ def salvaged(progress):
 CALLS = {
     "cluster": lambda p: ordhc.cluster(T, progress=p),
     "cluster 3-al": lambda p: ordhc.cluster(T, method="3-al", progress=p),
-    "cluster refined": lambda p: ordhc.cluster(T, refine=True, progress=p),
+    "cluster refined": lambda p: ordhc.cluster(T, method="adds3-al+spr", progress=p),
     "cluster consistency": lambda p: ordhc.cluster(T, method="consistency", progress=p),
-    "cluster of pairs": lambda p: ordhc.cluster(Q, refine=True, progress=p),
+    "cluster of pairs": lambda p: ordhc.cluster(Q, method="adds4-al+spr", progress=p),
     "cluster of vectors": lambda p: ordhc.cluster(X, method="cosine-al", progress=p),
-    "cluster of components": lambda p: ordhc.cluster(X, similarity="pca-dot", memory="matrix", progress=p),
+    "cluster of components": lambda p: ordhc.cluster(
+        ordhc.Vectors(X, storage="matrix"), similarity="pca-dot", progress=p
+    ),
     "similarity of components": lambda p: ordhc.similarity(
         X, "pca-cosine", n_components=2, layout="condensed", progress=p
     ),
@@ -76,7 +78,7 @@ CALLS = {
     "refine satisfied": lambda p: ordhc.refine(TREE, T, "satisfied", progress=p),
     "bootstrap": lambda p: ordhc.bootstrap(T, n_resamples=5, progress=p),
     "bootstrap one by one": lambda p: ordhc.bootstrap(T, method="mulk3-al", n_resamples=5, progress=p),
-    "bootstrap refined": lambda p: ordhc.bootstrap(T, refine=True, n_resamples=2, progress=p),
+    "bootstrap refined": lambda p: ordhc.bootstrap(T, "adds3-al+spr", n_resamples=2, progress=p),
     "select": lambda p: ordhc.select(T, ["adds3-al", "adds3-al+spr"], folds=2, progress=p),
     "learn": lambda p: ordhc.learn(ordhc.oracles.from_tree(TREE), 32, progress=p),
     "pca": lambda p: ordhc.similarities.pca(X, 2, progress=p),
@@ -94,10 +96,10 @@ CALLS = {
     "from_newick": lambda p: Dendrogram.from_newick(TREE.to_newick(), progress=p),
     "as_dendrogram": lambda p: ordhc.as_dendrogram(TREE.to_linkage_matrix(), progress=p),
     "as_dendrogram of text": lambda p: ordhc.as_dendrogram(TREE.to_newick(), progress=p),
-    "read_triplets csv": lambda p: ordhc.io.read_triplets("t.csv", progress=p),
-    "read_triplets npz": lambda p: ordhc.io.read_triplets("t.npz", progress=p),
-    "read_triplets npy": lambda p: ordhc.io.read_triplets("t.npy", progress=p),
-    "read_quadruplets": lambda p: ordhc.io.read_quadruplets("q.csv", progress=p),
+    "read_answers csv": lambda p: ordhc.read_answers("t.csv", progress=p),
+    "read_answers npz": lambda p: ordhc.read_answers("t.npz", progress=p),
+    "read_answers npy": lambda p: ordhc.read_answers("t.npy", progress=p),
+    "read_answers of pairs": lambda p: ordhc.read_answers("q.csv", "pairs", progress=p),
     "read_answers": lambda p: read_answers("odd.csv", "odd-one-out", progress=p),
     "write_comparisons csv": lambda p: ordhc.write_comparisons(T, "new.csv.gz", progress=p),
     "write_comparisons npz": lambda p: ordhc.write_comparisons(T, "new.npz", progress=p),
@@ -125,9 +127,8 @@ def many():
     return ordhc.datasets.planted(400_000, levels=3, leaves_per_cluster=220, seed=1)[0]
 
 
-@pytest.mark.parametrize("settings", [{"refine": True}, {"method": "adds3-al+spr"}])
-def test_progress_moves_while_subtrees_do(many, settings):
-    told = told_by(lambda p: ordhc.cluster(many, progress=p, **settings))
+def test_progress_moves_while_subtrees_do(many):
+    told = told_by(lambda p: ordhc.cluster(many, "adds3-al+spr", progress=p))
     assert len({share for share in told if 0.2 < share < 1}) >= 5
 
 
@@ -159,7 +160,7 @@ def test_the_bar_of_the_command_line_moves_while_subtrees_do(many, tmp_path, mon
     monkeypatch.setattr(import_module("ordhc.cli.cluster"), "progress_bar", recording)
     ordhc.write_comparisons(many, tmp_path / "t.npz")
     with pytest.raises(SystemExit) as stop:
-        main(["cluster", str(tmp_path / "t.npz"), "--refine", "dasgupta", "-o", str(tmp_path / "t.nwk")])
+        main(["cluster", str(tmp_path / "t.npz"), "--method", "adds3-al+spr", "-o", str(tmp_path / "t.nwk")])
     assert stop.value.code == 0
     assert told["reading"][-1] == told["clustering"][-1] == 1
     assert len({share for share in told["clustering"] if 0.2 < share < 1}) >= 5

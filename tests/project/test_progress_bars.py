@@ -25,7 +25,7 @@ T, LABELS = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=8, seed=1)
 TREE = ordhc.cluster(T, method="adds3-al+spr")
 
 #: They hand it on to what shows it.
-HANDED_ON = {"read_answers", "read_triplets", "read_quadruplets", "fit", "fit_predict", "linkage"}
+HANDED_ON = {"read_answers", "fit", "fit_predict", "linkage"}
 
 
 def functions():
@@ -99,7 +99,7 @@ def bars(monkeypatch):
 
 def test_there_is_one_bar_whatever_is_called_within(bars):
     for work, what in (
-        (lambda p: ordhc.cluster(T, refine=True, progress=p), "clustering"),
+        (lambda p: ordhc.cluster(T, method="adds3-al+spr", progress=p), "clustering"),
         (lambda p: ordhc.bootstrap(T, n_resamples=2, progress=p), "resampling"),
         (lambda p: ordhc.score(TREE, T, "satisfied", progress=p), "scoring"),
         (lambda p: ordhc.learn(ordhc.oracles.from_tree(TREE), progress=p), "asking"),
@@ -128,7 +128,7 @@ def test_a_coroutine_shows_its_progress(bars):
 def test_progress_is_true_false_none_or_callable(odd):
     for work in (
         lambda: ordhc.cluster(T, progress=odd),
-        lambda: ordhc.io.read_triplets("nowhere.csv", progress=odd),
+        lambda: ordhc.read_answers("nowhere.csv", progress=odd),
         lambda: ordhc.OrdinalClustering().fit(T.rows, progress=odd),
     ):
         with pytest.raises(InputError, match="is neither True, False nor what can be called"):

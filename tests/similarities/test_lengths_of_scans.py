@@ -43,7 +43,7 @@ def answers(width, n, m, kind, seed=0, sd=1.5):
     return changed(data, weights=weights)
 
 
-def files(folder, data, cuts, people=None):
+def files(folder, data, cuts, people=None, **means):
     """A scan of files of the answers, cut at some rows."""
     folder.mkdir()
     columns = ["anchor", "near", "far"] if data.rows.shape[1] == 3 else list("ijkl")
@@ -56,7 +56,9 @@ def files(folder, data, cuts, people=None):
             cells += [repr(float(weights[row]))] * (data.weights is not None)
             lines.append(",".join(cells + ([people[row]] if people is not None else [])))
         (folder / f"{at:03}.csv").write_text("\n".join(lines) + "\n")
-    return ordhc.scan(folder, quadruplets=data.rows.shape[1] == 4, n_leaves=data.n_leaves)
+    return ordhc.scan(
+        folder, "pairs" if data.rows.shape[1] == 4 else "triplet", n_leaves=data.n_leaves, **means
+    )
 
 
 def same_tree(scan, data, **options):
@@ -141,17 +143,17 @@ MADE = {
 @pytest.mark.parametrize("width", [3, 4])
 def test_whoever_counts(tmp_path, width, made, kind):
     data = answers(width, 20, 3000, kind)
-    scan = files(tmp_path / "some", data, [1, 900, 901, 2000])
     spill = tmp_path / "spill"
     spill.mkdir()
     told = []
     with MADE[made]() as executor:
-        by = {"executor": executor, "spill": spill}
-        same_similarity(scan, data, f"adds{width}", **by)
+        cuts = [1, 900, 901, 2000]
+        scan = files(tmp_path / "some", data, cuts, executor=executor, spill=spill)
+        same_similarity(scan, data, f"adds{width}")
         method = f"adds{width}-al"
-        tree = same_tree(scan, data, method=method, lengths=True, by={**by, "progress": told.append})
+        tree = same_tree(scan, data, method=method, lengths=True, by={"progress": told.append})
         if kind != "fractions":
-            same_tree(scan, data, method=f"{method}+lengths+spr", by=by)
+            same_tree(scan, data, method=f"{method}+lengths+spr")
     assert tree.settings["similarity_parameters"]["lengths"] is True
     assert told == sorted(told)
     assert told[-1] == 1
@@ -166,7 +168,7 @@ def test_workers_count_whole_weights_only(tmp_path, monkeypatch):
         data = answers(3, 10, 500, kind)
         counted.clear()
         with Backwards() as executor:
-            ordhc.similarity(files(tmp_path / kind, data, [100]), lengths=True, executor=executor)
+            ordhc.similarity(files(tmp_path / kind, data, [100], executor=executor), lengths=True)
         assert bool(counted) == expected
 
 
@@ -186,10 +188,9 @@ def test_more_pairs_than_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(spilled, "PER_WEIGHTED_ROW", 160_000)
     for kind in ("whole", "fractions"):
         data = answers(3, 100, 5000, kind)
-        scan = files(tmp_path / kind, data, [1234])
         spill = tmp_path / f"spill {kind}"
         spill.mkdir()
-        same_similarity(scan, data, "adds3", memory="16MB", spill=spill)
+        same_similarity(files(tmp_path / kind, data, [1234], memory="16MB", spill=spill), data, "adds3")
         assert list(spill.iterdir()) == []
 
 

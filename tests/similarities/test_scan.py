@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.io import blocks
+from ordhc.plugins import registry
 from ordhc.similarities import blockwise, streamed
 from support.random_data import random_comparisons
 
@@ -113,21 +114,22 @@ def test_as_everything_at_once(tmp_path, monkeypatch, ending, named, weighted, q
         )
     kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
     whole = write(tmp_path / "all.csv", rows, columns, weights=weights, persons=persons)
-    twin = (ordhc.io.read_quadruplets if quadruplets else ordhc.io.read_triplets)(whole)
+    asked = "pairs" if quadruplets else "triplet"
+    twin = ordhc.read_answers(whole, asked)
     whole.unlink()
     assert isinstance(twin, kind)
-    scan = ordhc.scan(tmp_path, quadruplets=quadruplets)
+    scan = ordhc.scan(tmp_path, "pairs" if quadruplets else "triplet")
     assert len(list(scan)) > 10
     same(scan, twin)
-    tree = same_tree(scan, twin, refine=False)
+    tree = same_tree(scan, twin, method=f"adds{twin.rows.shape[1]}-al")
     for linkage in ("single", "complete", "ward", "weighted"):
         same_tree(scan, twin, linkage=linkage)
-    same_tree(scan, twin, initial_clusters=np.arange(13) // 2, refine=False)
+    same_tree(scan, twin, method="adds4-al", initial_clusters=np.arange(13) // 2)
     if weighted != "fractions":
         # With fractions in memory rows are sorted by what they say first, which rounds sums otherwise.
         same_tree(scan, twin)
-        same_tree(scan, twin, tie_seed=3, refine=False)
-        same_tree(scan, twin, method="adds4-al", refine="revenue")
+        same_tree(scan, twin, method="adds4-al", tie_seed=3)
+        same_tree(scan, twin, method="adds4-al+spr")
     for metric in (None, "satisfied"):
         assert ordhc.score(tree, scan, metric) == ordhc.score(tree, twin, metric)
     metric = ordhc.metrics.quadruplet_revenue
@@ -153,7 +155,7 @@ def people(tmp_path, *, named=True, weights=None, quadruplets=False, parts=3, n=
             persons=persons[part],
             row_group=30,
         )
-    scan = ordhc.scan(tmp_path, quadruplets=quadruplets)
+    scan = ordhc.scan(tmp_path, "pairs" if quadruplets else "triplet")
     return scan, scan.read(), np.repeat(np.arange(parts), np.diff(bounds))
 
 
@@ -170,7 +172,7 @@ def same_bootstrap(found, expected):
 
 @pytest.mark.parametrize("quadruplets", [False, True])
 @pytest.mark.parametrize("unit", ["group", "file"])
-@pytest.mark.parametrize("options", [{"refine": False}, {}, {"linkage": "ward"}])
+@pytest.mark.parametrize("options", [{"method": "adds4-al"}, {}, {"linkage": "ward"}])
 def test_resamples_of_people_and_files(tmp_path, quadruplets, unit, options):
     scan, twin, files = people(tmp_path, quadruplets=quadruplets)
     expected = ordhc.bootstrap(
@@ -180,10 +182,10 @@ def test_resamples_of_people_and_files(tmp_path, quadruplets, unit, options):
     same_bootstrap(found, expected)
     assert found.unit == unit
     same_bootstrap(
-        ordhc.bootstrap(scan, method="adds4-al", n_resamples=3, unit=unit),
+        ordhc.bootstrap(scan, method="adds4-al+spr", n_resamples=3, unit=unit),
         ordhc.bootstrap(
             twin,
-            method="adds4-al",
+            method="adds4-al+spr",
             n_resamples=3,
             **({"unit": "group"} if unit == "group" else {"group": files}),
         ),
@@ -246,7 +248,7 @@ def test_missing_leaves_are_counted_once(tmp_path, monkeypatch):
     ordhc.similarity(scan)
     assert len(found) == 1
     assert found[0].message.counts == {"with `NA` for an item": 20}
-    assert ordhc.scan(tmp_path, missing=[]).names == ("cat", "dog", "NA", "cow")
+    assert ordhc.scan(tmp_path, na=[]).names == ("cat", "dog", "NA", "cow")
 
 
 def test_files_that_do_not_fit_together(tmp_path):
@@ -288,15 +290,19 @@ def test_paths(tmp_path):
         ordhc.scan(tmp_path / "nowhere.csv")
 
 
-def test_methods_that_need_all_answers_say_so(tmp_path):
+def test_methods_that_need_all_answers_say_so(tmp_path, monkeypatch):
     scan = ordhc.scan(write(tmp_path / "a.csv", [[0, 1, 2], [1, 0, 3]], ["anchor", "near", "far"]))
     for method in ("mulk4-al", "3-al", "build", "posterior-al"):
         with pytest.raises(InputError, match="it needs them in memory, scan.read\\(\\)"):
             ordhc.cluster(scan, method=method)
         with pytest.raises(InputError, match="it needs them in memory, scan.read\\(\\)"):
             ordhc.bootstrap(scan, method=method)
-    with pytest.raises(InputError, match="refine='satisfied' looks at single answers"):
-        ordhc.cluster(scan, refine="satisfied")
+    spec = ordhc.specs.MethodSpec(
+        name="s", summary="s", similarity="adds3", linkage="average", refine="satisfied"
+    )
+    monkeypatch.setitem(registry._load().known, ("method", "s"), spec)
+    with pytest.raises(InputError, match="moves by 'satisfied' look at single answers"):
+        ordhc.cluster(scan, method="s")
     with pytest.raises(InputError, match="of a scan whole people"):
         ordhc.bootstrap(scan, unit="answer")
     with pytest.raises(
@@ -304,7 +310,7 @@ def test_methods_that_need_all_answers_say_so(tmp_path):
     ):
         ordhc.score("((0,1),(2,3));", scan, "aari")
     with pytest.raises(InputError, match="memory is '1B'; at least 16MB are needed"):
-        ordhc.cluster(scan, memory="1B")
+        ordhc.scan(tmp_path, memory="1B")
 
 
 cells = st.sampled_from(["0", "1", "2", "cat", "a,b", 'q"q', "x\ny", " z ", "NA", ""])
@@ -329,7 +335,7 @@ def test_any_text_in_any_blocks(tmp_path_factory, rows, size, quoted):
             except InputError as error:
                 return error.reason.split(";")[0].split("(")[0], error.line
 
-    expected = told(lambda: ordhc.io.read_triplets(folder / "a.csv"))
+    expected = told(lambda: ordhc.read_answers(folder / "a.csv"))
     with pytest.MonkeyPatch.context() as patch:
         small_blocks(patch, size, 7)
         found = told(lambda: ordhc.scan(folder / "a.csv").read())
@@ -343,12 +349,13 @@ def test_mulk3_by_blocks(tmp_path, monkeypatch, weighted, per_row):
     monkeypatch.setattr(blockwise, "PER_ROW", per_row)
     weights = None if weighted is None else np.random.default_rng(0).integers(0, 5, 400)
     scan, twin, _ = people(tmp_path, weights=weights)
+    few = ordhc.scan(tmp_path, memory="16MB")
     for options in ({}, {"normalize": False}):
         for layout in ("condensed", "square"):
-            found = ordhc.similarity(scan, "mulk3", layout=layout, **options, memory="16MB")
+            found = ordhc.similarity(few, "mulk3", layout=layout, **options)
             np.testing.assert_array_equal(found, ordhc.similarity(twin, "mulk3", layout=layout, **options))
     same_tree(scan, twin, method="mulk3-al")
-    same_tree(scan, twin, method="mulk3-al", refine="dasgupta")
+    same_tree(scan, twin, method="mulk3-al+spr")
     same_bootstrap(
         ordhc.bootstrap(scan, method="mulk3-al", n_resamples=3),
         ordhc.bootstrap(twin, method="mulk3-al", n_resamples=3, unit="group"),

@@ -1,6 +1,7 @@
 """Scans by executors, and more pairs than memory: the same bits, and folders left as they were."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -24,12 +25,12 @@ from support.random_data import random_comparisons
 pytest.importorskip("scipy")
 
 
-def files(folder, data, cuts, row_group=37):
+def files(folder, data, cuts, row_group=37, **options):
     for at, (start, end) in enumerate(pairwise([0, *cuts, len(data)])):
         ordhc.write_comparisons(data[start:end], folder / f"{at:03}.parquet")
         table = pq.read_table(folder / f"{at:03}.parquet")
         pq.write_table(table, folder / f"{at:03}.parquet", row_group_size=row_group)
-    return ordhc.scan(folder, n_leaves=data.n_leaves)
+    return ordhc.scan(folder, n_leaves=data.n_leaves, **options)
 
 
 def weighted_data(n, m, how, seed=0):
@@ -43,9 +44,9 @@ def weighted_data(n, m, how, seed=0):
     return ordhc.Triplets(data.rows, n_leaves=n, weights=weights)
 
 
-def same_sums(scan, data, **options):
+def same_sums(scan, data):
     for layout in ("condensed", "sparse"):
-        found = ordhc.similarity(scan, layout=layout, **options)
+        found = ordhc.similarity(scan, layout=layout)
         expected = ordhc.similarity(data, layout=layout)
         if layout == "condensed":
             np.testing.assert_array_equal(found, expected, strict=True)
@@ -76,13 +77,13 @@ CASES = [
 @pytest.mark.parametrize(("kind", "how"), CASES)
 def test_sums_by_executors(tmp_path, how, kind):
     data = weighted_data(40, 3000, how)
-    scan = files(tmp_path, data, [17, 900, 901])
     spill = tmp_path / "spill"
     spill.mkdir()
     with MADE[kind]() as executor:
-        same_sums(scan, data, executor=executor, spill=spill)
-        found = ordhc.cluster(scan, refine=False, executor=executor, spill=spill)
-    expected = ordhc.cluster(data, refine=False)
+        scan = files(tmp_path, data, [17, 900, 901], executor=executor, spill=spill)
+        same_sums(scan, data)
+        found = ordhc.cluster(scan, method="adds3-al")
+    expected = ordhc.cluster(data, method="adds3-al")
     np.testing.assert_array_equal(found.merges, expected.merges)
     np.testing.assert_array_equal(found.heights, expected.heights)
     assert list(spill.iterdir()) == []
@@ -91,15 +92,15 @@ def test_sums_by_executors(tmp_path, how, kind):
 @pytest.mark.parametrize(("kind", "how"), CASES)
 def test_mulk3_by_executors(tmp_path, how, kind):
     data = weighted_data(25, 2000, how)
-    scan = files(tmp_path, data, [17, 900, 901])
     spill = tmp_path / "spill"
     spill.mkdir()
     with MADE[kind]() as executor:
+        scan = files(tmp_path, data, [17, 900, 901], executor=executor, spill=spill)
         for options in ({"layout": "condensed"}, {"normalize": False}):
-            found = ordhc.similarity(scan, "mulk3", **options, executor=executor, spill=spill)
+            found = ordhc.similarity(scan, "mulk3", **options)
             np.testing.assert_array_equal(found, ordhc.similarity(data, "mulk3", **options), strict=True)
         told = []
-        tree = ordhc.cluster(scan, method="mulk3-al", executor=executor, progress=told.append)
+        tree = ordhc.cluster(scan, method="mulk3-al", progress=told.append)
     assert tree == ordhc.cluster(data, method="mulk3-al")
     assert told == sorted(told)
     assert told[-1] == 1
@@ -116,10 +117,9 @@ def test_more_pairs_than_memory(tmp_path, monkeypatch, how):
     monkeypatch.setattr(spilled, "written_run", lambda *args: made.append(1) or plain(*args))
     monkeypatch.setattr(spilled.Growing, "most", property(lambda _: 1000, lambda *_: None), raising=False)
     data = weighted_data(300, 20_000, how)
-    scan = files(tmp_path, data, [5000, 5001], row_group=999)
     spill = tmp_path / "spill"
     spill.mkdir()
-    same_sums(scan, data, memory="160MB", spill=spill)
+    same_sums(files(tmp_path, data, [5000, 5001], row_group=999, memory="160MB", spill=spill), data)
     assert len(made) > 5
     assert list(spill.iterdir()) == []
 
@@ -133,7 +133,8 @@ def test_sparse_trees(tmp_path):
             expected = ordhc.cluster(data, similarity="adds3", linkage=linkage)
             found = [ordhc.cluster(scan, similarity="adds3", linkage=linkage)]
             with ThreadPoolExecutor(2) as executor:
-                found.append(ordhc.cluster(scan, similarity="adds3", linkage=linkage, executor=executor))
+                shared = ordhc.scan(tmp_path, n_leaves=data.n_leaves, executor=executor)
+                found.append(ordhc.cluster(shared, similarity="adds3", linkage=linkage))
             found.append(ordhc.cluster(scan, similarity="adds3", linkage=linkage, tie_seed=1))
             seeded = ordhc.cluster(data, similarity="adds3", linkage=linkage, tie_seed=1)
         for tree, other in zip(found, [expected, expected, seeded], strict=True):
@@ -142,9 +143,9 @@ def test_sparse_trees(tmp_path):
 
 
 def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
-    scan = files(tmp_path, weighted_data(40, 3000, None), [10])
     spill = tmp_path / "spill"
     spill.mkdir()
+    scan = files(tmp_path, weighted_data(40, 3000, None), [10], memory="16MB", spill=spill)
     monkeypatch.setattr(spilled, "PER_ROW", 16_000)
 
     class StopError(Exception):
@@ -156,27 +157,27 @@ def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
             raise StopError
 
     with pytest.raises(StopError):
-        ordhc.similarity(scan, layout="sparse", memory="16MB", spill=spill, progress=stop)
+        ordhc.similarity(scan, layout="sparse", progress=stop)
     assert list(spill.iterdir()) == []
     with pytest.raises(InputError, match="spill is no folder"):
-        ordhc.similarity(scan, spill=tmp_path / "nowhere")
+        ordhc.scan(tmp_path, spill=tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_a_spill_after_signals(tmp_path, signum):
     spill = tmp_path / "spill"
     spill.mkdir()
-    scan = files(tmp_path, weighted_data(40, 3000, None), [10])
+    scan = files(tmp_path, weighted_data(40, 3000, None), [10], spill=spill)
     script = f"""
         import time, ordhc
         from ordhc.similarities import spilled
         spilled.PER_ROW = 16_000
-        scan = ordhc.scan({str(tmp_path)!r}, n_leaves=40)
+        scan = ordhc.scan({str(tmp_path)!r}, n_leaves=40, memory="16MB", spill={str(spill)!r})
         def tell(done):
             if done > 0.5:
                 print("there", flush=True)
                 time.sleep(60)
-        ordhc.similarity(scan, layout="sparse", memory="16MB", spill={str(spill)!r}, progress=tell)
+        ordhc.similarity(scan, layout="sparse", progress=tell)
     """
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -191,17 +192,16 @@ def test_a_spill_after_signals(tmp_path, signum):
         return
     assert list(spill.iterdir()) != []
     with pytest.warns(OrdhcWarning, match="removed what calls have left that were killed: ordhc-spill-"):
-        ordhc.similarity(scan, layout="sparse", spill=spill)
+        ordhc.similarity(scan, layout="sparse")
     assert list(spill.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_dask_whose_workers_are_killed(tmp_path):
     data = weighted_data(40, 20_000, "fractions")
-    scan = files(tmp_path, data, [10], row_group=97)
     expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=24)
     with dask_cluster(2) as client, client.get_executor() as executor, ThreadPoolExecutor(1) as aside:
-        same_sums(scan, data, executor=executor)
+        same_sums(files(tmp_path, data, [10], row_group=97, executor=executor), data)
         for _ in range(3):
             # One that was killed may not be missed yet.
             while not (pids := list(client.run(os.getpid, on_error="ignore").values())):
@@ -217,3 +217,25 @@ def test_dask_whose_workers_are_killed(tmp_path):
                 np.testing.assert_array_equal(found.scores[name], scores)
             for tree, other in zip(found.trees, expected.trees, strict=True):
                 np.testing.assert_array_equal(tree.merges, other.merges)
+
+
+def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
+    data = weighted_data(20, 2000, None)
+    with ThreadPoolExecutor(1) as executor:
+        # A task that waits for a task of the same executor would wait for ever.
+        scan = files(tmp_path, data, [100, 900], executor=executor, memory="16MB", spill=tmp_path)
+        assert (scan.memory, scan.spill, scan.executor) == (16_000_000, str(tmp_path), executor)
+        plain = ordhc.scan(tmp_path, n_leaves=20)
+        for method in ("adds3-al", "mulk3-al", "adds3-al+lengths+spr"):
+            found = ordhc.bootstrap(scan, method, n_resamples=3, unit="file")
+            assert found.trees == ordhc.bootstrap(plain, method, n_resamples=3, unit="file").trees
+        selected = ordhc.select(scan, ["adds3-al", "mulk3-al"], folds=2, unit="file")
+        expected = ordhc.select(plain, ["adds3-al", "mulk3-al"], folds=2, unit="file")
+        assert [c.satisfied for c in selected.candidates] == [c.satisfied for c in expected.candidates]
+        copy = pickle.loads(pickle.dumps(scan))
+        assert (copy.memory, copy.spill, copy.executor) == (16_000_000, str(tmp_path), None)
+        for verb in (ordhc.bootstrap, ordhc.select):
+            with pytest.raises(InputError, match="a scan has its own spill"):
+                verb(scan, unit="file", spill=tmp_path)
+    with pytest.raises(InputError, match="executor is 3, no concurrent.futures.Executor"):
+        ordhc.scan(tmp_path, executor=3)

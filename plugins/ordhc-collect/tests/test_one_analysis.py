@@ -194,7 +194,7 @@ def test_exported_triplets_say_what_the_session_says(study, tmp_path):
     _, _, data = study
     path = tmp_path / "triplets.csv"
     path.write_text(exported(study, "triplets"))
-    read = ordhc.io.read_triplets(path)
+    read = ordhc.read_answers(path)
     with ordhc.Session(data) as session:
         kept = session.comparisons()
     assert read.adaptive

@@ -32,7 +32,7 @@ MISSING = ("zero", "ignore")
 
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
-    name: str = "average",
+    name: registry.Named = "average",
     *,
     dissimilarity: bool | None = None,
     names: Sequence[str] | None = None,
@@ -58,7 +58,7 @@ def linkage(
         within a tie clusters may be joined in another order.
     name
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
-        brings.
+        brings. A pair of a name and its settings, too: ``("flexible-beta", {"beta": -0.5})``.
     dissimilarity
         Required: True if larger numbers mean farther apart, False if larger numbers mean more alike.
         "ward", "centroid" and "median" work on squares of dissimilarities, and heights are square roots, as
@@ -166,7 +166,7 @@ class _Given:
 @shows_progress("clustering")
 def _linked(
     S: Any,
-    name: str,
+    name: registry.Named,
     parameters: Mapping[str, Any],
     given: _Given,
     *,
@@ -176,8 +176,7 @@ def _linked(
     """What `linkage` returns, whatever its arguments are."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
-    spec = registry.get("linkage", name)
-    settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
+    spec, settings = registry.chosen("linkage", name, **parameters)
     overwrite = _checks.flag("overwrite", given.overwrite)
     missing = _checks.choice("missing", given.missing, MISSING)
     tie_seed = None if given.tie_seed is None else _checks.seed(given.tie_seed, "tie_seed")
@@ -191,7 +190,7 @@ def _linked(
             names = square_names(S, in_column)
     if callable(S):
         if spec.native != "single":
-            raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
+            raise InputError(f"linkage {spec.name!r} takes no function, only 'single' does: give a matrix")
         if overwrite or missing != "zero" or initial_clusters is not None:
             raise InputError("a function takes no overwrite, missing and initial_clusters")
         if n_leaves is None:
@@ -213,7 +212,7 @@ def _linked(
             pairs = sparse.as_pairs(pairs[order][:, order])
             initial = None if initial is None else initial[order]
         tree = sparse.merged(
-            pairs, name, spec.native, initial, progress, dissimilarity=dissimilarity, missing=missing
+            pairs, spec.name, spec.native, initial, progress, dissimilarity=dissimilarity, missing=missing
         )
         return replaced(tree if order is None else tree.relabel(order), names=names, settings=made)
     if missing != "zero":
@@ -250,8 +249,10 @@ def _linked(
     return replaced(tree.relabel(order), names=names, settings=made)
 
 
-def _of_few(S: Any, name: str, dissimilarity: bool) -> Dendrogram | None:
+def _of_few(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
     """Return the tree of few leaves, or None if an argument needs a closer look."""
+    if not isinstance(name, str):
+        return None
     spec = registry.get("linkage", name)
     if spec.native is None or spec.parameters:
         return None

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     type=Registered("method"),
-    help="A similarity, a linkage and moves of subtrees by one name. Default: posterior-al where it takes up "
-    "to ten seconds, else adds3-al+spr or adds4-al+spr, as with --bootstrap, which take milliseconds.",
+    help="A similarity, a linkage and, after +spr, moves of subtrees by one name. Default: posterior-al "
+    "where it takes up to ten seconds, else adds3-al+spr or adds4-al+spr, as with --bootstrap, which take "
+    "milliseconds.",
 )
 @click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
 @click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
@@ -40,19 +41,9 @@ if TYPE_CHECKING:
     "--param",
     "params",
     multiple=True,
-    type=Settings("linkage", "linkage"),
-    help="A setting of the linkage. Repeatable.",
-)
-@click.option(
-    "--similarity-param",
-    multiple=True,
-    type=Settings("similarity", "similarity"),
-    help="A setting of the similarity. Repeatable.",
-)
-@click.option(
-    "--refine",
-    type=click.Choice(["dasgupta", "revenue", "satisfied"]),
-    help="Move subtrees afterwards as long as that helps.",
+    type=Settings("similarity", "similarity", ("linkage", "linkage")),
+    help="A setting of the similarity or the linkage, of whichever has it. Repeatable. If both have it: "
+    "similarity.KEY=VALUE or linkage.KEY=VALUE.",
 )
 @click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
 @section("Results")
@@ -93,8 +84,6 @@ def cluster(
     similarity: str | None,
     linkage: str | None,
     params: tuple[str, ...],
-    refine: str | None,
-    similarity_param: tuple[str, ...],
     outputs: tuple[str, ...],
     plots: tuple[str, ...],
     html: str | None,
@@ -123,7 +112,7 @@ def cluster(
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
       ordhc cluster answers.csv --html tree.html --config settings.toml
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --person participant -o tree.nwk
-      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --missing skip
+      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
       ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
@@ -141,35 +130,31 @@ def cluster(
         raise click.UsageError("--unit and --consensus need --bootstrap")
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
+    workers = click.get_current_context().with_resource(executor_of(executor))
+    scanned = {"memory": memory, "spill": spill, "executor": workers}
     with progress_bar("reading", quiet=quiet) as progress:
-        data = read_comparisons(file, progress=progress, **reading)
+        data = read_comparisons(file, progress=progress, scanned=scanned, **reading)
     if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
-        method = method_of_many(data, refine)
-    asked: dict[str, Any] = {
-        "method": method,
-        "similarity": similarity,
-        "linkage": linkage,
-        "similarity_parameters": parameters_of(similarity_param),
-        "linkage_parameters": parameters_of(params),
-        "refine": refine,
+        method = method_of_many(data)
+    settings = parameters_of(params)
+    parts = {
+        "similarity": with_settings("similarity", similarity, settings),
+        "linkage": with_settings("linkage", linkage, settings),
     }
+    asked: dict[str, Any] = {"method": method, **parts, **settings}
     plan = Plan.of(data, **asked)
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
     start = None if initial is None else read_labels(initial, data)
-    scanned: dict[str, Any] = {"spill": spill}
-    if memory is not None:
-        scanned["memory"] = memory
     if not isinstance(data, Scan) and (memory or spill or (executor and bootstrap is None)):
         raise click.UsageError("--memory, --spill and --executor are for a folder or a pattern of files")
-    with progress_bar("clustering", quiet=quiet) as progress, executor_of(executor) as workers:
-        by: dict[str, Any] = {"executor": workers, **scanned} if isinstance(data, Scan) else {}
-        tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress, **by)
+    with progress_bar("clustering", quiet=quiet) as progress:
+        tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
     resampled = None
     if bootstrap is not None:
         from ordhc.evaluate.bootstrap import bootstrap as resample
 
-        with progress_bar("resampling", quiet=quiet) as progress, executor_of(executor) as workers:
+        with progress_bar("resampling", quiet=quiet) as progress:
             resampled = resample(
                 data,
                 n_resamples=bootstrap,
@@ -178,7 +163,6 @@ def cluster(
                 initial_clusters=start,
                 tree=tree,
                 executor=workers,
-                spill=spill,
                 progress=progress,
                 **asked,
             )
@@ -199,6 +183,15 @@ def cluster(
         emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
     elif "-" not in outputs and not quiet:
         print_summary(summary, tree, flat)
+
+
+def with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
+    """Return the name of a part, with those settings that are for it alone, which are taken out."""
+    prefix = f"{part}."
+    own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
+    if own and name is None:
+        raise click.UsageError(f"--param {prefix}{next(iter(own))} needs --{part}")
+    return (name, own) if own else name
 
 
 def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":

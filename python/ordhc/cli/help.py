@@ -115,18 +115,17 @@ class Registered(Name):
 
 
 class Settings(click.ParamType):  # type: ignore[type-arg]
-    """KEY=VALUE, a setting of something that ordhc or a plugin registers."""
+    """KEY=VALUE, a setting of something that ordhc or a plugin registers and an option names."""
 
     name = "key=value"
 
-    def __init__(self, kind: str, option: str) -> None:
-        self.kind = kind
-        self.option = option
+    def __init__(self, kind: str, option: str, *more: tuple[str, str]) -> None:
+        self.options = {kind: option, **dict(more)}
 
     def text(self) -> str:
         """Return all settings with their defaults, one line for settings that the same names share."""
         owners: dict[str, list[str]] = {}
-        for name, spec in _specs(self.kind):
+        for name, spec in (found for kind in self.options for found in _specs(kind)):
             for key, default in spec.parameters.items():
                 if key != "progress":
                     shown = default if isinstance(default, str) else json.dumps(default, default=str)
@@ -140,12 +139,17 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
         self, ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the settings that begin with the incomplete word, of the named things or of all."""
-        chosen = ctx.params.get(self.option) or ()
-        named = {chosen} if isinstance(chosen, str) else set(chosen)
+        chosen = {kind: ctx.params.get(option) or () for kind, option in self.options.items()}
+        named = {
+            (kind, name)
+            for kind, names in chosen.items()
+            for name in ([names] if isinstance(names, str) else names)
+        }
         found = {
             key: None
-            for name, spec in _specs(self.kind)
-            if not named or name in named
+            for kind in self.options
+            for name, spec in _specs(kind)
+            if not named or (kind, name) in named
             for key in spec.parameters
         }
         return [

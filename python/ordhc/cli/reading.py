@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,7 +29,6 @@ __all__ = [
 #: Options about the answers in a file.
 _ANSWERS = (
     click.option("--kind", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."),
-    click.option("--columns", metavar="A,B,C", help="The columns in order: anchor,near,far; chosen,a,b."),
     click.option(
         "--names",
         metavar="FILE[:COLUMN]",
@@ -39,7 +38,8 @@ _ANSWERS = (
         "--items",
         multiple=True,
         metavar="A,B,C",
-        help="The columns of the items: --items left,middle,right. Repeatable, for names with commas.",
+        help="The columns of the items: --items left,middle,right; without --chosen in order, "
+        "--items anchor,near,far. Repeatable, for names with commas.",
     ),
     click.option("--chosen", metavar="COLUMN", help="The column of what was chosen: --chosen odd."),
     click.option(
@@ -73,7 +73,7 @@ _READING = (
         "--n-ranked", type=int, metavar="N", help="How many items are ranked (ranking). Default: 2."
     ),
     click.option(
-        "--missing",
+        "--na",
         metavar="A,B",
         help="Words for a missing item besides blanks, NA, NaN, null; '' takes these as items.",
     ),
@@ -90,7 +90,6 @@ _READING = (
         help="The id of the first leaf: 1 for ids of R or MATLAB. Default: 0; ids of which most never "
         "occur are names.",
     ),
-    click.option("--quadruplets", is_flag=True, help="Rows are i,j,k,l: i and j closer than k and l."),
     click.option("--header/--no-header", default=None, help="Whether text has a header."),
     click.option("--delimiter", metavar="CHAR", help="What separates columns of text, if not found out."),
     click.option(
@@ -113,7 +112,6 @@ _QUOTED_OPTIONS = (
     "exclude",
     "format",
     "participants",
-    "columns",
     "names",
     "n_leaves",
     "ids_from",
@@ -121,15 +119,9 @@ _QUOTED_OPTIONS = (
     "weights",
     "answer",
     "person",
-    "missing",
+    "na",
     "comment",
 )
-
-#: Options that folders and patterns do not take.
-_OF_ONE_FILE = (
-    "items", "chosen", "chosen_as", "ranks", "exclude", "n_ranked", "format", "participants", "answer",
-)  # fmt: skip
-
 
 #: The unit of resamples and folds.
 unit_option = click.option(
@@ -149,10 +141,18 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_comparisons(path: str, *, whole: bool = False, progress: Any = None, **reading: Any) -> Any:
+def read_comparisons(
+    path: str,
+    *,
+    whole: bool = False,
+    scanned: Mapping[str, Any] | None = None,
+    progress: Any = None,
+    **reading: Any,
+) -> Any:
     """Read comparisons as the options say, and keep the counts of rows that were left out for JSON.
 
-    Of a folder or a pattern that is a scan, what is in the files stays there; with `whole` it is read, too.
+    A folder or a pattern is a scan, whose answers stay in their files, unless they are read as a `whole`;
+    `scanned` are its `memory`, `spill` and `executor`.
     """
     from ordhc.io.answers import answers_of_file
     from ordhc.io.scan import is_several
@@ -161,7 +161,7 @@ def read_comparisons(path: str, *, whole: bool = False, progress: Any = None, **
         reading.pop("by_name", None)
         return _of_session(path, reading.pop("exclude"), reading, progress)
     if is_several(path):
-        found = _scanned(path, reading)
+        found = _scanned(path, reading, scanned or {})
         return found.read() if whole else found
     with _left_out():
         return answers_of_file(path, _asked(reading), progress=progress)
@@ -171,66 +171,34 @@ def _asked(reading: dict[str, Any]) -> Any:
     """Return the description of what to read that the options give."""
     from ordhc.comparison.asked import Asked
 
-    given = dict(reading)
-    kind, missing = given.pop("kind"), given.pop("missing")
-    if given.pop("quadruplets"):
-        if kind not in (None, "pairs"):
-            raise click.UsageError(f"--kind {kind} makes triplets; leave out --quadruplets")
-        kind = "pairs"
-    items, chosen = _roles_of(given.pop("columns"), given["items"], given["chosen"], kind)
-    how, ranks, delimiter = given["chosen_as"], given["ranks"], given["delimiter"]
+    items, chosen, ranks = reading["items"], reading["chosen"], reading["ranks"]
+    how, delimiter, na = reading["chosen_as"], reading["delimiter"], reading["na"]
     by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    found_chosen: Any = None if chosen is None else listed(chosen)
+    if found_chosen is not None and len(found_chosen) == 1:
+        found_chosen = found_chosen[0]
     return Asked(
-        **given
+        **reading
         | {
-            "kind": kind or "triplet",
-            "items": items,
-            "chosen": chosen,
+            "kind": reading["kind"] or "triplet",
+            "items": (listed(items[0]) if len(items) == 1 else _positions(items)) or None,
+            "chosen": found_chosen,
             "chosen_as": _pairs_of(how) if how is not None and "=" in how else how,
             "ranks": None if ranks is None else listed(ranks),
-            "exclude": _exclude_of(given["exclude"]),
-            "na": None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
+            "exclude": _exclude_of(reading["exclude"]),
+            "na": None if na is None else [word.strip() for word in na.split(",") if word.strip()],
             "delimiter": None if delimiter is None else by_words.get(delimiter, delimiter),
         }
     )
 
 
-def _roles_of(
-    columns: str | None, items: tuple[str, ...], chosen: str | None, kind: str | None
-) -> tuple[list[Any] | None, Any]:
-    """Return the columns of the items and of what was chosen; None if the file's header decides."""
-    if columns is not None:
-        if items or chosen is not None:
-            raise click.UsageError("give --columns in their order, or --items and --chosen, not both")
-        in_order = listed(columns)
-        if kind in ("odd-one-out", "most-central"):
-            if len(in_order) != 3:
-                raise click.UsageError(f"--columns {columns}: three are needed, the chosen one first")
-            return in_order[1:], in_order[0]
-        return in_order, None
-    found_items: list[Any] | None = None
-    if items:
-        found_items = listed(items[0]) if len(items) == 1 else _positions(items)
-    found_chosen: Any = None if chosen is None else listed(chosen)
-    if found_chosen is not None and len(found_chosen) == 1:
-        found_chosen = found_chosen[0]
-    return found_items, found_chosen
-
-
-def _scanned(path: str, reading: dict[str, Any]) -> Any:
+def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> Any:
     """Return a scan of a folder or a pattern. Its columns are found by order only."""
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
-    asked = _asked(reading)
-    given = [name for name in _OF_ONE_FILE if reading[name]]
-    if given or asked.kind not in ("triplet", "pairs"):
-        wrong = f"--{given[0].replace('_', '-')}" if given else f"--kind {asked.kind}"
-        raise click.UsageError(
-            f"{wrong} is for one file; of a folder or a pattern columns anchor,near,far (--columns) are read"
-        )
     with _left_out():
-        found = scan_of(path, asked)
+        found = scan_of(path, _asked(reading), **means)
         survey = found.survey
     if by_name and not survey.has_names:
         raise InputError(
@@ -362,9 +330,8 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
         for value in given if isinstance(given, tuple) else [given]:
             if value is not None:
                 arguments += ["--" + name.replace("_", "-"), str(value)]
-    for name in ("quadruplets", "skip_bad"):
-        if reading.get(name):
-            arguments.append("--" + name.replace("_", "-"))
+    if reading.get("skip_bad"):
+        arguments.append("--skip-bad")
     if reading.get("header") is not None:
         arguments.append("--header" if reading["header"] else "--no-header")
     return arguments

@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ordhc.comparison.ids import CodedNames
 from ordhc.errors import warn
-from ordhc.io import read_names, read_quadruplets, read_reference, read_tree, read_triplets, read_vectors
+from ordhc.io import read_answers, read_names, read_reference, read_tree, read_vectors
 
 __all__ = ["read_source"]
 
@@ -32,8 +33,8 @@ def read_source(
     readers: dict[str, Any] = {
         "tree": read_tree,
         "similarity": lambda file: read_reference(file, ()),
-        "triplets": read_triplets,
-        "quadruplets": read_quadruplets,
+        "triplets": read_answers,
+        "quadruplets": partial(read_answers, kind="pairs"),
         "names": read_names,
         "path": str,
     }

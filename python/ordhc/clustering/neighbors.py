@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _checks, _ordhc
+from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc._signals import interrupts_later
 from ordhc.agglomerate import sparse
@@ -28,17 +28,15 @@ _EDGES = 1 << 18
 _FINDING = 0.7
 
 
-def check_neighbors(plan: Plan, neighbors: Any) -> int:
-    """How many neighbours, if the plan goes by neighbours."""
-    count: int = _checks.whole("neighbors", neighbors, at_least=1)
+def check_neighbors(plan: Plan) -> None:
+    """Raise unless the plan goes by neighbours."""
     if plan.similarity is None or plan.similarity.name not in MEASURES:
         raise InputError(f"{plan.title} has no nearest neighbours; similarity {' and '.join(MEASURES)} have")
     if plan.linkage.native not in sparse.LINKAGES or plan.refine:
         raise InputError(
-            f"linkages of nearest neighbours are {', '.join(sparse.LINKAGES)}, without refine; "
+            f"linkages of nearest neighbours are {', '.join(sparse.LINKAGES)}, without moves of subtrees; "
             f"not {plan.title}"
         )
-    return count
 
 
 def by_neighbors(

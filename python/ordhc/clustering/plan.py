@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ordhc import _checks
 from ordhc.clustering.refine import refining
 from ordhc.clustering.sampling import seconds_of
@@ -13,7 +11,8 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.scan import Scan, kind_of
 from ordhc.plugins import registry
-from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
+from ordhc.plugins.registry import Named
+from ordhc.plugins.specs import LinkageSpec, SimilaritySpec
 from ordhc.tree.settings import made_by
 
 __all__ = ["MOVES_UP_TO", "Plan", "best_method", "biased_text", "fast_method", "method_of_many"]
@@ -45,76 +44,46 @@ class Plan:
     def of(
         cls,
         data: Any,
+        method: Named | None = None,
         *,
-        method: str | None = None,
-        similarity: str | None = None,
-        linkage: str | None = None,
-        similarity_parameters: Mapping[str, Any] | None = None,
-        linkage_parameters: Mapping[str, Any] | None = None,
-        refine: bool | str | None = None,
+        similarity: Named | None = None,
+        linkage: Named | None = None,
         **parameters: Any,
     ) -> "Plan":
         """What `cluster` does with these arguments."""
-        defaults: Mapping[str, Any] = {}
-        own = None
         if method is None and similarity is None and linkage is None:
-            # Settings of AddS and moves of subtrees are not for trees of a posterior.
-            of_linkage, of_similarity = (
-                given if isinstance(given, Mapping) else {}
-                for given in (linkage_parameters, similarity_parameters)
-            )
-            is_plain = refine is None and not of_similarity
-            is_plain = is_plain and {*parameters, *of_linkage} <= {
-                *registry.get("linkage", _POSTERIOR).parameters
-            }
-            method = (best_method(data) if is_plain else None) or fast_method(data, refine)
+            # Settings of AddS are not for trees of a posterior.
+            is_plain = parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
+            method = (best_method(data) if is_plain else None) or fast_method(data)
+        name = refine = None
         if method is None:
-            names = _parts(data, similarity, linkage)
+            similarity, linkage = _parts(data, similarity, linkage)
         elif similarity is not None or linkage is not None:
             raise InputError("give a method, or a similarity and a linkage, not both")
         else:
-            named = registry.get("method", method)
-            names, defaults = (named.similarity, named.linkage), named.parameters
-            own, refine = named.refine, named.refine if refine is None else refine
-        build = None if names[0] is None else registry.get("similarity", names[0])
-        merge = registry.get("linkage", names[1])
-        given: list[dict[str, Any]] = []
-        by_part = [
-            ("similarity_parameters", similarity_parameters),
-            ("linkage_parameters", linkage_parameters),
-        ]
-        for argument, theirs in by_part:
-            if theirs is not None and not isinstance(theirs, Mapping):
-                raise InputError(f"{argument} is {_checks.quoted(theirs)}, not a dict")
-            given.append(dict(theirs or {}))
-        known = [{} if build is None else build.parameters, merge.parameters]
-        for name, value in {**defaults, **parameters}.items():
-            takers = [at for at in (0, 1) if name in known[at]]
+            name, own = registry.named("method", method)
+            spec = registry.get("method", name)
+            similarity, linkage, refine = spec.similarity, spec.linkage, spec.refine
+            parameters = {**spec.parameters, **own, **parameters}
+        build, of_build = (None, {}) if similarity is None else registry.chosen("similarity", similarity)
+        merge, of_merge = registry.chosen("linkage", linkage)
+        for setting, value in parameters.items():
+            takers = [settings for settings in (of_build, of_merge) if setting in settings]
             if not takers:
-                there = ", ".join([*known[0], *known[1]]) or "none"
-                hint = "; flat clusters are what cut(n_clusters) of the tree gives" * (name in _FLAT)
+                there = ", ".join([*of_build, *of_merge]) or "none"
+                hint = f"; {_ELSEWHERE[setting]}" if setting in _ELSEWHERE else ""
                 raise InputError(
-                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {there}{hint}"
+                    f"there is no parameter {_checks.quoted(setting)} of this method; there are: "
+                    f"{there}{hint}"
                 )
-            if len(takers) == 2:
+            if build is not None and len(takers) == 2:
                 raise InputError(
-                    f"the similarity and the linkage both have {name!r}: "
-                    "say which in similarity_parameters or linkage_parameters"
+                    f"the similarity and the linkage both have {setting!r}: say "
+                    f"similarity=({build.name!r}, {{{setting!r}: ...}}) or "
+                    f"linkage=({merge.name!r}, {{{setting!r}: ...}})"
                 )
-            given[takers[0]][name] = value
-        what = (f"similarity {names[0]!r}", f"linkage {names[1]!r}")
-        settings = [_checks.settings(what[at], given[at], known[at]) for at in (0, 1)]
-        refine = bool(refine) if isinstance(refine, np.bool_) else refine
-        if refine is True:
-            refine = "revenue" if build is None else "dasgupta"
-        objective = None if refine is None or refine is False else refine
-        if objective is not None and not (isinstance(objective, str) and objective in OBJECTIVES):
-            words = ", ".join(OBJECTIVES)
-            raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
-        if objective == "dasgupta" and build is None:
-            raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
-        whole = method if method is not None and objective == own else None
-        return cls(build, merge, settings[0], settings[1], objective, whole)
+            takers[0][setting] = value
+        return cls(build, merge, of_build, of_merge, refine, name)
 
     def with_lengths(self, lengths: bool) -> "Plan":
         """The plan with the choice whether leaves have lengths, if its similarity has that choice."""
@@ -195,8 +164,16 @@ _DEGREES = {
 #: Heights of trees that are refined by these are mean AddS similarities, and numbers of leaves.
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
-#: What other packages call the number of flat clusters.
-_FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold")
+#: Words that people give to `cluster` although they are said elsewhere, and where.
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold"),
+        "flat clusters are what cut(n_clusters) of the tree gives",
+    ),
+    **dict.fromkeys(("names", "neighbors", "storage"), "ordhc.Vectors has it, for vectors"),
+    **dict.fromkeys(("memory", "spill", "executor"), "ordhc.scan has it, for answers in files"),
+    "refine": "'+spr' after the name of a method moves subtrees, and so does ordhc.refine",
+}
 
 
 def best_method(data: Any) -> str | None:
@@ -211,18 +188,18 @@ def best_method(data: Any) -> str | None:
     return _POSTERIOR if seconds_of(data) <= limit else None
 
 
-def fast_method(data: Any, refine: bool | str | None = None) -> str | None:
+def fast_method(data: Any) -> str | None:
     """Return the best method for comparisons that takes some milliseconds; None for other data."""
     if kind_of(data) is None:
         return None
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
-    return f"{name}+spr" if refine is None and data.n_leaves <= MOVES_UP_TO else name
+    return f"{name}{registry.MOVES}" if data.n_leaves <= MOVES_UP_TO else name
 
 
-def method_of_many(data: Any, refine: bool | str | None = None) -> str | None:
+def method_of_many(data: Any) -> str | None:
     """Return the default where many trees are made: the fast method, unless its questions would bias it."""
-    is_biased = refine is None and not isinstance(data, Scan) and getattr(data, "adaptive", False)
-    return (best_method(data) if is_biased else None) or fast_method(data, refine)
+    is_biased = not isinstance(data, Scan) and getattr(data, "adaptive", False)
+    return (best_method(data) if is_biased else None) or fast_method(data)
 
 
 def biased_text(plan: Plan, data: Any) -> str | None:
@@ -236,11 +213,15 @@ def biased_text(plan: Plan, data: Any) -> str | None:
     )
 
 
-def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str | None, str]:
-    """The names of the similarity, if any, and of the linkage."""
-    if linkage is not None and registry.get("linkage", linkage).from_comparisons is not None:
+def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[Named | None, Named]:
+    """The similarity, if any, and the linkage."""
+    linkage = "average" if linkage is None else linkage
+    merge, _ = registry.chosen("linkage", linkage)
+    if merge.from_comparisons is not None:
         if similarity is not None:
-            raise InputError(f"linkage {linkage!r} takes comparisons as they are: leave out the similarity")
+            raise InputError(
+                f"linkage {merge.name!r} takes comparisons as they are: leave out the similarity"
+            )
         return None, linkage
     if similarity is None:
         if kind_of(data) is Quadruplets:
@@ -259,4 +240,4 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
                 "are for ordhc.linkage(S, dissimilarity=False), distances for "
                 "ordhc.linkage(D, dissimilarity=True)"
             )
-    return similarity, linkage or "average"
+    return similarity, linkage

@@ -16,9 +16,9 @@ from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.scale import in_units
 from ordhc.errors import InputError
+from ordhc.io.spill import Spill
 from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
-from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 from ordhc.tree.settings import made_by

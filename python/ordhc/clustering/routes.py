@@ -14,13 +14,14 @@ from ordhc._progress import Progress, part
 from ordhc.agglomerate import sparse
 from ordhc.agglomerate.linkage import merged_by
 from ordhc.clustering.matrix_free import matrix_free_linkage, prefers_no_matrix
+from ordhc.clustering.neighbors import by_neighbors
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.refine import refined
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import built, factored, is_adds
-from ordhc.similarities.vectors import products, squared_norms
+from ordhc.similarities.vectors import Vectors, products, squared_norms
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine, replaced
 
@@ -44,15 +45,14 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     return by_matrix(plan, data, initial, progress)
 
 
-def of_vectors(plan: Plan, data: Any, initial: Initial, memory: str, progress: Progress | None) -> Dendrogram:
-    """The tree of vectors, with a matrix of all pairs or without."""
-    if (
-        plan.similarity is not None
-        and plan.similarity.factor is None
-        and _goes_free(plan, data, initial, memory)
-    ):
-        return by_vectors(plan, data, 1.0, None, initial, progress)
-    return by_matrix(plan, data, initial, progress, memory)
+def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress | None) -> Dendrogram:
+    """The tree of vectors, by their neighbours, with a matrix of all pairs, or without."""
+    if data.neighbors is not None:
+        return by_neighbors(plan, data.rows, data.neighbors, initial, progress)
+    assert plan.similarity is not None
+    if plan.similarity.factor is None and _goes_free(plan, data.rows, initial, data.storage):
+        return by_vectors(plan, data.rows, 1.0, None, initial, progress)
+    return by_matrix(plan, data, initial, progress)
 
 
 def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
@@ -92,9 +92,9 @@ def by_vectors(
 
 
 def by_matrix(
-    plan: Plan, data: Any, initial: Initial, progress: Progress | None, memory: str = "matrix"
+    plan: Plan, data: Comparisons | Vectors, initial: Initial, progress: Progress | None
 ) -> Dendrogram:
-    """Similarities of all pairs, agglomerated; of factors perhaps without the pairs."""
+    """Similarities of all pairs, agglomerated; of factors of vectors perhaps without the pairs."""
     build = plan.similarity
     assert build is not None
     before, after = stages(plan, progress)
@@ -106,7 +106,7 @@ def by_matrix(
     else:
         rows, scale = factored(build, data, part(building, 0, 0.5), settings)
         own = scale * squared_norms(rows)
-        if _goes_free(plan, rows, initial, memory):
+        if isinstance(data, Vectors) and _goes_free(plan, rows, initial, data.storage):
             return by_vectors(plan, rows, scale, own, initial, merging)
         # The engine works in these pairs, so that there is only one matrix.
         multiplying = part(building, 0.5, 1)
@@ -161,14 +161,14 @@ def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
     return replaced(tree, engine.with_leaf_heights(_ordhc.leaf_heights(engine, own)))
 
 
-def _goes_free(plan: Plan, rows: Any, initial: Initial, memory: str) -> bool:
+def _goes_free(plan: Plan, rows: Any, initial: Initial, storage: str) -> bool:
     """Whether vectors are clustered without a matrix."""
     native = plan.linkage.native
-    if plan.measure is None or native is None or plan.refine or memory == "matrix":
+    if plan.measure is None or native is None or plan.refine or storage == "matrix":
         return False
     if initial is not None and (native, plan.measure) != ("average", "dot"):
         return False
-    return memory == "vectors" or prefers_no_matrix(rows, native, plan.measure)
+    return storage == "vectors" or prefers_no_matrix(rows, native, plan.measure)
 
 
 def is_sparse(plan: Plan, n: int, n_rows: int) -> bool:

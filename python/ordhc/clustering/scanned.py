@@ -1,6 +1,5 @@
 """From comparisons in files to a tree, without all of them in memory."""
 
-from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,12 @@ from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.io.portions import in_units
 from ordhc.io.scan import Scan
+from ordhc.io.spill import Spill
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
 from ordhc.similarities.lengths import scan_less_lengths
 from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
-from ordhc.similarities.spilled import Spill, bytes_of, csr_of
+from ordhc.similarities.spilled import csr_of
 from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine, replaced
@@ -50,7 +50,7 @@ def check_additive(plan: Plan) -> None:
         )
     if plan.refine == "satisfied":
         raise InputError(
-            f"refine='satisfied' looks at single answers: it needs them in memory, {_WHOLE}; "
+            f"moves by 'satisfied' look at single answers: it needs them in memory, {_WHOLE}; "
             "of a scan go 'revenue' and 'dasgupta'"
         )
 
@@ -61,14 +61,10 @@ def fit_scan(
     *,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
-    memory: Any = "auto",
-    spill: Any = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """As `fit` of all comparisons: the same tree."""
     check_additive(plan)
-    limit = bytes_of(memory)
     what = plan.title
 
     def fitted(block: Comparisons) -> Comparisons:
@@ -84,7 +80,7 @@ def fit_scan(
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     labels = np.arange(n) if initial is None else initial[order]
     made, rest = plan, progress
-    with Spill(spill) as folder:
+    with Spill(scan.spill) as folder:
         if plan.may_have_lengths:
             before, rest = part(progress, 0, _LENGTHS), part(progress, _LENGTHS, 1)
             # `fit` estimates lengths in this order of leaves, on which rounding depends.
@@ -95,11 +91,10 @@ def fit_scan(
                 folder,
                 unit=unit,
                 number=number,
-                executor=executor,
                 progress=before,
             )
             made = plan.with_lengths(has_lengths)
-        work = _Work(plan, scan, order, labels, initial is not None, limit, folder, executor)
+        work = _Work(plan, scan, order, labels, initial is not None, folder)
         tree, unanswered = work.tree(rest)
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
@@ -120,12 +115,10 @@ class _Work:
         order: NDArray[np.int64],
         labels: NDArray[np.int64],
         starts: bool,
-        memory: int,
         spill: Spill,
-        executor: Executor | None,
     ) -> None:
         self.plan, self.scan, self.order, self.labels = plan, scan, order, labels
-        self.starts, self.memory, self.spill, self.executor = starts, memory, spill, executor
+        self.starts, self.spill = starts, spill
 
     def tree(self, progress: Progress | None) -> tuple[Dendrogram, NDArray[np.int64]]:
         """The tree, and the leaves without answers, which are merged last."""
@@ -135,15 +128,7 @@ class _Work:
         if routes.is_sparse(self.plan, n, len(self.scan)):
             number = np.empty(n, dtype=np.int32)
             number[self.order] = np.arange(n, dtype=np.int32)
-            sums, answered = sparse_sums(
-                self.scan,
-                self.memory,
-                self.spill,
-                both=False,
-                number=number,
-                executor=self.executor,
-                progress=counting,
-            )
+            sums, answered = sparse_sums(self.scan, self.spill, both=False, number=number, progress=counting)
             answered = answered[self.order]
             leaves = self._leaves(answered)
             small = np.full(n, -1, dtype=np.int64)
@@ -153,9 +138,7 @@ class _Work:
             found = (
                 self._kernel(counting)
                 if is_mulk3(self._similarity())
-                else dense_sums(
-                    self.scan, counting, executor=self.executor, memory=self.memory, spill=self.spill
-                )
+                else dense_sums(self.scan, self.spill, counting)
             )
             answered = found.answered[self.order]
             leaves = self._leaves(answered)
@@ -173,9 +156,7 @@ class _Work:
 
     def _kernel(self, progress: Progress | None) -> Dense:
         normalize = bool(self.plan.similarity_settings["normalize"])
-        pairs, _, answered = mulk3_sums(
-            self.scan, normalize, self.memory, self.spill, executor=self.executor, progress=progress
-        )
+        pairs, _, answered = mulk3_sums(self.scan, normalize, self.spill, progress)
         return Dense(pairs, answered)
 
     def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:

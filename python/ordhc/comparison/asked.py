@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from ordhc import _checks
+from ordhc._checks import nearest
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 
-__all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked"]
+__all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 
 #: Questions, and how many items one is about.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
@@ -23,7 +25,7 @@ _ROLES: dict[str, list[list[str]]] = {
 
 
 class AnswerOptions(TypedDict, total=False):
-    """The options of `ordhc.read_answers` that frames take too; they are described there."""
+    """What to read of a frame: options of `ordhc.read_answers`, which describes them."""
 
     chosen_as: str | Mapping[Any, Any] | None
     ranks: Sequence[Any] | None
@@ -40,14 +42,21 @@ class AnswerOptions(TypedDict, total=False):
     skip_bad: bool
 
 
+class FileOptions(AnswerOptions, total=False):
+    """What to read of a file: options of `ordhc.read_answers`, which describes them."""
+
+    answer: str | None
+    delimiter: str | None
+    header: bool | None
+    comment: str | None
+
+
 @dataclass(frozen=True)
 class Asked:
-    """What to read, in the words of `ordhc.read_answers`, which describes all but the last three fields.
+    """What to read, in the words of `ordhc.read_answers`, which describes all but the last two fields.
 
     Attributes
     ----------
-    answer
-        The column of the number of the answer that a row is part of.
     other_trials
         Rows without any items are trials of other kinds.
     by_name
@@ -77,6 +86,25 @@ class Asked:
     answer: Any = None
     other_trials: bool = False
     by_name: bool = False
+
+    @classmethod
+    def of(
+        cls, function: str, known: type[AnswerOptions], kind: str, items: Any, chosen: Any, options: Any
+    ) -> "Asked":
+        """Return the description that arguments of a public function give.
+
+        Raises
+        ------
+        InputError
+            A kind that there is not.
+        TypeError
+            Options that are not `known`, as of any function.
+        """
+        for name in options:
+            if name not in known.__annotations__:
+                near = nearest(name, [*known.__annotations__])
+                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{near}")
+        return cls(_checks.choice("kind", kind, KINDS), items, chosen, **options)
 
     @property
     def roles(self) -> list[list[str]]:

@@ -1,27 +1,24 @@
 """An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Comparisons, Quadruplets
 from ordhc.comparison.rows import Rows, changed
 
+_C = TypeVar("_C", bound=Comparisons)
 
-def canonical_order(data: Any) -> NDArray[np.int64]:
-    """The leaves in an order that is the same however leaves are numbered and rows of comparisons stand.
 
-    Leaves that the data can't tell apart stand in the order of their numbers; SciPy's sparse vectors stay
-    as they are.
+def canonical_order(data: Comparisons) -> NDArray[np.int64]:
+    """Return the leaves in an order that does not depend on their numbers and on the order of rows.
+
+    Leaves that the data can't tell apart are in the order of their numbers.
     """
-    if isinstance(data, Triplets | Quadruplets):
-        return _ordhc.canonical_order(data.rows, data.weights, data.n_leaves)
-    if isinstance(data, np.ndarray):
-        return np.lexsort(data.T[::-1]).astype(np.int64) if data.shape[1] else np.arange(len(data))
-    return np.arange(data.shape[0])
+    return _ordhc.canonical_order(data.rows, data.weights, data.n_leaves)
 
 
 def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> NDArray[np.int64]:
@@ -32,13 +29,11 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
-def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
-    """Return the data with leaf `order[i]` as leaf i, with its name.
+def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
+    """Return comparisons with leaf `order[i]` as leaf i, with its name.
 
     Rows of comparisons are sorted, and the two leaves of a pair, unless `sort` is False.
     """
-    if not isinstance(data, Triplets | Quadruplets):
-        return data[order]
     data = _renumbered(data, np.argsort(order))
     if not sort:
         return data

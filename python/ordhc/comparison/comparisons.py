@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.comparison.asked import KINDS, AnswerOptions, Asked
+from ordhc.comparison.asked import AnswerOptions, Asked
 from ordhc.comparison.cells import ranked_triplets
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
@@ -291,8 +291,7 @@ class Triplets(Rows):
         kind
             "odd-one-out", "most-central", "ranking" or "triplet"; pairs make `Quadruplets.from_frame`.
         items, chosen, **options
-            As in `ordhc.read_answers`: chosen_as, ranks, n_ranked, person, weights, exclude,
-            na, format, participants, names, n_leaves, ids_from, skip_bad.
+            As in `ordhc.read_answers`, but `answer`, `delimiter`, `header` and `comment`.
 
         Raises
         ------
@@ -313,7 +312,7 @@ class Triplets(Rows):
         >>> t.answers.tolist(), t.group_names
         ([0, 0, 1, 1], ('ann', 'bob'))
         """
-        if _checks.choice("kind", kind, KINDS) == "pairs":
+        if isinstance(kind, str) and kind == "pairs":
             raise InputError("two pairs make quadruplets: Quadruplets.from_frame")
         found = comparisons_of_replies(*asked_of_frame(data, kind, items, chosen, options))
         assert isinstance(found, Triplets)

@@ -28,9 +28,7 @@ def asked_of_frame(
     data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
 ) -> tuple[Replies, Asked]:
     """Answers from a frame and its options."""
-    for name in options.keys() - AnswerOptions.__annotations__.keys():
-        raise TypeError(f"from_frame() got an unexpected keyword argument {name!r}")
-    asked = Asked(kind, items, chosen, **options)
+    asked = Asked.of("from_frame", AnswerOptions, kind, items, chosen, options)
     people = None if asked.participants is None else table_of(asked.participants)
     asked = replace(asked, names=_checks.names(asked.names), participants=people)
     return replies_with_format(table_of(data), asked)

@@ -86,7 +86,7 @@ def _far_above(there: NDArray[np.int64]) -> str | None:
     last, below = int(there[-1]), int(there[-2])
     return (
         f"leaf {last} is far above all others, which end at {below}: if it means no answer, leave such "
-        f"rows out (of files by missing=['{last}'], --missing {last})"
+        f"rows out (of files by na=['{last}'], --na {last})"
     )
 
 
@@ -103,10 +103,7 @@ def of_outside(rows: NDArray[Any], n_leaves: int | None) -> str:
     """What to do about ids that are below 0 or beyond the last leaf; empty if that isn't known."""
     least, last = int(rows.min()), int(rows.max())
     if least < 0:
-        return (
-            f"; if {least} means no answer, leave such rows out "
-            f"(of files by missing=['{least}'], --missing={least})"
-        )
+        return f"; if {least} means no answer, leave such rows out (of files by na=['{least}'], --na={least})"
     if least == 1 and last == n_leaves:
         return f"; ids 1..{last} look as if counted from 1: {_SUBTRACT.format(last - 1)}"
     return ""

@@ -26,10 +26,11 @@ from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
 from ordhc.io.scan import Scan
+from ordhc.io.spill import Spill
 from ordhc.metrics.answers import answers_foretold
 from ordhc.plotting.drawing import svg
+from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
-from ordhc.similarities.spilled import MEMORY, Spill
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
@@ -159,10 +160,10 @@ class Bootstrap:
 @shows_progress("resampling")
 def bootstrap(
     data: Triplets | Quadruplets | Scan,
+    method: Named | None = None,
     *,
-    method: str | None = None,
-    similarity: str | None = None,
-    linkage: str | None = None,
+    similarity: Named | None = None,
+    linkage: Named | None = None,
     n_resamples: int = 200,
     seed: int = 0,
     group: ArrayLike | None = None,
@@ -183,7 +184,7 @@ def bootstrap(
         `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), of which people or whole files are
         drawn.
     method, similarity, linkage, initial_clusters, **parameters
-        As in `cluster`, with ``refine``. By default "adds3-al+spr" or "adds4-al+spr", because many trees are
+        As in `cluster`. By default "adds3-al+spr" or "adds4-al+spr", because many trees are
         made, or "posterior-al" if a learner chose the questions. For the posterior's own supports see
         `ordhc.posterior`.
     n_resamples
@@ -203,10 +204,11 @@ def bootstrap(
         A tree of the same leaves to give support to, instead of the one of all answers.
     executor
         Who makes the resamples: any `concurrent.futures.Executor`, as of processes, loky or Dask
-        (`client.get_executor()`); by default threads of this process. The result is the same, bit for bit.
+        (`client.get_executor()`); by default that of a scan, or threads of this process. The result is the
+        same, bit for bit.
     spill
         With an executor a folder that all workers see, for what all of them read; by default one for
-        temporary files, which serves workers on this machine. It is left as it was.
+        temporary files, which serves workers on this machine. It is left as it was. A scan has its own.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
@@ -250,7 +252,9 @@ def bootstrap(
     asked = {"method": method, "similarity": similarity, "linkage": linkage, **parameters}
     if isinstance(data, Scan):
         unit, count = unit_of(data, unit, group)
-        request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers, spill)
+        if spill is not None:
+            raise InputError("a scan has its own spill: ordhc.scan(..., spill=FOLDER)")
+        request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers or data.executor)
         return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"bootstrap takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
@@ -262,7 +266,7 @@ def bootstrap(
     if units is None:
         units, drawn = units_of(data, unit)
     if method is None and similarity is None and linkage is None:
-        asked["method"] = method_of_many(data, parameters.get("refine"))
+        asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
     ceiling = noise_ceiling(data)
     fitted: Any = fitting(data, plan.accepts, plan.title)
@@ -350,7 +354,6 @@ class _Request:
     initial_clusters: ArrayLike | None
     tree: Dendrogram | None
     executor: "Executor | None"
-    spill: str | os.PathLike[str] | None
 
 
 def _of_scan(
@@ -366,11 +369,11 @@ def _of_scan(
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)
     found, unanswered = fit_scan(
-        plan, scan, initial_clusters=initial, spill=request.spill, progress=part(progress, 0, first * _LAST)
+        plan, scan, initial_clusters=initial, progress=part(progress, 0, first * _LAST)
     )
     tree = found if request.tree is None else _given_tree(request.tree, scan.n_leaves)
     sizes = rows_of_units(scan, unit, count)
-    work = ScannedResampling(scan, asked, tree.replace(names=None), unit, sizes, seed, initial, MEMORY, plan)
+    work = ScannedResampling(scan, asked, tree.replace(names=None), unit, sizes, seed, initial, plan)
     trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST, _LAST))
     resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 

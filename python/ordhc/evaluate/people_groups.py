@@ -25,7 +25,7 @@ from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.intervals import FEWEST_UNITS, about, ratio_of_sums
 from ordhc.evaluate.mixture import STARTS_OF_ALL, People, foretold, placed, weighted
 from ordhc.evaluate.structure.words import Estimate, Verdict
-from ordhc.similarities.spilled import Spill
+from ordhc.io.spill import Spill
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
 from ordhc.evaluate.ceiling import satisfied_share
+from ordhc.io.spill import Spill
 from ordhc.similarities.comparisons import adds
-from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 

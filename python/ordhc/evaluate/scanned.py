@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ordhc.evaluate.folds import Result, Sums
 from ordhc.io.portions import Portion, rows_of_units
 from ordhc.io.scan import Scan
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
+from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
@@ -41,7 +42,6 @@ class ScannedResampling:
     sizes: NDArray[np.int64]
     seed: int
     initial_clusters: Any
-    memory: int
     plan: Plan | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -55,7 +55,9 @@ class ScannedResampling:
         if executor is None:
             found = [self.some(range(n_resamples), progress)]
         else:
-            tasks = [(self, which) for which in cut(n_resamples, executor)]
+            # Tasks that wait for tasks of the same executor would wait for ever.
+            work = replace(self, scan=self.scan.without_executor())
+            tasks = [(work, which) for which in cut(n_resamples, executor)]
             found = run_tasks(executor, ScannedResampling.some, tasks, progress=progress)
         trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
@@ -72,7 +74,7 @@ class ScannedResampling:
         together = 1
         in_engine = in_engine and not plan.may_have_lengths
         if in_engine and plan.refine is None and self.initial_clusters is None:
-            together = max(1, self.memory // max(1, 4 * n * (n - 1)))
+            together = max(1, self.scan.memory // max(1, 4 * n * (n - 1)))
         else:
             in_engine = False
         trees: list[Dendrogram] = []
@@ -146,7 +148,7 @@ class ScannedFold:
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
     def scores(
-        self, without: tuple[int, ...], method: str, progress: Progress | None = None
+        self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
         """Sums of a part, got and most, of satisfied and revenue; seconds; the share satisfied by chance."""
         held = self.parts == without[0]

@@ -25,8 +25,9 @@ from ordhc.evaluate.scanned import ScannedFold, checked_plan
 from ordhc.evaluate.trials import Folds, split, together
 from ordhc.io.portions import unit_of
 from ordhc.io.scan import Scan, kind_of
+from ordhc.io.spill import Spill
 from ordhc.plugins import registry
-from ordhc.similarities.spilled import Spill
+from ordhc.plugins.registry import Named
 
 __all__ = [
     "Candidate",
@@ -63,7 +64,7 @@ class Candidate:
     Attributes
     ----------
     method
-        Its name.
+        Its name, with settings that were given beside it in parentheses.
     revenue, revenue_low, revenue_high
         The revenue on held-out answers as a share of the best conceivable (1 if every answer could be
         satisfied by as much as n leaves allow), and its 95% interval. Chance gives 0.
@@ -267,7 +268,7 @@ def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:
 @shows_progress("comparing")
 def select(
     data: Triplets | Quadruplets | Scan,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[Named] | None = None,
     *,
     folds: int = 5,
     seed: int = 0,
@@ -290,7 +291,8 @@ def select(
         `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), for methods that are sums over
         answers.
     methods
-        Names, as `cluster` takes them; by default those that do well on such data by such a score, with
+        Names, or pairs of a name and its settings, as `cluster` takes them; by default those that do well on
+        such data by such a score, with
         "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it is
         the default of `cluster`.
     folds
@@ -318,7 +320,7 @@ def select(
         the fewest wrong triples beforehand. If a learner chose the questions, another method can be clearly
         better on `heldout` only.
     executor, spill
-        As in `bootstrap`: who makes the trees, and a folder that all workers see.
+        As in `bootstrap`: who makes the trees, and a folder that all workers see; a scan has its own.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
@@ -357,7 +359,7 @@ def select(
     seed = _checks.seed(seed)
     if prefer is not None:
         registry.get("method", _checks.text("prefer", prefer))
-    methods = _checks.words("methods", default_methods(data, by) if methods is None else methods)
+    given = _by_title(default_methods(data, by) if methods is None else methods)
     is_on_random = False
     best_answers: tuple[AnswerCeiling, ...] = ()
     work: Folds | ScannedFold
@@ -366,24 +368,28 @@ def select(
             raise InputError(
                 'a scan is scored by="revenue" or "satisfied": its answers are not kept together'
             )
-        for name in methods:
-            checked_plan(data, {"method": name})
+        for method in given.values():
+            checked_plan(data, {"method": method})
+        if spill is not None:
+            raise InputError("a scan has its own spill: ordhc.scan(..., spill=FOLDER)")
+        workers, spill = workers or data.executor, data.spill
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
     else:
-        for name in methods:
-            Plan.of(data, method=name)
+        for method in given.values():
+            Plan.of(data, method)
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling, best_answers = noise_ceiling(scored), answer_ceilings(scored)
-    results = _results(work, methods, workers, spill, part(progress, 0, _FITS))
+    results = _results(work, [*given.values()], workers, spill, part(progress, 0, _FITS))
+    names = [*given]
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]
 
     is_adaptive = not isinstance(data, Scan) and data.adaptive
-    preferred = prefer or (_POSTERIOR if is_adaptive or _POSTERIOR in methods else None)
-    drawn = methods.index(preferred) if preferred in methods else None
-    margins = np.zeros(len(methods))
+    preferred = prefer or (_POSTERIOR if is_adaptive or _POSTERIOR in names else None)
+    drawn = names.index(preferred) if preferred in names else None
+    margins = np.zeros(len(names))
     if drawn is not None:
         # By how much a method has to be better: half of the interval of the difference.
         can_tell = is_on_random or not is_adaptive
@@ -396,12 +402,12 @@ def select(
 
     best = choose([each.value for each in scores])
     nested = None
-    if len(methods) > 1 and not is_adaptive:
+    if len(names) > 1 and not is_adaptive:
         inner = chosen_within(deciding, choose, [result.satisfied for result in results])
         nested = None if inner is None else score(inner, is_share=True)
-    order = sorted(range(len(methods)), key=lambda at: (at != best, -scores[at].value))
+    order = sorted(range(len(names)), key=lambda at: (at != best, -scores[at].value))
     candidates = [
-        _candidate(methods[at], results[at], difference(deciding[best], deciding[at])) for at in order
+        _candidate(names[at], results[at], difference(deciding[best], deciding[at])) for at in order
     ]
     if progress is not None:
         progress(1.0)
@@ -417,6 +423,13 @@ def select(
         nested,
         best_answers[-1] if best_answers else None,
     )
+
+
+def _by_title(methods: Any) -> dict[str, Named]:
+    """Return methods by their names and settings; an error if there are none, or one of them twice."""
+    given = _checks.listed("methods", methods)
+    told = [registry.title(one) if isinstance(one, tuple) else one for one in given]
+    return dict(zip(_checks.words("methods", told), given, strict=True))
 
 
 def _in_memory(
@@ -439,7 +452,7 @@ def _in_memory(
 
 def _results(
     work: "Folds | ScannedFold",
-    methods: Sequence[str],
+    methods: Sequence[Named],
     workers: Executor | None,
     spill: str | os.PathLike[str] | None,
     progress: Progress | None,
@@ -468,7 +481,7 @@ def _candidate(method: str, result: Result, behind: Score) -> Candidate:
 
 def _fits(
     work: "Folds | ScannedFold",
-    tasks: Sequence[tuple[tuple[int, ...], str]],
+    tasks: Sequence[tuple[tuple[int, ...], Named]],
     executor: Executor | None,
     folder: Spill,
     progress: Progress | None,
@@ -483,7 +496,7 @@ def _fits(
     ]
 
 
-def _scores(shared: Shared, without: tuple[int, ...], method: str) -> Any:
+def _scores(shared: Shared, without: tuple[int, ...], method: Named) -> Any:
     return shared.value().scores(without, method)
 
 

@@ -23,6 +23,7 @@ from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import chance_of
 from ordhc.evaluate.folds import Result, Sums, left_out
 from ordhc.metrics.answers import answers_foretold
+from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree
@@ -71,7 +72,7 @@ class Folds:
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
-        self, without: tuple[int, ...], method: str, progress: Progress | None = None
+        self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
         """As `tried`, by the name of a method, and without verdicts."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)

@@ -2,7 +2,6 @@
 
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
-from ordhc.io.comparisons import read_quadruplets, read_triplets
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
 from ordhc.io.scan import Scan, scan
@@ -15,11 +14,9 @@ __all__ = [
     "read_answers",
     "read_column",
     "read_names",
-    "read_quadruplets",
     "read_reference",
     "read_tree",
     "read_trees",
-    "read_triplets",
     "read_vectors",
     "scan",
     "write_comparisons",

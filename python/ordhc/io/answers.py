@@ -1,16 +1,16 @@
 """Answers from people's files: columns by name, a row an answer."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress, shows_progress
-from ordhc.comparison.asked import FORMATS, KINDS, Asked
+from ordhc.comparison.asked import FORMATS, Asked, FileOptions
 from ordhc.comparison.coded import Column
 from ordhc.comparison.comparisons import Quadruplets, Triplets, comparisons_of_replies
 from ordhc.comparison.presets import replies_with_format
@@ -19,7 +19,7 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import Table as Parquet
 from ordhc.io.arrays import load_array, load_arrays, texts_of
 from ordhc.io.comparisons import SUFFIXES, read_in_order
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
 from ordhc.io.sheet import check_header, located
@@ -29,27 +29,12 @@ __all__ = ["read_answers", "read_table"]
 
 def read_answers(
     file: Source,
-    kind: str | None = None,
+    kind: str = "triplet",
     items: Sequence[str] | Sequence[int] | str | None = None,
     chosen: str | int | Sequence[str] | None = None,
     *,
-    chosen_as: str | Mapping[Any, Any] | None = None,
-    ranks: Sequence[str] | None = None,
-    n_ranked: int | None = None,
-    person: str | None = None,
-    weights: str | None = None,
-    exclude: Mapping[str, Any] | Sequence[str] | None = None,
-    na: Iterable[str] | None = None,
-    format: str | None = None,
-    participants: Any = None,
-    names: Sequence[str] | Source | None = None,
-    n_leaves: int | None = None,
-    ids_from: int | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comment: str | None = None,
-    skip_bad: bool = False,
     progress: Progress | bool | None = None,
+    **options: Unpack[FileOptions],
 ) -> Triplets | Quadruplets:
     """Read a file of answers, one a row: csv, tsv, text with blanks, Parquet, npz, npy, JSON.
 
@@ -66,40 +51,57 @@ def read_answers(
         The columns of the items, by name or position, in any order for three of which one is chosen; else the
         anchor and the two others, the four of two pairs, or the reference and the others, the nearest first
         unless `chosen` or `ranks` tell the order. A column of lists (JSON) stands for a column for each place
-        in them. By default those with usual names: `odd,a,b`, `central,left,right`, `anchor,near,far`, ...
+        in them. By default those with usual names, in any order and case: `odd,a,b`, `central,left,right`,
+        `anchor,near,far`, `head,winner,loser` (Salmon), `anchor,positive,negative`, `i,j,k`, `i,j,k,l`, ...;
+        or all columns of a file without a header. In columns `anchor_name,near_name,far_name` cells are names
+        even if they look like ids, and those in quotes are taken to the letter.
     chosen
         The column of what was chosen: an item's name, the name of its column, or its place. With two columns
         of items, the third item. Without it, triplets are anchor, near, far and pairs are in order. Of a
         ranking the columns of the first choice, the second, ...
-    chosen_as
-        How `chosen` is read: "name", "column", "place" (from 1), "place0" (from 0), "sign" (1 or -1 of two),
-        or what each cell means, as ``{"f": "left", "j": "right"}``. By default that is found out from all
-        rows together; what can be read in two ways is an error.
-    ranks
-        Of a ranking the columns of ranks, one for each item but the reference: 1 is nearest, equal ranks say
-        nothing about each other, blanks come last.
-    n_ranked
-        Of a ranking without these, how many of the others are ranked, by default two.
-    person
-        The column that says whose answer a row is; by default `person`, `participant`, `subject`, `worker`
-        and the like, or else `ResponseId`, `run_id`, `pid`, `subj` or `sub`, if there is one.
-    weights
-        The column of weights; by default `weight`, `count` and the like.
-    exclude
-        Rows to leave out, by column and value or values, as ``{"attention_check": "failed"}``; or persons.
-    na
-        Words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty list
-        all of these are items, as they are if they are among `names`.
-    format
-        "salmon", "jspsych", "cblearn", "prolific" or "collect" (trials of ordhc-collect): columns are called
-        as these tools call them.
-    participants
-        A file or frame with a row for each person, whose columns `exclude` can name; with "prolific" its
-        export: rejected, returned and timed-out submissions, and persons who aren't in it, are left out.
-    names, n_leaves, ids_from, delimiter, header, comment, progress
-        As in `read_triplets`.
-    skip_bad
-        Leave out rows that cannot be used (an item twice, a chosen one that isn't there) as well.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+    **options
+        What the answers are, each None by default:
+
+        * `chosen_as`: how `chosen` is read: "name", "column", "place" (from 1), "place0" (from 0), "sign" (1
+          or -1 of two), or what each cell means, as ``{"f": "left", "j": "right"}``. By default that is found
+          out from all rows together; what can be read in two ways is an error.
+        * `ranks`: of a ranking the columns of ranks, one for each item but the reference: 1 is nearest, equal
+          ranks say nothing about each other, blanks come last.
+        * `n_ranked`: of a ranking without these, how many of the others are ranked, by default two.
+        * `person`: the column that says whose answer a row is; by default `person`, `participant`, `subject`,
+          `worker` and the like, or else `ResponseId`, `run_id`, `pid`, `subj` or `sub`, if there is one.
+        * `weights`: the column of weights; by default `weight`, `count` and the like.
+        * `answer`: the column of numbers (or names) of answers, rows of which belong together; by default
+          `answer` or `answer_id`, if there is one. Only of triplets and pairs in order.
+        * `exclude`: rows to leave out, by column and value or values, as ``{"attention_check": "failed"}``;
+          or persons.
+        * `na`: words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty
+          list all of these are items, as they are if they are among `names`. Rows without all items are left
+          out; if they are most rows, that is an error.
+        * `format`: "salmon", "jspsych", "cblearn", "prolific" or "collect" (trials of ordhc-collect): columns
+          are called as these tools call them.
+        * `participants`: a file or frame with a row for each person, whose columns `exclude` can name; with
+          "prolific" its export: rejected, returned and timed-out submissions, and persons who aren't in it,
+          are left out.
+
+        Leaves:
+
+        * `names`: the names of the leaves, or a file with them (see `ordhc.io.read_names`). Files may hold
+          ids or names; names are numbered in order of first appearance unless given here. If `names` are
+          whole numbers, ids are looked up among them.
+        * `n_leaves`: the number of leaves; by default the number of names, or the largest id plus one.
+        * `ids_from`: the id of the first leaf: 0, or 1 for ids from R or MATLAB. By default ids count from 0,
+          and are names if more than half of 0..max never occur, as of stimuli that are called 101..112.
+
+        The file:
+
+        * `delimiter`, `header`: what separates columns, and whether text has a header, where it isn't found
+          out rightly.
+        * `comment`: a character: lines of text that begin with it are passed over. By default none are.
+        * `skip_bad`: True leaves out rows that cannot be used (an item twice, a chosen one that isn't there,
+          another number of columns, an unknown name) as well, with a warning that lists them.
 
     Returns
     -------
@@ -119,6 +121,8 @@ def read_answers(
     Examples
     --------
     >>> import io, ordhc
+    >>> ordhc.read_answers(io.StringIO("head,winner,loser\\ncat,dog,car\\ndog,cat,car\\n")).names
+    ('cat', 'dog', 'car')
     >>> text = "subject,left,middle,right,key,rt\\nann,cat,car,dog,2,812\\nbob,bus,cow,car,2,640\\n"
     >>> t = ordhc.read_answers(
     ...     io.StringIO(text),
@@ -132,22 +136,16 @@ def read_answers(
     >>> t.answers.tolist(), t.group_names
     ([0, 0, 1, 1], ('ann', 'bob'))
     """
-    asked = Asked(
-        "triplet" if kind is None else kind, items, chosen, chosen_as=chosen_as, ranks=ranks,
-        n_ranked=n_ranked, person=person, weights=weights, exclude=exclude, na=na, format=format,
-        participants=participants, names=names, n_leaves=n_leaves, ids_from=ids_from, delimiter=delimiter,
-        header=header, comment=comment, skip_bad=skip_bad,
-    )  # fmt: skip
+    asked = Asked.of("read_answers", FileOptions, kind, items, chosen, options)
     return answers_of_file(file, asked, progress=progress)
 
 
 @shows_progress("reading")
 def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
     """Read answers as `read_answers` does."""
-    _checks.choice("kind", asked.kind, KINDS)
     if asked.format is not None:
         _checks.choice("format", asked.format, FORMATS)
-    asked = replace(asked, names=as_names(asked.names))
+    asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
     in_order = _in_order(asked)
     if in_order is not None and not suffix_of(file, _JSON):
         read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
@@ -213,7 +211,7 @@ def _participants(given: Any) -> Table:
     if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):
         data = read_bytes(given)
         with reading(name_of(given), "participants", data):
-            return read_table(given, data, Asked())[0]
+            return read_table(given, data, Asked(delimiter=delimiter_of(given)))[0]
     return table_of(given)
 
 
@@ -230,18 +228,17 @@ def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[st
         return _of_arrays(data, source, suffix)
     if suffix in _JSON or data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
         return _of_json(data, source), None
-    return _of_text(data, source, suffix, asked), None
+    return _of_text(data, source, asked), None
 
 
-def _of_text(data: bytes, source: str, suffix: str, asked: Asked) -> Table:
+def _of_text(data: bytes, source: str, asked: Asked) -> Table:
     """Columns of delimited text; each is coded when it is asked for."""
     refuse_others(data, source, "answers")
     text, positions = text_of(data, source), _positions(asked)
-    delimiter = "\t" if suffix == ".tsv" and asked.delimiter is None else asked.delimiter
 
     def parts(wanted: list[int]) -> Any:
         try:
-            return _ordhc.code_table(text, delimiter, asked.comment, wanted)
+            return _ordhc.code_table(text, asked.delimiter, asked.comment, wanted)
         except InputError as error:
             raise located(error, source) from None
 

@@ -88,7 +88,7 @@ def _no(source: str, suffix: str, data: bytes) -> InputError:
 
 def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Parsed, NDArray[Any] | None]:
     """Rows of npz or npy, and the responses to them if they are questions."""
-    for option, given in (("answer", asked.answer), ("group", asked.person), ("weights", asked.weights)):
+    for option, given in (("answer", asked.answer), ("person", asked.person), ("weights", asked.weights)):
         if given is not None:
             told = f"{suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz"
             raise InputError(told, path=source)

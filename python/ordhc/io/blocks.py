@@ -12,7 +12,7 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
-from ordhc.io.files import check_unpacked, name_of
+from ordhc.io.files import check_unpacked, delimiter_of, name_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.parsed import Parsed
@@ -143,9 +143,7 @@ def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None,
 
 def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
     source, ids = name_of(path), None
-    suffix = ".tsv" if path.lower().removesuffix(".gz").endswith(".tsv") else ".csv"
-    if asked.delimiter is None and suffix == ".tsv":
-        asked = replace(asked, delimiter="\t")
+    asked = replace(asked, delimiter=delimiter_of(path, asked.delimiter))
     beginning, known_lines = b"", 0
     for block, lines in _text_blocks(path, source, asked.delimiter, asked.comment):
         # No copy of pieces that end a line, as nearly all do.
@@ -157,7 +155,7 @@ def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
             continue
         with reading(source, "comparisons", block):
             try:
-                parsed = from_text(beginning + block, source, suffix, asked, ids=ids)
+                parsed = from_text(beginning + block, source, asked, ids=ids)
             except InputError as error:
                 raise _moved(error, lines - known_lines) from None
         parsed.first = lines - known_lines

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, load_arrays
 from ordhc.io.comparisons import SUFFIXES
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.sheet import read_sheet, unknown_column
 
@@ -14,7 +14,7 @@ from ordhc.io.sheet import read_sheet, unknown_column
 def read_column(path: Source, column: str) -> NDArray[np.str_]:
     """One column of a file of comparisons as text, a value for each row.
 
-    Text needs a header; npz needs an array of that name. `group=` and `answer=` of `ordhc.io.read_triplets`
+    Text needs a header; npz needs an array of that name. `person=` and `answer=` of `ordhc.read_answers`
     read whose answer a row is with the rows themselves.
 
     Examples
@@ -42,7 +42,7 @@ def read_column(path: Source, column: str) -> NDArray[np.str_]:
             return np.array(arrays[column], dtype=np.str_)
         if suffix == ".npy":
             raise InputError("npy has no columns by name; use csv, parquet or npz", path=source)
-        sheet = read_sheet(data, source, "a table", "\t" if suffix == ".tsv" else None)
+        sheet = read_sheet(data, source, "a table", delimiter_of(path))
         at = sheet.column(column)
         for row in range(len(sheet.rows)):
             sheet.check_width(row)

@@ -1,6 +1,6 @@
 """Comparisons from files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -26,117 +26,6 @@ from ordhc.io.texts import drop_headers, from_text
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 
 
-def read_triplets(
-    path: Source,
-    columns: Sequence[str] | Sequence[int] | None = None,
-    *,
-    n_leaves: int | None = None,
-    ids_from: int | None = None,
-    names: Sequence[str] | Source | None = None,
-    weights: str | None = None,
-    answer: str | None = None,
-    group: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    missing: Sequence[str] | None = None,
-    comment: str | None = None,
-    skip_bad: bool = False,
-    progress: Progress | bool | None = None,
-) -> Triplets:
-    """Read triplets from csv, tsv, text with blanks, Parquet, npz or npy.
-
-    Parameters
-    ----------
-    path
-        The file (csv and tsv also as .gz), "-" for standard input, or an open stream.
-    columns
-        The columns of anchor, near and far, by name or by position. By default `anchor,near,far`,
-        `head,winner,loser` (Salmon), `anchor,positive,negative` or `i,j,k` in the header, in any order and
-        case, or the three columns of a file without one. In columns `anchor_name,near_name,far_name` cells
-        are names even if they look like ids, and those in quotes are taken to the letter.
-    n_leaves
-        The number of leaves; by default the number of names, or the largest id plus one.
-    ids_from
-        The id of the first leaf: 0, or 1 for ids from R or MATLAB. By default ids count from 0, and are names
-        if more than half of 0..max never occur, as of stimuli that are called 101..112.
-    names
-        The names of the leaves, or a file with them (see `ordhc.io.read_names`). Files may hold ids
-        or names; names are numbered in order of first appearance unless given here. If `names` are whole
-        numbers, ids are looked up among them.
-    weights
-        The column of weights; by default `weight`, `count` and the like if there is one.
-    answer
-        The column of numbers (or names) of answers, rows of which belong together; by default `answer` or
-        `answer_id`, if there is one.
-    group
-        The column that says whose answer a row is; by default `person`, `participant`, `subject`,
-        `worker` and the like, if there is one.
-    delimiter, header
-        What separates columns, and whether text has a header, where it isn't found out rightly.
-    missing
-        Words for a missing leaf, besides blanks and NA, N/A, #N/A, NaN, null; with an empty list only blanks
-        are missing. Rows without all leaves are passed over with a warning that counts them; if they are most
-        rows, that is an error. Names in `names` are not missing.
-    comment
-        A character: lines of text that begin with it are passed over. By default none are.
-    skip_bad
-        Pass over rows that cannot be used (a leaf twice, another number of columns, an unknown name),
-        with a warning (`SkippedRowsWarning`) that lists them all.
-    progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        What cannot be read, with file, line and value.
-
-    Examples
-    --------
-    >>> import io, ordhc
-    >>> ordhc.io.read_triplets(io.StringIO("head,winner,loser\\ncat,dog,car\\ndog,cat,car\\n")).names
-    ('cat', 'dog', 'car')
-    """
-    asked = Asked(
-        "triplet", columns, names=names, n_leaves=n_leaves, ids_from=ids_from, weights=weights, answer=answer,
-        person=group, delimiter=delimiter, header=header, na=missing, comment=comment, skip_bad=skip_bad,
-    )  # fmt: skip
-    found: Triplets = read_in_order(path, asked, progress=progress)
-    return found
-
-
-def read_quadruplets(
-    path: Source,
-    columns: Sequence[str] | Sequence[int] | None = None,
-    *,
-    n_leaves: int | None = None,
-    ids_from: int | None = None,
-    names: Sequence[str] | Source | None = None,
-    weights: str | None = None,
-    answer: str | None = None,
-    group: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    missing: Sequence[str] | None = None,
-    comment: str | None = None,
-    skip_bad: bool = False,
-    progress: Progress | bool | None = None,
-) -> Quadruplets:
-    """Read quadruplets; as `read_triplets`, with the columns `i,j,k,l`.
-
-    Examples
-    --------
-    >>> import io, ordhc
-    >>> ordhc.io.read_quadruplets(io.StringIO("0,1,2,3\\n"))
-    <Quadruplets: 1 of 4 leaves>
-    """
-    asked = Asked(
-        "pairs", columns, names=names, n_leaves=n_leaves, ids_from=ids_from, weights=weights, answer=answer,
-        person=group, delimiter=delimiter, header=header, na=missing, comment=comment, skip_bad=skip_bad,
-    )  # fmt: skip
-    found: Quadruplets = read_in_order(path, asked, progress=progress)
-    return found
-
-
 @shows_progress("reading")
 def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | None = None) -> Any:
     """Read comparisons from a file whose columns `asked.items` are in the order of their roles.
@@ -157,7 +46,7 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
         elif suffix == ".parquet":
             parsed = rows_of(Table(data, source), asked)
         else:
-            parsed = from_text(data, source, suffix, asked, progress=part(progress, 0, 0.8))
+            parsed = from_text(data, source, asked, progress=part(progress, 0, 0.8))
         drop_headers(parsed, asked)
         if asked.n_leaves is None:
             asked = replace(asked, n_leaves=parsed.n_leaves)
@@ -212,7 +101,7 @@ def checked(asked: Asked) -> Asked:
         n_leaves=None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1),
         ids_from=check_ids_from(asked.ids_from),
         items=_columns(asked),
-        na=tuple(missing_words("missing", asked.na, names)),
+        na=tuple(missing_words("na", asked.na, names)),
     )
 
 
@@ -222,11 +111,11 @@ def _columns(asked: Asked) -> Any:
     if columns is None:
         return None
     if isinstance(columns, str):
-        raise InputError(f"columns is {quoted(columns)}; give a list of names or positions")
-    chosen = _checks.listed("columns", columns)
+        raise InputError(f"items is {quoted(columns)}; give a list of names or positions")
+    chosen = _checks.listed("items", columns)
     if (width is None and len(chosen) < 3) or (width is not None and len(chosen) != width):
         needed = "3 or more" if width is None else f"{width} are needed: {', '.join(asked.roles[0])}"
-        raise InputError(f"columns are {quoted(chosen)}; {needed}")
+        raise InputError(f"items are {quoted(chosen)}; {needed}")
     if all(isinstance(column, str) for column in chosen):
         wanted = [column.lower() for column in chosen]
     elif all(
@@ -235,18 +124,18 @@ def _columns(asked: Asked) -> Any:
     ):
         wanted = chosen = [int(column) for column in chosen]
         if min(chosen) < 0:
-            raise InputError(f"columns are {quoted(chosen)}; positions count from 0")
+            raise InputError(f"items are {quoted(chosen)}; positions count from 0")
     else:
-        raise InputError(f"columns are {quoted(chosen)}; give names or positions")
+        raise InputError(f"items are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):
-        raise InputError(f"columns are {quoted(chosen)}; each can be taken only once")
+        raise InputError(f"items are {quoted(chosen)}; each can be taken only once")
     for roles in asked.roles if asked.kind in ("triplet", "pairs") else []:
         # Within a pair of a quadruplet the order says nothing.
         near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]
         if set(wanted) == set(roles) and near[0] != near[1]:
             wrong, role = next(pair for pair in zip(wanted, roles, strict=True) if pair[0] != pair[1])
             raise InputError(
-                f"columns are {quoted(chosen)}, and stand for {', '.join(roles)}: {quoted(wrong)} would be "
+                f"items are {quoted(chosen)}, and stand for {', '.join(roles)}: {quoted(wrong)} would be "
                 f"taken for {quoted(role)}; give them in this order, or none"
             )
     return chosen

@@ -34,6 +34,11 @@ def suffix_of(source: Source, known: tuple[str, ...]) -> str:
     return next((suffix for suffix in known if name.endswith(suffix)), "")
 
 
+def delimiter_of(source: Source, given: str | None = None) -> str | None:
+    """Return the given delimiter; without one a tab if the file's name ends in .tsv, else None."""
+    return "\t" if given is None and suffix_of(source, (".tsv",)) else given
+
+
 def read_bytes(source: Source) -> bytes:
     """Everything in a file, standard input ("-") or an open stream; gzip is unpacked."""
     name = name_of(source)

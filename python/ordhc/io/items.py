@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ordhc._checks import quoted
 from ordhc.errors import InputError
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.names import names_file, read_names, usual_column
 from ordhc.io.sheet import Sheet, listed, read_sheet
@@ -48,11 +48,11 @@ def read_items(source: Source) -> tuple[tuple[str, ...], dict[str, Path]]:
         return _from_folder(Path(source))
     names = read_names(source)
     file, column = names_file(source)
-    if not isinstance(file, str | os.PathLike) or not (suffix := suffix_of(file, (".csv", ".tsv"))):
+    if not isinstance(file, str | os.PathLike) or not suffix_of(file, (".csv", ".tsv")):
         return names, {}
     source_name, data = name_of(file), read_bytes(file)
     with reading(source_name, "names", data):
-        sheet = read_sheet(data, source_name, "names", "\t" if suffix == ".tsv" else None)
+        sheet = read_sheet(data, source_name, "names", delimiter_of(file))
         at = usual_column(sheet) if column is None else sheet.column(column)
         return names, _from_sheet(sheet, at, Path(file).parent)
 

@@ -12,7 +12,7 @@ from ordhc._checks import text as checked_text
 from ordhc.comparison.ids import CodedNames
 from ordhc.comparison.suspects import alike
 from ordhc.errors import InputError, warn
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.sheet import Sheet, listed, read_sheet
 
@@ -55,10 +55,10 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
         column = checked_text("column", column)
     name = name_of(file)
     data = read_bytes(file)
-    suffix = suffix_of(file, (".csv", ".tsv"))
     with reading(name, "names", data):
-        if suffix or column is not None:
-            return _from_sheet(read_sheet(data, name, "names", _delimiter(data, suffix)), column)
+        if column is not None or suffix_of(file, (".csv", ".tsv")):
+            delimiter = delimiter_of(file) or _delimiter(data)
+            return _from_sheet(read_sheet(data, name, "names", delimiter), column)
         refuse_others(data, name, "names")
         lines = enumerate(text_of(data, name).split("\n"), start=1)
         found = [(line.strip(), number) for number, line in lines if line.strip()]
@@ -66,10 +66,8 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
         return _unique(found, name)
 
 
-def _delimiter(data: bytes, suffix: str) -> str | None:
-    """What is known of it: below a single word there is one column, whose names may hold blanks."""
-    if suffix == ".tsv":
-        return "\t"
+def _delimiter(data: bytes) -> str | None:
+    """Return a comma if the header is one word: names in its only column may hold blanks."""
     header = next(iter(data.lstrip().splitlines()), b"").decode(errors="replace").strip()
     return None if re.search(r"[\s,;|]", header) else ","
 

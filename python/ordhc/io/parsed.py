@@ -280,7 +280,7 @@ def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
     text = f"{count} have a missing leaf ({', '.join(parts)})"
     if not kept:
         return f"{text}: {where}; are these the right columns?"
-    hint = "; missing=() (--missing '') takes such words as names" if any(words) else ""
+    hint = "; na=[] (--na '') takes such words as names" if any(words) else ""
     return f"{parsed.source}: {text} and are passed over: {where}{hint}"
 
 

@@ -26,7 +26,7 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
         Other units, people that aren't known.
     """
     if group is not None:
-        raise InputError("group is for comparisons in memory; of a scan, scan(..., group=COLUMN) reads it")
+        raise InputError("group is for comparisons in memory; of a scan, scan(..., person=COLUMN) reads it")
     persons = scan.group_names
     if unit is None:
         unit = "group" if persons is not None and len(persons) > 1 else "file"

@@ -3,22 +3,26 @@
 import glob
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
-from ordhc.comparison.asked import Asked
+from ordhc._workers import as_executor
+from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
-from ordhc.io.files import Source, name_of
+from ordhc.io.files import name_of
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
+from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
 
@@ -26,6 +30,8 @@ __all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
 UNITS = ("file", "group")
+#: What `Asked` says of single files only.
+_OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "answer")
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,17 @@ class Scan:
     Nothing is read before it is needed. What is needed of all rows (names, the number of leaves, people) is
     found out in one pass, the first time that somebody asks for it.
 
+    Attributes
+    ----------
+    files
+        The paths of the files, in order.
+    memory
+        How many bytes sums of the scan may take before they go to files.
+    spill
+        The folder for these files, or None for one for temporary files.
+    executor
+        Who reads and adds up the files, or None for this process. A pickled copy has none.
+
     Examples
     --------
     >>> import ordhc, tempfile, pathlib
@@ -60,16 +77,19 @@ class Scan:
     (('cat', 'dog', 'car', 'bus'), 2, [1, 1])
     """
 
-    def __init__(self, files: Sequence[str], asked: Asked) -> None:
+    def __init__(
+        self, files: Sequence[str], asked: Asked, memory: Any = None, spill: Any = None, executor: Any = None
+    ) -> None:
         self.files = tuple(files)
         self.asked = asked
+        self.memory, self.spill, self.executor = bytes_of(memory), Spill(spill).parent, as_executor(executor)
         self.state: tuple[tuple[float, ...], ...] = tuple(_state(path) for path in files)
         self._survey: Survey | None = None
         self._told = False
 
     def __getstate__(self) -> dict[str, Any]:
-        # Who gets a copy has been told already of rows that are passed over.
-        return {**self.__dict__, "_told": True}
+        # Workers get copies. The rows that are left out were reported before, and workers have no workers.
+        return {**self.__dict__, "_told": True, "executor": None}
 
     @property
     def kind(self) -> type[Triplets] | type[Quadruplets]:
@@ -166,6 +186,12 @@ class Scan:
         found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
         return found
 
+    def without_executor(self) -> "Scan":
+        """Return the same scan, read and added up by who asks."""
+        found = copy(self)
+        found.executor = None
+        return found
+
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
         """The comparisons block by block, in the order of the files."""
         survey = self.survey
@@ -259,19 +285,13 @@ def _state(path: str) -> tuple[int, int]:
 
 def scan(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    columns: Sequence[str] | Sequence[int] | None = None,
+    kind: str = "triplet",
+    items: Sequence[str] | Sequence[int] | None = None,
     *,
-    quadruplets: bool = False,
-    n_leaves: int | None = None,
-    ids_from: int | None = None,
-    names: Sequence[str] | Source | None = None,
-    weights: str | None = None,
-    group: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    missing: Sequence[str] | None = None,
-    comment: str | None = None,
-    skip_bad: bool = False,
+    memory: str | int | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    **options: Unpack[FileOptions],
 ) -> Scan:
     """Comparisons that stay in their files: csv, tsv (also as .gz) and Parquet, read some at a time.
 
@@ -284,13 +304,22 @@ def scan(
     paths
         A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
         of these. Rows stand in the order of the files.
-    columns, n_leaves, ids_from, weights, group, delimiter, header, missing, comment, skip_bad
-        As in `read_triplets`; columns that say which answer a row belongs to are not read.
-    quadruplets
-        Rows are i,j,k,l: i and j are closer than k and l.
-    names
-        The names of the leaves, or a file with them; names are numbered in order of first appearance in all
-        files unless given here.
+    kind
+        "triplet" (the default), rows anchor,near,far; or "pairs", rows i,j,k,l: i and j are closer than k
+        and l.
+    items
+        The columns in this order, by name or position; by default those with usual names.
+    memory
+        How many bytes sums of the scan may take, as "2GB", before they go to files. By default 1 GiB.
+    spill
+        The folder for these files, by default one for temporary files. Afterwards it is as it was.
+    executor
+        Who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky or Dask
+        (`client.get_executor()`), whose workers see the files and `spill`. By default this process. The
+        results are the same, bit for bit.
+    **options
+        As in `ordhc.read_answers`: person, weights, na, names, n_leaves, ids_from, delimiter, header,
+        comment, skip_bad. Columns that say which answer a row belongs to are not read.
 
     Returns
     -------
@@ -311,26 +340,28 @@ def scan(
     >>> ordhc.similarity(ordhc.scan(path), "adds3", layout="condensed")
     array([ 4., -3., -1.])
     """
-    kind = "pairs" if _checks.flag("quadruplets", quadruplets) else "triplet"
-    asked = Asked(
-        kind, columns, names=names, n_leaves=n_leaves, ids_from=ids_from, weights=weights, person=group,
-        delimiter=delimiter, header=header, na=missing, comment=comment, skip_bad=skip_bad,
-    )  # fmt: skip
-    return scan_of(paths, asked)
+    asked = Asked.of("scan", FileOptions, kind, items, None, options)
+    return scan_of(paths, asked, memory=memory, spill=spill, executor=executor)
 
 
-def scan_of(paths: Any, asked: Asked) -> Scan:
+def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, executor: Any = None) -> Scan:
     """The scan of some files, whose columns `asked.items` are in the order of their roles."""
+    given = [name for name in _OF_ONE_FILE if getattr(asked, name) is not None]
+    if given or asked.kind not in ("triplet", "pairs"):
+        wrong = given[0] if given else f"kind={asked.kind!r}"
+        raise InputError(
+            f"{wrong} is for one file: a scan reads triplets and pairs, whose columns (items) are in order"
+        )
     asked = checked(asked)
     if asked.n_leaves is not None and asked.names is not None and len(asked.names) != asked.n_leaves:
         raise InputError(f"{len(asked.names)} names for n_leaves = {asked.n_leaves}")
-    for what, text in (("weights", asked.weights), ("group", asked.person)):
+    for what, text in (("weights", asked.weights), ("person", asked.person)):
         if text is not None and not isinstance(text, str):
             raise InputError(f"{what} is {quoted(text)}; the name of a column is needed")
     check_characters(asked)
     header = None if asked.header is None else _checks.flag("header", asked.header)
     skip_bad = _checks.flag("skip_bad", asked.skip_bad)
-    return Scan(files_of(paths), replace(asked, header=header, skip_bad=skip_bad))
+    return Scan(files_of(paths), replace(asked, header=header, skip_bad=skip_bad), memory, spill, executor)
 
 
 def is_several(path: Any) -> bool:
@@ -373,7 +404,7 @@ def files_of(paths: Any) -> list[str]:
     first: dict[str, str] = {}
     for path in found:
         if not _has_suffix(path):
-            told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.io.read_triplets reads others"
+            told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.read_answers reads others"
             raise InputError(told, path=name_of(path))
         if first.setdefault(os.path.realpath(path), path) is not path:
             raise InputError("is there twice; its rows would count twice", path=name_of(path))

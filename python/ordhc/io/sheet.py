@@ -93,7 +93,7 @@ def refuse_quadruplets(header: Sequence[str], source: str) -> None:
     if plain >= {"i", "j", "k", "l"} and not any(plain >= set(known) for known in triplets):
         raise InputError(
             f"the columns {listed(header)} are those of quadruplets (i and j closer than k and l): "
-            "ordhc.io.read_quadruplets or --quadruplets reads them; columns=['i', 'j', 'k'] takes three",
+            "kind='pairs' (--kind pairs) reads them; items=['i', 'j', 'k'] (--items i,j,k) takes three",
             path=source,
             line=1,
         )

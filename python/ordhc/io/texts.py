@@ -17,7 +17,6 @@ from ordhc.io.sheet import check_header, located, refuse_quadruplets, unknown_co
 def from_text(
     data: bytes,
     source: str,
-    suffix: str,
     asked: Asked,
     *,
     ids: bool | None = None,
@@ -27,8 +26,6 @@ def from_text(
     check_characters(asked)
     delimiter, comment, answer, person = asked.delimiter, asked.comment, asked.answer, asked.person
     refuse_others(data, source, "comparisons")
-    if suffix == ".tsv" and delimiter is None:
-        delimiter = "\t"
     labels = [
         [answer] if answer is not None else list(ANSWERS),
         [person] if person is not None else [name for base in PEOPLE for name in (base, f"{base}_name")],

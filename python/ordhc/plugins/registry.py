@@ -11,9 +11,9 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -33,12 +33,29 @@ if TYPE_CHECKING:
         Spec,
     )
 
-__all__ = ["KINDS", "Registered", "get", "list_plugins", "names", "reset"]
+__all__ = [
+    "KINDS",
+    "MOVES",
+    "Named",
+    "Registered",
+    "chosen",
+    "get",
+    "list_plugins",
+    "named",
+    "names",
+    "reset",
+    "title",
+]
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
 
+
+#: A similarity, a linkage or a method: its name, or a pair of its name and its settings.
+Named = str | tuple[str, Mapping[str, Any]]
+#: What is added to a method's name for moves of subtrees afterwards.
+MOVES = "+spr"
 
 GROUP = "ordhc"
 KINDS = ("linkage", "similarity", "method", "oracle", "metric", "command")
@@ -267,7 +284,7 @@ def get(kind: Literal["metric"], name: str) -> "MetricSpec": ...
 @overload
 def get(kind: Literal["command"], name: str) -> "CommandSpec": ...
 def get(kind: str, name: str) -> "Spec":
-    """Look up what is registered under a name.
+    """Look up what is registered under a name. `+spr` after a method's name adds moves of subtrees.
 
     Raises
     ------
@@ -289,10 +306,72 @@ def get(kind: str, name: str) -> "Spec":
             both = " and ".join(f"{owner}:{name}" for owner in owners)
             raise InputError(f"the {kind} {name!r} is claimed by several plugins; say {both}")
         spec = registry.specs.get((kind, f"{owners[0]}:{name}")) if owners else None
+    if spec is None and kind == "method" and name.endswith(MOVES):
+        plain = get("method", name.removesuffix(MOVES))
+        if plain.refine is None:
+            objective = "revenue" if plain.similarity is None else "dasgupta"
+            spec = replace(plain, name=f"{plain.name}{MOVES}", refine=objective)
     if spec is None:
         raise InputError(_unknown(kind, name))
     registry.known[kind, name] = spec
     return spec
+
+
+def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
+    """Return a name and the settings beside it, from a name or a pair of a name and its settings.
+
+    Raises
+    ------
+    InputError
+        A name that is no text, settings that are no dict.
+    """
+    name, settings = given if isinstance(given, tuple | list) and len(given) == 2 else (given, {})
+    if not isinstance(name, str):
+        told = _checks.quoted(given)
+        raise InputError(f"a {kind} is given by name, not by {told}; with settings as a pair (NAME, {{...}})")
+    if not isinstance(settings, Mapping):
+        raise InputError(f"the settings of {kind} {name!r} are {_checks.quoted(settings)}, not a dict")
+    return name, settings
+
+
+def title(given: Named) -> str:
+    """Return a name, with the settings beside it in parentheses."""
+    name, settings = named("method", given)
+    told = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    return f"{name} ({told})" if told else name
+
+
+@overload
+def chosen(kind: Literal["linkage"], given: Named, **more: Any) -> "tuple[LinkageSpec, dict[str, Any]]": ...
+@overload
+def chosen(
+    kind: Literal["similarity"], given: Named, **more: Any
+) -> "tuple[SimilaritySpec, dict[str, Any]]": ...
+def chosen(kind: Any, given: Any, **more: Any) -> Any:
+    """Look up a similarity or a linkage, and all of its settings.
+
+    Parameters
+    ----------
+    kind
+        "similarity" or "linkage".
+    given
+        A name, or a pair of a name and its settings.
+    **more
+        Further settings.
+
+    Returns
+    -------
+    tuple
+        The spec, and a dict of all settings: the defaults of the spec, and over these what is given.
+
+    Raises
+    ------
+    InputError
+        As `get`; settings that the spec does not have.
+    """
+    name, settings = named(kind, given)
+    spec: Spec = get(kind, name)
+    return spec, _checks.settings(f"{kind} {name!r}", {**settings, **more}, spec.parameters)
 
 
 def plugin_of(module: str) -> str | None:

@@ -1,6 +1,5 @@
 """MulK3 of comparisons in files: a sum over the pairs that anchors are asked about, by blocks of these."""
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from ordhc._progress import Progress, part
 from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.io.blocks import Piece
 from ordhc.io.scan import Scan
-from ordhc.similarities.spilled import Spill
+from ordhc.io.spill import Spill
 
 __all__ = ["mulk3_sums"]
 
@@ -26,20 +25,17 @@ Kernel = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 def mulk3_sums(
     scan: Scan,
     normalize: bool,
-    memory: int,
     spill: Spill,
-    *,
-    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """The kernel of all pairs, condensed, its diagonal, and which leaves have answers of positive weight.
 
     Rows are cut by the smaller of the two leaves that the anchor is compared with; what does not fit into
-    `memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
+    `scan.memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
     rounding where there is more than one block, of which there are as many with an executor as without.
     """
-    n = scan.n_leaves
-    n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // memory)))
+    n, executor = scan.n_leaves, scan.executor
+    n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
     if executor is None and n_blocks == 1:
         whole = scan.read()
         answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)

@@ -6,7 +6,6 @@ far leaves, and once to add up the weighted answers.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,8 +23,8 @@ from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
 from ordhc.io.scan import Block, Scan
+from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
-from ordhc.similarities.spilled import Spill
 
 __all__ = ["leaf_lengths", "less_lengths", "scan_less_lengths"]
 
@@ -126,7 +125,6 @@ def scan_less_lengths(
     *,
     unit: float = 1.0,
     number: NDArray[np.int64] | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[Scan, bool]:
     """Do the same as `less_lengths` for answers in files, in one pass over the files.
@@ -134,16 +132,15 @@ def scan_less_lengths(
     Parameters
     ----------
     scan
-        The answers. Each row is one answer, because scans read no numbers of answers.
+        The answers. Each row is one answer, because scans read no numbers of answers. The scan's executor
+        counts them. Weights that are not whole are counted by this process, in the order of the rows,
+        because their sums depend on the order.
     lengths, unit, progress
         As in `less_lengths`.
     spill
         Where workers put their counts.
     number
         (n,) other numbers of the leaves, in which lengths are fitted. Rounding depends on these numbers.
-    executor
-        Counts the answers. Weights that are not whole are counted by this process, in the order of the rows,
-        because their sums depend on the order.
 
     Raises
     ------
@@ -153,7 +150,7 @@ def scan_less_lengths(
     if not _may_be_asked(lengths):
         return scan, False
     counting, fitting = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
-    n = scan.n_leaves
+    n, executor = scan.n_leaves, scan.executor
     try:
         if executor is not None and scan.survey.whole:
             job = _Job(scan, str(spill.folder), number)

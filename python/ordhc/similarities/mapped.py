@@ -4,7 +4,6 @@ Tasks leave files that are named by a hash of their input, so that one that is d
 """
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from ordhc._progress import Progress, part
 from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.io.blocks import Piece
 from ordhc.io.scan import Scan
-from ordhc.similarities.spilled import PairSums, Run, Spill, written_run
+from ordhc.io.spill import Spill
+from ordhc.similarities.spilled import PairSums, Run, written_run
 
 __all__ = ["mapped_sums"]
 
@@ -79,15 +79,15 @@ def _merge(shared: Shared, block: int, runs: tuple[tuple[Run, int, int], ...]) -
 
 def mapped_sums(
     scan: Scan,
-    executor: Executor,
-    memory: int,
     spill: Spill,
     *,
     both: bool,
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """As `sparse_sums`: sums of pairs, and which leaves have answers."""
+    """As `sparse_sums` by the scan's executor: sums of pairs, and which leaves have answers."""
+    executor, memory = scan.executor, scan.memory
+    assert executor is not None
     pieces = scan.pieces
     parts = cut(len(pieces), executor)
     each = max(16_000_000, memory // max(1, len(parts)))

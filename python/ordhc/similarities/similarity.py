@@ -1,10 +1,7 @@
 """The verb `similarity`: from data to similarities of all pairs."""
 
 import math
-import os
 from collections.abc import Mapping
-from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,18 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._signals import interrupts_later
-from ordhc._workers import as_executor
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError, MissingExtraError, PluginError, warn
 from ordhc.io.scan import Scan
+from ordhc.io.spill import Spill
 from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
 from ordhc.similarities.comparisons import float_type, shaped_by
 from ordhc.similarities.lengths import less_lengths, scan_less_lengths
-from ordhc.similarities.spilled import Spill, bytes_of, csr_of
+from ordhc.similarities.spilled import csr_of
 from ordhc.similarities.streamed import dense_sums, sparse_sums
-from ordhc.similarities.vectors import as_vectors, products
+from ordhc.similarities.vectors import Vectors, as_vectors, products
 
 __all__ = ["built", "factored", "fitting", "is_adds", "is_mulk3", "similarity", "square_of"]
 
@@ -33,14 +30,11 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 
 @shows_progress("similarities")
 def similarity(
-    data: Triplets | Quadruplets | Scan | ArrayLike,
-    name: str = "adds3",
+    data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
+    name: registry.Named = "adds3",
     *,
     layout: str = "square",
     dtype: Any = "float64",
-    memory: str | int = "auto",
-    spill: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
@@ -49,11 +43,13 @@ def similarity(
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed), or an
-        (n, p) array of vectors; or a scan of files (`ordhc.scan`), for "adds3", "adds4" and "mulk3".
+        `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed); `Vectors`, or an
+        (n, p) array of vectors; or a scan of files (`ordhc.scan`), for "adds3", "adds4" and "mulk3". Sparse
+        sums of a scan that need more than `memory` of the scan are an array that maps a file.
     name
         "adds3", "mulk3" for triplets; "adds4", "mulk4", "4k" for quadruplets; "dot", "cosine" for
-        vectors; or what a plugin brings.
+        vectors; or what a plugin brings. A pair of a name and its settings, too:
+        ``("mulk3", {"normalize": False})``.
     layout
         "square" gives (n, n), symmetric, with zeros on the diagonal for AddS and a leaf's similarity
         with itself for the others; "condensed" the n(n-1)/2 pairs as SciPy orders them, in half the
@@ -61,14 +57,6 @@ def similarity(
         `pip install "ordhc[vectors]"`.
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
-    memory, spill
-        Of a scan with layout="sparse": how many bytes may be taken, as "2GB" (by default 1 GiB), before sums
-        go to files, and the folder for these, which is left as it was (by default one for temporary files).
-        What is larger than that is an array that maps a file.
-    executor
-        Of a scan, who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky
-        or Dask (`client.get_executor()`), whose workers see the files and `spill`. The result is the same,
-        bit for bit.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -111,7 +99,7 @@ def similarity(
            [-1., -1.,  0.]])
     """
     progress = _checks.callback("progress", progress)
-    spec = registry.get("similarity", name)
+    spec, settings = registry.chosen("similarity", name, **parameters)
     layout = _checks.choice("layout", layout, ("square", "condensed", "sparse"))
     try:
         type_name = np.dtype(dtype).name
@@ -119,18 +107,12 @@ def similarity(
         type_name = ""
     if type_name not in _DTYPES or dtype is None:
         raise InputError(f"dtype is {_checks.quoted(dtype)}, not one of {', '.join(_DTYPES)}")
-    most, workers = bytes_of(memory), as_executor(executor)
     if isinstance(data, Scan):
-        settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
-        means = _Means(most, spill, workers)
-        return _of_scan(data, spec, layout, type_name, means, progress, settings)
-    if spill is not None or workers is not None:
-        raise InputError("spill and executor are for a scan: what is in memory is added up here")
-    found: Any = fitting(data, spec.data, f"similarity {name!r}")
-    settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
+        return _of_scan(data, spec, layout, type_name, progress, settings)
+    found: Any = fitting(data, spec.data, f"similarity {spec.name!r}")
     if layout == "sparse":
         if not is_adds(spec):
-            raise InputError(f"similarity {name!r} has no sparse layout, only 'adds3' and 'adds4' have")
+            raise InputError(f"similarity {spec.name!r} has no sparse layout, only 'adds3' and 'adds4' have")
         if found.weights is not None and not type_name.startswith("float"):
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
         before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
@@ -146,21 +128,11 @@ def similarity(
     return result
 
 
-@dataclass(frozen=True)
-class _Means:
-    """The resources to sum up a scan: bytes of memory, a folder for sums that exceed it, and workers."""
-
-    memory: int
-    spill: Any
-    executor: Executor | None
-
-
 def _of_scan(
     scan: Scan,
     spec: SimilaritySpec,
     layout: str,
     dtype: str,
-    means: _Means,
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> Any:
@@ -175,33 +147,26 @@ def _of_scan(
         raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")
     if scan.weighted and not dtype.startswith("float"):
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
-    memory, executor = means.memory, means.executor
-    with Spill(means.spill) as folder:
+    with Spill(scan.spill) as folder:
         if is_mulk3(spec):
             if layout == "sparse":
                 raise InputError(
                     f"similarity {spec.name!r} has no sparse layout, only 'adds3' and 'adds4' have"
                 )
             normalize = bool(settings["normalize"])
-            pairs, diagonal, _ = mulk3_sums(
-                scan, normalize, memory, folder, executor=executor, progress=progress
-            )
+            pairs, diagonal, _ = mulk3_sums(scan, normalize, folder, progress)
             whole = not scan.weighted and not normalize
             return shaped_by(pairs, diagonal, layout, dtype, whole=whole)
         before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
-        scan, has_lengths = scan_less_lengths(
-            scan, settings["lengths"], folder, executor=executor, progress=before
-        )
+        scan, has_lengths = scan_less_lengths(scan, settings["lengths"], folder, progress=before)
         if has_lengths:
             float_type(dtype)
             progress = after
         if layout == "sparse":
-            sums, _ = sparse_sums(scan, memory, folder, both=True, executor=executor, progress=progress)
+            sums, _ = sparse_sums(scan, folder, both=True, progress=progress)
             return _csr(csr_of(sums, dtype), scan.n_leaves, dtype, "layout='sparse'")
         floats = layout == "condensed" and dtype == "float64"
-        pairs = dense_sums(
-            scan, progress, floats=floats, executor=executor, memory=memory, spill=folder
-        ).pairs
+        pairs = dense_sums(scan, folder, progress, floats=floats).pairs
     if layout == "condensed":
         return pairs.astype(dtype, copy=False)
     return square_of(pairs, scan.n_leaves, dtype)
@@ -233,13 +198,18 @@ def built(
             raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
         rows, scale = factored(spec, data, part(progress, 0, 0.5), settings)
         return products(rows, scale, layout, dtype, part(progress, 0.5, 1))
-    result = spec.build(data, layout=layout, dtype=dtype, progress=progress, **settings)
-    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
+    result = spec.build(_plain(data), layout=layout, dtype=dtype, progress=progress, **settings)
+    n = data.n_leaves
     shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
     if not isinstance(result, np.ndarray) or result.shape != shape:
         found = getattr(result, "shape", type(result).__name__)
         raise PluginError(f"similarity {spec.name!r} gave {found}, not an array of shape {shape}")
     return result
+
+
+def _plain(data: Any) -> Any:
+    """Return what functions of plugins take: comparisons, or the rows of vectors."""
+    return data.rows if isinstance(data, Vectors) else data
 
 
 def is_adds(spec: SimilaritySpec) -> bool:
@@ -257,8 +227,8 @@ def factored(
 ) -> tuple[Any, float]:
     """The rows and the scale whose products are a similarity, checked."""
     assert spec.factor is not None
-    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
-    result: Any = spec.factor(data, progress=progress, **settings)
+    n = data.n_leaves
+    result: Any = spec.factor(_plain(data), progress=progress, **settings)
     try:
         rows, scale = result
         rows, scale = as_vectors(rows), float(scale)
@@ -269,21 +239,19 @@ def factored(
     return rows, scale
 
 
-def fitting(data: Any, accepted: tuple[str, ...], what: str, *, copy: bool = True) -> Any:
-    """Return the data in an accepted form: triplets serve as quadruplets, vectors become arrays.
-
-    Vectors are copied, unless `copy` is False: another thread may write to the caller's array.
-    """
+def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
+    """Return the data in an accepted form: triplets serve as quadruplets, arrays become `Vectors`."""
     if isinstance(data, Triplets | Quadruplets):
         return fitting_comparisons(data, accepted, what)
     if "vectors" in accepted:
-        rows = as_vectors(data, copy=copy)
-        if _are_distances(rows):
+        vectors = data if isinstance(data, Vectors) else Vectors(data)
+        if _are_distances(vectors.rows):
             warn(
-                f"the vectors, {rows.shape}, look like distances (symmetric, 0 on the diagonal, none below), "
-                f"and are taken for coordinates by {what}: ordhc.linkage(D, dissimilarity=True) takes them"
+                f"the vectors, {vectors.rows.shape}, look like distances (symmetric, 0 on the diagonal, none "
+                f"below), and are taken for coordinates by {what}: ordhc.linkage(D, dissimilarity=True) "
+                "takes them"
             )
-        return rows
+        return vectors
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
 
 

@@ -1,130 +1,21 @@
 """Sums of pairs that may need more than memory: sorted runs in files, merged block by block."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _checks, _ordhc
-from ordhc.errors import InputError, warn
-from ordhc.io.files import name_of
+from ordhc import _ordhc
+from ordhc.io.spill import Spill
 
-__all__ = ["PairSums", "Run", "Spill", "bytes_of", "csr_of", "written_run"]
+__all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
-#: What is kept in memory if nothing is said.
-MEMORY = 1 << 30
 #: Bytes for a row while a run is made, and for an entry while runs are merged.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
-_PREFIX = "ordhc-spill-"
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
-
-
-def bytes_of(memory: Any) -> int:
-    """A number of bytes, given as such or as "2GB", "500 MB", "1GiB"; "auto" is 1 GiB.
-
-    Raises
-    ------
-    InputError
-        What is no such text; less than 16 MB.
-    """
-    if memory is None or (isinstance(memory, str) and memory == "auto"):
-        return MEMORY
-    if isinstance(memory, str):
-        text = memory.strip().upper()
-        digits = text.rstrip("KMGTIB ")
-        unit = text[len(digits) :].strip()
-        try:
-            found = int(float(digits) * _UNITS[unit])
-        except (ValueError, KeyError, OverflowError):
-            raise InputError(
-                f"memory is {_checks.quoted(memory)}; bytes are given as '2GB' or 2000000000"
-            ) from None
-    else:
-        found = _checks.whole("memory", memory, at_least=1)
-    if found < 16_000_000:
-        raise InputError(f"memory is {_checks.quoted(memory)}; at least 16MB are needed")
-    return found
-
-
-class Spill:
-    """A folder for files of one call, made when the first one is, and gone when the call ends.
-
-    Folders that calls have left that were killed are removed first, with a warning.
-    """
-
-    def __init__(self, folder: Any = None) -> None:
-        self._given = None if folder is None else Path(_checks.path(folder, "spill"))
-        if self._given is not None and not self._given.is_dir():
-            raise InputError("spill is no folder", path=name_of(self._given))
-        self._folder: Path | None = None
-        self._lock: Any = None
-        self._next = 0
-
-    def __enter__(self) -> Self:
-        if self._given is not None:
-            _clear(self._given)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._lock is not None:
-            self._lock.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
-
-    @property
-    def folder(self) -> Path:
-        """Where files of this call go."""
-        if self._folder is None:
-            parent = None if self._given is None else str(self._given)
-            self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-            self._lock = (self._folder / "lock").open("w")
-            _locked(self._lock)
-        return self._folder
-
-    def path(self, name: str) -> Path:
-        """A new file's path."""
-        self._next += 1
-        return self.folder / f"{self._next:06}-{name}"
-
-
-def _locked(stream: Any) -> bool:
-    """Hold a file as long as this process lives; whether nobody else does."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _clear(folder: Path) -> None:
-    """Remove what calls have left that were killed."""
-    gone = []
-    for left in sorted(folder.glob(f"{_PREFIX}*")):
-        try:
-            with (left / "lock").open("r+") as stream:
-                dead = _locked(stream)
-        except OSError:
-            continue
-        if dead:
-            shutil.rmtree(left, ignore_errors=True)
-            gone.append(left.name)
-    if gone:
-        warn(f"{name_of(folder)}: removed what calls have left that were killed: {', '.join(gone[:10])}")
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """AddS of comparisons that come block by block."""
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,9 @@ from ordhc._progress import Progress
 from ordhc.comparison.canonical import keys_in_order
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.io.scan import Scan
+from ordhc.io.spill import Spill
 from ordhc.similarities.mapped import mapped_sums
-from ordhc.similarities.spilled import MEMORY, PairSums, Spill
+from ordhc.similarities.spilled import PairSums
 
 __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
 
@@ -60,12 +60,10 @@ def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
 
 def dense_sums(
     scan: Scan,
+    spill: Spill,
     progress: Progress | None = None,
     *,
     floats: bool = False,
-    executor: Executor | None = None,
-    memory: int = MEMORY,
-    spill: Spill | None = None,
 ) -> Dense:
     """AddS with a place for every pair: what all comparisons at once give, bit for bit.
 
@@ -73,8 +71,8 @@ def dense_sums(
     numbers become float64, in the same memory.
     """
     n = scan.n_leaves
-    if executor is not None and spill is not None:
-        mapped, answered = mapped_sums(scan, executor, memory, spill, both=False, progress=progress)
+    if scan.executor is not None:
+        mapped, answered = mapped_sums(scan, spill, both=False, progress=progress)
         pairs = empty_sums(n, len(scan), scan.weighted or floats)
         for keys, values in mapped.sums():
             low, high = (
@@ -127,20 +125,18 @@ def _gathered(
 
 def sparse_sums(
     scan: Scan,
-    memory: int,
     spill: Spill,
     *,
     both: bool,
     number: NDArray[Any] | None = None,
-    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
     """AddS of the pairs that answers are about, and which leaves have answers; `number` renumbers leaves."""
     n = scan.n_leaves
-    if executor is not None:
-        return mapped_sums(scan, executor, memory, spill, both=both, number=number, progress=progress)
+    if scan.executor is not None:
+        return mapped_sums(scan, spill, both=both, number=number, progress=progress)
     answered = np.zeros(n, dtype=bool)
-    sums = PairSums(n, memory, spill, both=both, whole=scan.survey.whole)
+    sums = PairSums(n, scan.memory, spill, both=both, whole=scan.survey.whole)
     for block in blocks_of(scan, progress):
         mark_answered(answered, block)
         sums.add(block.rows if number is None else number[block.rows], block.weights)

@@ -1,7 +1,8 @@
 """Dot products and distances of vectors."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy as copy_of
 from types import ModuleType
 from typing import Any
 
@@ -13,9 +14,11 @@ from ordhc._progress import Progress
 from ordhc._signals import interrupts_later
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, MissingExtraError, warn
+from ordhc.tree.convert import index_names
 
 __all__ = [
     "NegativeShare",
+    "Vectors",
     "as_vectors",
     "blocks",
     "distances",
@@ -29,10 +32,98 @@ __all__ = [
 ]
 
 
+#: What is kept in memory.
+STORAGE = ("auto", "matrix", "vectors")
 #: Rows of a block of the matrix of pairs.
 _BLOCK = 512
 #: Up to so many columns distances are summed pair by pair.
 _DIRECT = 128
+
+
+class Vectors:
+    """Vectors of leaves, with names, and how they are clustered.
+
+    `ordhc.cluster` takes them; a plain array, sparse matrix or data frame X is the same as ``Vectors(X)``.
+
+    Parameters
+    ----------
+    X
+        (n, p) array, SciPy's sparse matrix, or data frame: a row for each leaf. float32 and float64 are used
+        as they are, other numbers become float64. A frame's index names the leaves (as text, unless it only
+        numbers the rows), or else a first column of text.
+    names
+        (n,) names of the leaves, instead of those of the frame.
+    neighbors
+        Link each vector with so many nearest ones only, for millions of vectors: similarity "cosine" or
+        "euclidean", linkage "average", "single" or "complete". By default all pairs count. Average linkage of
+        cosines merges linked clusters at their exact similarities, and looks at all pairs of the last 20,000
+        clusters (or a tenth of the vectors, at least 1,000): of 20,000 vectors of nested blobs 10 neighbours
+        gave tau-b 1.0 to the exact tree and AARI 0.9996 to its cuts, 20 neighbours 1.0 and 1.0; of the 10,000
+        images of MNIST's test set 10 gave AARI 0.90 to the exact tree, 20 gave 0.99. Other linkages count
+        cosines that aren't linked as 0, distances as unknown, and lose much more. Needs
+        `pip install "ordhc[graph]"`. X is not copied: do not change it meanwhile.
+    storage
+        What is kept in memory: "matrix" all pairs, in O(n^2), "vectors" only these, in O(n p), "auto" (the
+        default) the faster one of those that fit. Without a matrix go average linkage of dot products and
+        cosines (the average of two clusters is the dot product of their means) and of "sqeuclidean" (the
+        squared distance of their means, and how far both are spread), single linkage of these and of
+        distances (a spanning tree), and "ward" of "euclidean" (centroids and sizes). Where no two
+        similarities are closer than rounding the tree is the same, heights differ by rounding. From
+        `initial_clusters` without a matrix starts only average linkage of dot products.
+
+    Raises
+    ------
+    InputError
+        Other shapes, what is no number, NaN and infinity with row and column; names of another number.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> points = ordhc.Vectors([[1, 0], [2, 0], [0, 9]], ["a", "b", "c"], storage="matrix")
+    >>> ordhc.cluster(points, similarity="euclidean", linkage="ward").cut(2)
+    array([0, 0, 1])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        names: Sequence[str] | None = None,
+        *,
+        neighbors: int | None = None,
+        storage: str = "auto",
+    ) -> None:
+        self.neighbors = None if neighbors is None else _checks.whole("neighbors", neighbors, at_least=1)
+        self.storage: str = _checks.choice("storage", storage, STORAGE)
+        # Another thread may write to X. Of millions of vectors there is no room for another copy.
+        self.rows = as_vectors(X, copy=neighbors is None)
+        given = without_names(X)[1] or index_names(X) if names is None else names
+        self.names = _checks.names(given, self.n_leaves)
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of vectors."""
+        return int(self.rows.shape[0])
+
+    def __len__(self) -> int:
+        return self.n_leaves
+
+    def __repr__(self) -> str:
+        return f"<Vectors: {self.n_leaves:,} of {self.rows.shape[1]:,} coordinates>"
+
+    def canonical_order(self) -> NDArray[np.int64]:
+        """Return the leaves in an order that does not depend on their numbers; of sparse rows as they are.
+
+        Equal vectors are in the order of their numbers.
+        """
+        if is_sparse(self.rows) or not self.rows.shape[1]:
+            return np.arange(self.n_leaves)
+        return np.lexsort(self.rows.T[::-1]).astype(np.int64)
+
+    def in_order(self, order: NDArray[np.int64]) -> "Vectors":
+        """Return the vectors without names, with leaf `order[i]` as leaf i."""
+        found = copy_of(self)
+        found.rows, found.names = self.rows[order], None
+        return found
 
 
 def as_vectors(data: Any, *, copy: bool = False) -> Any:

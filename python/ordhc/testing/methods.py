@@ -1,6 +1,7 @@
 """Checks of methods, small and named: each takes one subject and raises AssertionError."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,9 @@ class _Method:
 
     def __init__(self, spec: MethodSpec, parameters: Mapping[str, Any]) -> None:
         self.spec = spec
-        self.plan = Plan.of(
-            None,
-            similarity=spec.similarity,
-            linkage=spec.linkage,
-            refine=spec.refine or False,
-            **{**spec.parameters, **parameters},
-        )
+        settings = {**spec.parameters, **parameters}
+        plan = Plan.of(None, similarity=spec.similarity, linkage=spec.linkage, **settings)
+        self.plan = replace(plan, refine=spec.refine)
 
     @property
     def kinds(self) -> list[str]:

@@ -12,6 +12,7 @@ from ordhc.errors import OrdhcWarning
 from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.similarity import built
+from ordhc.similarities.vectors import Vectors
 from ordhc.testing.running import (
     RTOL,
     Subject,
@@ -31,7 +32,8 @@ class _Similarity(Subject[SimilaritySpec]):
             with warnings.catch_warnings():
                 # Negative dot products are no fault of the builder.
                 warnings.simplefilter("ignore", OrdhcWarning)
-                result = built(self.spec, data, layout, dtype, None, self.settings)
+                given = Vectors(data) if isinstance(data, np.ndarray) else data
+                result = built(self.spec, given, layout, dtype, None, self.settings)
         else:
             result = self.spec.build(data, layout=layout, dtype=dtype, progress=None, **self.settings)
         shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)

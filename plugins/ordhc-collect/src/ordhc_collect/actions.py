@@ -139,5 +139,5 @@ def _options(study: Study, how: str) -> list[str]:
     """The options by which `ordhc cluster` makes the tree of the session from an export of it."""
     found = {"salmon": ["--format", "salmon"], "trials": ["--format", "collect"]}.get(how, [])
     if how == "triplets" and study.question == "pairs":
-        found = ["--quadruplets"]
+        found = ["--kind", "pairs"]
     return found

@@ -212,7 +212,7 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
     """Questions, the odd one out last, and a tree to tell distances by; no questions of a tree."""
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
-        gold = ordhc.read_tree(gold) if is_tree else ordhc.io.read_triplets(gold)
+        gold = ordhc.read_tree(gold) if is_tree else ordhc.read_answers(gold)
     if isinstance(gold, np.ndarray | list | tuple) and np.ndim(gold) == 2 and np.shape(gold)[1] == 3:
         gold = ordhc.Triplets(gold)
     if not isinstance(gold, ordhc.Triplets):

@@ -159,7 +159,7 @@ def _read_gold(path: str) -> Any:
     import ordhc
 
     endings = (".nwk", ".newick", ".tree", ".tre", ".nex", ".nexus", ".json")
-    return ordhc.read_tree(path) if path.lower().endswith(endings) else ordhc.io.read_triplets(path)
+    return ordhc.read_tree(path) if path.lower().endswith(endings) else ordhc.read_answers(path)
 
 
 def _judge(items: Any, params: tuple[str, ...]) -> Any:

@@ -36,7 +36,7 @@ from ordhc.evaluate.structure.trial import (
 )
 from ordhc.evaluate.structure.words import Estimate, Evidence, Verdict, verdict_of
 from ordhc.evaluate.trials import split
-from ordhc.similarities.spilled import Spill
+from ordhc.io.spill import Spill
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
