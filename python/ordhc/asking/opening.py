@@ -11,6 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc.asking.desk import new_desk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
+from ordhc.asking.prior import kept_start
 from ordhc.asking.schema import FORMAT, damaged
 from ordhc.asking.settings import as_method, from_settings, kept_settings
 from ordhc.asking.store import Store, create
@@ -33,6 +34,8 @@ class Given:
     def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> "Given":
         """Check the arguments that do not need the leaves; `settings` are those of all learners."""
         given = {key: value for key, value in settings.items() if value is not None}
+        if "start" in given:
+            given["start"] = kept_start(given["start"])
         if fill is not None:
             given["fill"] = checked_fill(fill)
         if distinct is not None:

@@ -12,7 +12,7 @@ from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
-__all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "supported_tree"]
+__all__ = ["kept_prior", "kept_start", "leaves_of_prior", "prior_tree", "start_tree", "supported_tree"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
@@ -39,6 +39,25 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
     elif tree.n_leaves != n_leaves:
         raise InputError(f"the prior has {tree.n_leaves:,} leaves, the learner has {n_leaves:,}")
     return engine_tree(tree)
+
+
+def start_tree(start: Any, names: Sequence[str] | None, n_leaves: int) -> tuple[_ordhc.Tree, list[int]]:
+    """Return a tree of some leaves of a learner, and the numbers of these leaves."""
+    tree = _read(start)
+    if tree.n_leaves > n_leaves:
+        raise InputError(f"start has {tree.n_leaves:,} leaves, more than the learner, which has {n_leaves:,}")
+    if tree.names is None:
+        return engine_tree(tree), list(range(tree.n_leaves))
+    place = {name: leaf for leaf, name in enumerate(names or ())}
+    for name in tree.names:
+        if name not in place:
+            raise InputError(f"the leaf {shown(name)} of start is no leaf of the learner")
+    return engine_tree(tree), [place[name] for name in tree.names]
+
+
+def kept_start(start: Any) -> dict[str, Any]:
+    """Return a start as JSON can hold it."""
+    return _read(start).to_dict()
 
 
 def _read(prior: Any) -> Dendrogram:

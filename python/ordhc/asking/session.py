@@ -62,7 +62,7 @@ class Session:
         The names of the leaves.
     n_leaves
         The number of leaves, if they have no names.
-    method, repeat, budget, limit, seed
+    method, repeat, budget, limit, seed, start
         As in `Learner`. The file of an existing session has them; different ones are an error. If a method
         has no `parallel`, the number of leaves that are searched at the same time follows the number of
         people who answered recently, or the number of questions that are wanted at a time. With
@@ -130,6 +130,7 @@ class Session:
         budget: int | None = None,
         limit: int | None = None,
         seed: int | None = None,
+        start: Any = None,
         fill: Any = None,
         distinct: bool | None = None,
         durable: bool | None = None,
@@ -138,7 +139,9 @@ class Session:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        given = Given.of(method, fill, distinct, repeat=repeat, budget=budget, limit=limit, seed=seed)
+        given = Given.of(
+            method, fill, distinct, repeat=repeat, budget=budget, limit=limit, seed=seed, start=start
+        )
         store, desk = opened(self._path, names, n_leaves, given)
         kept = store.settings
         self._settings: dict[str, Any] = kept["learner"]

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 #: The settings that all learners have.
-OF_LEARNERS = ("repeat", "budget", "limit", "seed")
+OF_LEARNERS = ("repeat", "budget", "limit", "seed", "start")
 _CLASSES: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
@@ -121,15 +121,15 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     Parameters
     ----------
     settings
-        `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit` and `seed`.
-        None stands for the default.
+        `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit`, `seed` and
+        `start`. None stands for the default.
     default
         The method if there is no name, and neither a prior (then it is "revise") nor a `p` ("robust").
 
     Returns
     -------
     dict
-        `method`, and those of `repeat`, `budget`, `limit` and `seed` that are given.
+        `method`, and those of `repeat`, `budget`, `limit`, `seed` and `start` that are given.
 
     Raises
     ------
