@@ -35,9 +35,8 @@ def insert(
 ) -> Dendrogram:
     """Place new items in a tree by asking an oracle; the tree itself stays as it is.
 
-    This is FindSibling of Emamjomeh-Zadeh & Kempe 2018: if all answers are right, an item takes at most
-    log2(2n
-    - 3) questions in a binary tree of n leaves with the method ``Insertion(exact=True)``, and fewer on average
+    This is FindSibling of Emamjomeh-Zadeh & Kempe 2018. If all answers are right, an item takes at most
+    log2(2n - 1) questions in a binary tree of n leaves with ``Insertion(exact=True)``, and fewer on average
     with the default. If answers are right with probability p, `ordhc.learners.Robust` takes O(log n +
     log(1 / delta)) questions.
 
@@ -87,7 +86,7 @@ def insert(
     >>> truth = ordhc.oracles.from_tree("((cat,(dog,wolf)),(car,bus));")
     >>> tree = ordhc.insert("((cat,dog),(car,bus));", "wolf", truth)
     >>> tree.to_newick(branch_lengths=False)
-    '((cat,(dog,wolf)),(car,bus));'
+    '((car,bus),(cat,(dog,wolf)));'
     """
     start = as_dendrogram(tree)
     new, leaves = _new_leaves(start, items)
@@ -177,7 +176,7 @@ def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], 
 def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old: list[bool]) -> Floats:
     """Return the heights of all nodes: those of `start`, and new nodes evenly between their neighbours."""
     n, above = found.n_leaves, found.parents.tolist()
-    leaf_level = 0.0 if start.kind == "dissimilarity" else float(start.heights.max())
+    leaf_level = _leaf_level(start)
     known = np.full(len(above), np.nan)
     for v, node in enumerate(old):
         if node is not None and is_old[v]:
@@ -203,6 +202,14 @@ def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old
             upper = heights[above[v]]
             heights[v] = base[v] + (upper - base[v]) * steps[v] / (steps[v] + 1)
     return heights
+
+
+def _leaf_level(tree: Dendrogram) -> float:
+    """Return the height of leaves: 0, or for similarities a value above all heights."""
+    if tree.kind == "dissimilarity":
+        return 0.0
+    heights = tree.heights
+    return float(heights.max() + ((heights.max() - heights.min()) / len(heights) or 1.0))
 
 
 def _inner_children(tree: Dendrogram) -> list[int]:

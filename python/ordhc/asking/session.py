@@ -139,9 +139,8 @@ class Session:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        given = Given.of(
-            method, fill, distinct, repeat=repeat, budget=budget, limit=limit, seed=seed, start=start
-        )
+        own = {"repeat": repeat, "budget": budget, "limit": limit, "seed": seed, "start": start}
+        given = Given.of(method, fill, distinct, **own)
         store, desk = opened(self._path, names, n_leaves, given)
         kept = store.settings
         self._settings: dict[str, Any] = kept["learner"]
