@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.methods import Common, Insertion, Majority, Method, Robust, RobustPaper, Uncertain
-from ordhc.asking.prior import start_tree, supported_tree
+from ordhc.asking.prior import read_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining, remaining_in_words
 from ordhc.asking.settings import as_method
+from ordhc.asking.start import start_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -145,7 +146,8 @@ class Learner:
                 f"{self._method.name} takes no start, a tree of fewer leaves; insertion, robust, "
                 "robust-paper and majority do"
             )
-        begun = None if start is None else start_tree(start, self._names, n)
+        self._start = None if start is None else read_prior(start)
+        begun = None if self._start is None else start_tree(self._start, self._names, n)
         common = Common(n, self._names, _checks.seed(seed), budget, self._repeat, begun)
         self._learner: _ordhc.Learner = self._method.engine(common)
         self._people: dict[str | None, int] = {None: 0}
@@ -238,11 +240,11 @@ class Learner:
     def tree(self) -> Dendrogram:
         """Return the best tree so far over all leaves; leaves without a place yet are joined last.
 
-        Heights are levels. With "revise" `Dendrogram.support` is the share of answers that agree with a node,
-        among those about two of its leaves and one other; NaN if there are none and the node comes from the
-        prior alone.
+        Heights are levels, or with `start` those of this tree, whose edges new nodes divide evenly. With
+        "revise" `Dendrogram.support` is the share of answers that agree with a node, among those about two of
+        its leaves and one other; NaN if there are none and the node comes from the prior alone.
         """
-        return supported_tree(self._learner, self._names)
+        return supported_tree(self._learner, self._names, self._start)
 
     @property
     def method(self) -> Method:

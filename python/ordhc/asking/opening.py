@@ -11,9 +11,9 @@ from ordhc import _checks, _ordhc
 from ordhc.asking.desk import new_desk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
-from ordhc.asking.prior import kept_start
 from ordhc.asking.schema import FORMAT, damaged
 from ordhc.asking.settings import as_method, from_settings, kept_settings
+from ordhc.asking.start import kept_start
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
 from ordhc.io.guard import brief

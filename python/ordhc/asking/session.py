@@ -34,12 +34,13 @@ from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.mirror import Mirror
 from ordhc.asking.opening import Given, opened
 from ordhc.asking.people import Person
-from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining
 from ordhc.asking.rules import checked_rules
+from ordhc.asking.start import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
+from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Session"]
@@ -147,6 +148,8 @@ class Session:
         self._names: tuple[str, ...] | None = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
         self._width, self._method = store.width, store.method
+        start = self._settings.get("start")
+        self._start: Dendrogram | None = None if start is None else as_dendrogram(start)
         self._repeat: int = self._settings.get("repeat", 1)
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
@@ -380,7 +383,7 @@ class Session:
                 self._best = data, best_tree(data)
             if self._best[1] is not None:
                 return self._best[1]
-        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names))
+        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names, self._start))
 
     @property
     def done(self) -> bool:
