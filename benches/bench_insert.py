@@ -23,12 +23,16 @@ if "--paper" in sys.argv:
 
 
 def one(truth, method, seed):
-    """Insert a random leaf of a tree into the tree without it: whether its place is right, and the questions."""
+    """Insert a random leaf into a tree without it; return whether its place is right, and the questions."""
     name = truth.names[int(np.random.default_rng(seed).integers(truth.n_leaves))]
     right = oracles.from_tree(truth)
     answers = oracles.noisy(right, P, seed=seed) if method.right < 1 else right
     asked = oracles.Counting(answers)
-    tree = ordhc.insert(truth.prune([name]), name, asked, method, seed=seed)
+    try:
+        tree = ordhc.insert(truth.prune([name]), name, asked, method, seed=seed)
+    except ordhc.errors.InputError:
+        # The paper's method refuses a place that its own verification contradicts.
+        return False, asked.n_questions
     return ordhc.metrics.robinson_foulds(tree, truth) == 0, asked.n_questions
 
 
