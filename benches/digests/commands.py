@@ -66,8 +66,8 @@ plugins
 demo --output-dir demo
 completion bash
 """
-#: Numbers and conclusions depend on where an optimizer stops, and so on the processor: of their tables only the
-#: names of rows are compared.
+#: Numbers and conclusions depend on where an optimizer stops, and so on the processor. Only the names of the
+#: rows of their tables are compared.
 WORDS_ONLY = ("structure", "people-groups")
 #: Files that a command writes and that are digested as they are.
 TEXTS = (".nwk", ".nex", ".csv", ".tsv")

@@ -17,6 +17,7 @@ from ordhc._version import __version__
 if TYPE_CHECKING:
     from ordhc import datasets, metrics, oracles, plots
     from ordhc.agglomerate.linkage import linkage
+    from ordhc.asking.insert import insert
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn, learn_async
     from ordhc.asking.session import Session
@@ -57,6 +58,7 @@ __all__ = [
     "consensus",
     "datasets",
     "describe",
+    "insert",
     "learn",
     "learn_async",
     "linkage",
@@ -85,6 +87,7 @@ __all__ = [
 #: Names that are imported when they are first used, by module, because this keeps `import ordhc` fast.
 _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
+    "ordhc.asking.insert": "insert",
     "ordhc.asking.learner": "Learner",
     "ordhc.asking.loop": "learn learn_async",
     "ordhc.asking.session": "Session",

@@ -5,6 +5,7 @@ and `isinstance`.
 """
 
 from ordhc.asking.analysis import Analysed
+from ordhc.asking.learner import Place
 from ordhc.asking.people import Person
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status
@@ -23,6 +24,7 @@ __all__ = [
     "Candidate",
     "PeopleGroups",
     "Person",
+    "Place",
     "Posterior",
     "Questions",
     "Report",

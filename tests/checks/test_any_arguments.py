@@ -239,6 +239,10 @@ CALLS = {
         lambda **given: ordhc.as_dendrogram({**ordhc.as_dendrogram(NEWICK).to_dict(), **given}),
         ordhc.as_dendrogram(NEWICK).to_dict(),
     ),
+    "insert": (
+        ordhc.insert,
+        {"tree": NEWICK, "items": "new", "oracle": lambda rows: np.zeros(len(rows), int)},
+    ),
     "Learner": (Learner, {"n_leaves": 4}),
     "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
     **{f"learners.{name}": (_learner_by(name), needed) for name, needed in _METHODS.items()},
@@ -249,6 +253,7 @@ CALLS = {
     "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
     "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),
     "Learner.tree": (_of_learner("tree"), {}),
+    "Learner.places": (_of_learner("places"), {"leaf": 0}),
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
     "Session.add_answers of gold": (

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Number
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,17 +12,38 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.methods import Common, Insertion, Majority, Method, Robust, RobustPaper, Uncertain
-from ordhc.asking.prior import supported_tree
+from ordhc.asking.prior import read_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining, remaining_in_words
 from ordhc.asking.settings import as_method
+from ordhc.asking.start import start_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "Learner", "mistake_about"]
+__all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about"]
 
 #: The error for a p of answers that no learner weighs.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place where a leaf may belong.
+
+    Attributes
+    ----------
+    probability
+        The posterior probability of the place.
+    where
+        "beside" if the leaf and a cluster are the two children of a new node; "under" if the leaf is one more
+        child of the cluster.
+    leaves
+        The leaves of this cluster: names, or numbers if the leaves have no names.
+    """
+
+    probability: float
+    where: str
+    leaves: tuple[Any, ...]
 
 
 def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
@@ -78,6 +101,11 @@ class Learner:
         The largest number of questions that are open at the same time.
     seed
         The seed of the order of leaves.
+    start
+        A tree of some of the leaves, in any form that `ordhc.as_dendrogram` takes, or the path of a file. It
+        is taken for right, and only the places of the other leaves are asked about, see `ordhc.insert`.
+        Leaves are matched by name; without names they are the first leaves. For "insertion", "robust",
+        "robust-paper" and "majority".
 
     Raises
     ------
@@ -106,13 +134,21 @@ class Learner:
         budget: int | None = None,
         limit: int | None = None,
         seed: int = 0,
+        start: Any = None,
     ) -> None:
         n, self._names = _checked_leaves(n_leaves)
         self._method = Insertion() if method is None else as_method(method)
         self._repeat = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
         if budget is not None:
             budget = _checks.whole("budget", budget, at_least=0)
-        common = Common(n, self._names, _checks.seed(seed), budget, self._repeat)
+        if start is not None and not self._method.takes_start:
+            raise InputError(
+                f"{self._method.name} takes no start, a tree of fewer leaves; insertion, robust, "
+                "robust-paper and majority do"
+            )
+        self._start = None if start is None else read_prior(start)
+        begun = None if self._start is None else start_tree(self._start, self._names, n)
+        common = Common(n, self._names, _checks.seed(seed), budget, self._repeat, begun)
         self._learner: _ordhc.Learner = self._method.engine(common)
         self._people: dict[str | None, int] = {None: 0}
         self._budget = math.inf if budget is None else budget
@@ -204,11 +240,11 @@ class Learner:
     def tree(self) -> Dendrogram:
         """Return the best tree so far over all leaves; leaves without a place yet are joined last.
 
-        Heights are levels. With "revise" `Dendrogram.support` is the share of answers that agree with a node,
-        among those about two of its leaves and one other; NaN if there are none and the node comes from the
-        prior alone.
+        Heights are levels, or with `start` those of this tree, whose edges new nodes divide evenly. With
+        "revise" `Dendrogram.support` is the share of answers that agree with a node, among those about two of
+        its leaves and one other; NaN if there are none and the node comes from the prior alone.
         """
-        return supported_tree(self._learner, self._names)
+        return supported_tree(self._learner, self._names, self._start)
 
     @property
     def method(self) -> Method:
@@ -219,6 +255,48 @@ class Learner:
     def repeat(self) -> int:
         """The number of times that every question is asked."""
         return self._repeat
+
+    def places(self, leaf: int | str) -> list[Place]:
+        """Return the places where a leaf may belong, by posterior probability, the most probable first.
+
+        Parameters
+        ----------
+        leaf
+            The number or the name of a leaf.
+
+        Returns
+        -------
+        list of Place
+            The places with a probability of 0.001 or more. It is empty for a leaf that is not being
+            searched, and for methods other than "robust". With `start` the places of a leaf stay known after
+            the search.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> robust = ordhc.learners.Robust(p=0.9)
+        >>> learner = ordhc.Learner(["cat", "dog", "car", "bus"], robust, start="((cat,dog),car);")
+        >>> len(learner.places("bus")), round(sum(place.probability for place in learner.places("bus")), 3)
+        (7, 1.0)
+        """
+        number = self._leaf(leaf)
+        found = self._learner.places(number) or []
+        names = self._names
+        return [
+            Place(
+                probability,
+                "under" if is_under else "beside",
+                tuple(leaves if names is None else [names[other] for other in leaves]),
+            )
+            for probability, leaves, is_under in found
+        ]
+
+    def _leaf(self, leaf: int | str) -> int:
+        if isinstance(leaf, str):
+            if self._names is None or leaf not in self._names:
+                raise InputError(_checks.unknown_name(leaf, self._names or ()))
+            return self._names.index(leaf)
+        return _checks.whole("leaf", leaf, at_least=0, at_most=self.n_leaves - 1)
 
     @property
     def done(self) -> bool:

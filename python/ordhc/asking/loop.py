@@ -27,7 +27,7 @@ from ordhc.tree.dendrogram import Dendrogram
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-__all__ = ["learn", "learn_async"]
+__all__ = ["learn", "learn_async", "learner_for"]
 
 #: Seconds between two checks of a session while other people have all of its questions.
 _POLL = 0.5
@@ -87,7 +87,7 @@ def learn(
         `True` shows a progress bar; a callable receives a fraction in [0, 1]: the share of leaves that have a
         place, or of answers if that is smaller.
     **settings
-        `repeat`, `limit` and `seed` of a new `Learner`.
+        `repeat`, `limit`, `seed` and `start` of a new `Learner`.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def _prepared(
     what = "learner" if session is None else "session"
     subject: Any = learner if session is None else session
     if subject is None:
-        subject = _new_learner(answer, n_leaves, method, settings)
+        subject = learner_for(answer, n_leaves, method, settings)
     else:
         _check_subject(subject, session is not None)
         if n_leaves is not None or method is not None or settings.keys() - {"budget"}:
@@ -265,7 +265,7 @@ def _prepared(
     return subject, _by_name(answer, subject)
 
 
-def _new_learner(
+def learner_for(
     answer: Oracle,
     leaves: int | Sequence[str] | None,
     method: Method | str | None,

@@ -53,6 +53,8 @@ class Common:
     seed: int
     budget: int | None
     repeat: int
+    #: A tree of fewer leaves, and the leaf of the learner for each of its leaves.
+    start: tuple[_ordhc.Tree, list[int]] | None = None
 
 
 class Method(ABC):
@@ -64,6 +66,8 @@ class Method(ABC):
     width: int = 3
     #: Whether wrong answers are expected without a `p`.
     expects_errors: ClassVar[bool] = False
+    #: Whether the learner can begin with a tree of fewer leaves.
+    takes_start: ClassVar[bool] = False
 
     @abstractmethod
     def _engine(self, common: Common) -> _ordhc.Learner:
@@ -145,6 +149,7 @@ def _of_threes(
         prior=prior,
         questions=common.budget,
         repeat=common.repeat,
+        start=common.start,
     )
 
 
@@ -178,6 +183,7 @@ class Insertion(Method):
     """
 
     name: ClassVar[str] = "insertion"
+    takes_start: ClassVar[bool] = True
     schedule: str = "questions"
     parallel: int | None = None
     exact: bool = False
@@ -250,6 +256,7 @@ class Robust(Method):
     """
 
     name: ClassVar[str] = "robust"
+    takes_start: ClassVar[bool] = True
     p: float | str | None = None
     delta: float = 0.05
     assume: str = "adversarial"
@@ -299,6 +306,7 @@ class RobustPaper(Method):
     """
 
     name: ClassVar[str] = "robust-paper"
+    takes_start: ClassVar[bool] = True
     p: float | None = None
     delta: float = 0.05
 
@@ -324,6 +332,7 @@ class Majority(Method):
     """
 
     name: ClassVar[str] = "majority"
+    takes_start: ClassVar[bool] = True
     p: float | None = None
     delta: float = 0.05
 

@@ -13,6 +13,7 @@ from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
 from ordhc.asking.schema import FORMAT, damaged
 from ordhc.asking.settings import as_method, from_settings, kept_settings
+from ordhc.asking.start import kept_start
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -33,6 +34,8 @@ class Given:
     def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> "Given":
         """Check the arguments that do not need the leaves; `settings` are those of all learners."""
         given = {key: value for key, value in settings.items() if value is not None}
+        if "start" in given:
+            given["start"] = kept_start(given["start"])
         if fill is not None:
             given["fill"] = checked_fill(fill)
         if distinct is not None:

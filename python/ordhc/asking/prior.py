@@ -12,12 +12,12 @@ from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
-__all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "supported_tree"]
+__all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "read_prior"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
     """Return a prior over a learner's leaves, in their order; matched by name if both sides have names."""
-    tree = _read(prior)
+    tree = read_prior(prior)
     own = None if names is None else tuple(names)
     if tree.names is not None and own is None:
         raise InputError(
@@ -41,7 +41,8 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
     return engine_tree(tree)
 
 
-def _read(prior: Any) -> Dendrogram:
+def read_prior(prior: Any) -> Dendrogram:
+    """Return a tree that is given in any form that `as_dendrogram` takes, or as the path of a file."""
     if isinstance(prior, PathLike):
         return read_tree(_checks.path(prior))
     if isinstance(prior, str):
@@ -50,17 +51,9 @@ def _read(prior: Any) -> Dendrogram:
     return as_dendrogram(prior)
 
 
-def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None) -> Dendrogram:
-    """Return the tree of a learner, with the support of its nodes if the learner knows it."""
-    found = learner.tree()
-    support = learner.support(found)
-    tree = from_engine(found, names)
-    return tree if support is None else tree.replace(support=support)
-
-
 def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
     """Return the names of a prior's leaves, or their number."""
-    tree = _read(prior)
+    tree = read_prior(prior)
     return tree.n_leaves if tree.names is None else tree.names
 
 

@@ -34,12 +34,13 @@ from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.mirror import Mirror
 from ordhc.asking.opening import Given, opened
 from ordhc.asking.people import Person
-from ordhc.asking.prior import supported_tree
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining
 from ordhc.asking.rules import checked_rules
+from ordhc.asking.start import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
+from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Session"]
@@ -62,7 +63,7 @@ class Session:
         The names of the leaves.
     n_leaves
         The number of leaves, if they have no names.
-    method, repeat, budget, limit, seed
+    method, repeat, budget, limit, seed, start
         As in `Learner`. The file of an existing session has them; different ones are an error. If a method
         has no `parallel`, the number of leaves that are searched at the same time follows the number of
         people who answered recently, or the number of questions that are wanted at a time. With
@@ -130,6 +131,7 @@ class Session:
         budget: int | None = None,
         limit: int | None = None,
         seed: int | None = None,
+        start: Any = None,
         fill: Any = None,
         distinct: bool | None = None,
         durable: bool | None = None,
@@ -138,13 +140,16 @@ class Session:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
-        given = Given.of(method, fill, distinct, repeat=repeat, budget=budget, limit=limit, seed=seed)
+        own = {"repeat": repeat, "budget": budget, "limit": limit, "seed": seed, "start": start}
+        given = Given.of(method, fill, distinct, **own)
         store, desk = opened(self._path, names, n_leaves, given)
         kept = store.settings
         self._settings: dict[str, Any] = kept["learner"]
         self._names: tuple[str, ...] | None = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
         self._width, self._method = store.width, store.method
+        start = self._settings.get("start")
+        self._start: Dendrogram | None = None if start is None else as_dendrogram(start)
         self._repeat: int = self._settings.get("repeat", 1)
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
@@ -378,7 +383,7 @@ class Session:
                 self._best = data, best_tree(data)
             if self._best[1] is not None:
                 return self._best[1]
-        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names))
+        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names, self._start))
 
     @property
     def done(self) -> bool:

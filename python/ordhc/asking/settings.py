@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 #: The settings that all learners have.
-OF_LEARNERS = ("repeat", "budget", "limit", "seed")
+OF_LEARNERS = ("repeat", "budget", "limit", "seed", "start")
 _CLASSES: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
@@ -106,12 +106,14 @@ def named(name: str, **settings: Any) -> Method:
 def from_settings(settings: Mapping[str, Any], *, default: str = "insertion") -> Method:
     """Return the method that flat settings describe; other settings in the mapping are ignored.
 
-    Without a name the method is "revise" with a prior, "robust" with a `p`, and else `default`.
+    Without a name the method is "revise" with a prior, and else the first of `default`, "insertion" and
+    "robust" that has all settings.
     """
     given = {key: value for key, value in settings.items() if key in SETTINGS and value is not None}
     name = settings.get("method")
     if name is None:
-        name = "revise" if "prior" in given else "robust" if "p" in given else default
+        candidates = ("revise",) if "prior" in given else (default, "insertion", "robust")
+        name = next((name for name in candidates if given.keys() <= set(_fields(name))), candidates[0])
     return named(name, **given)
 
 
@@ -121,15 +123,16 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     Parameters
     ----------
     settings
-        `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit` and `seed`.
-        None stands for the default.
+        `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit`, `seed` and
+        `start`. None stands for the default.
     default
-        The method if there is no name, and neither a prior (then it is "revise") nor a `p` ("robust").
+        The method if there is no name and no prior (then it is "revise"). If the default lacks a setting, it
+        is "insertion" or "robust", whichever has all settings.
 
     Returns
     -------
     dict
-        `method`, and those of `repeat`, `budget`, `limit` and `seed` that are given.
+        `method`, and those of `repeat`, `budget`, `limit`, `seed` and `start` that are given.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.methods import NOISES, QUESTIONS, SCHEDULES
+from ordhc.asking.methods import ASSUMPTIONS, NOISES, QUESTIONS, SCHEDULES
 from ordhc.asking.oracle import advised, errors_of
 from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.settings import METHODS, from_settings
@@ -18,6 +18,7 @@ from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from ordhc._progress import Progress
     from ordhc.asking.methods import Method
@@ -93,6 +94,25 @@ _A_MINUTE = 60
     "--prior", metavar="TREE", help="Begin with this tree: ask where it is uncertain, and that matters most."
 )
 @click.option("--prior-strength", type=float, metavar="S", help="How far to trust it, by default 20.")
+@click.option(
+    "--start",
+    metavar="TREE",
+    help="Place the --items that are not in this tree; the tree itself stays as it is.",
+)
+@click.option(
+    "--exact",
+    is_flag=True,
+    default=None,
+    help="Of insertion: choose pivots as the paper does, at most log2(2i - 3) questions for leaf i.",
+)
+@click.option(
+    "--assume",
+    type=Name(ASSUMPTIONS),
+    help="Of robust: what wrong answers are like. With uniform it asks fewer questions, without a guarantee.",
+)
+@click.option("--q", type=float, help="Of 4k-active: the probability of each leaf to be a landmark.")
+@click.option("--n-landmarks", type=int, metavar="N", help="Of 4k-active: the number of landmarks.")
+@click.option("--n-references", type=int, metavar="N", help="Of 4k-active: the number of reference pairs.")
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option(
@@ -113,6 +133,7 @@ def learn(
     budget: int | None,
     supported_by: int | None,
     prior: str | None,
+    start: str | None,
     who: str | None,
     outputs: tuple[str, ...],
     export: str | None,
@@ -136,14 +157,14 @@ def learn(
       ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
       ordhc learn words.ordhc --items words.txt --prior tree.nwk --budget 500
       ordhc learn tools.ordhc --items tools.txt --method uncertain --question triplet
+      ordhc learn --oracle judge --param url=... --start tree.nwk --items more.txt -o larger.nwk
     """
     from ordhc.cli.exporting import export_answers
     from ordhc.cli.interview import LEFT, interview
-    from ordhc.io import write_tree
+    from ordhc.io import read_tree, write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.items import read_items
 
-    inputs = (session, items, source, prior)
+    inputs = (session, items, source, prior, start)
     check_outputs(outputs, (), None, n_clusters=None, as_json=as_json, inputs=inputs)
     if export is not None:
         check_outputs_apart([export, *outputs], inputs)
@@ -153,13 +174,15 @@ def learn(
     if oracle is None:
         of_oracle = {"--accuracy": accuracy, "--source": source, "--param": params or None}
         _refuse({**of_oracle, "--supported-by": supported_by}, "--oracle")
-    method = _method(settings, prior, "insertion" if oracle is None else "robust")
-    common = {"repeat": repeat, "budget": budget, "seed": seed}
+    method = _method(settings, prior, "insertion")
+    begun = None if start is None else read_tree(start)
+    names, pictures = _items(items, begun)
+    common = {"repeat": repeat, "budget": budget, "seed": seed, "start": begun}
     given: dict[str, Any] = {key: value for key, value in common.items() if value is not None}
     answerer = None
     if oracle is not None:
         width = 3 if method is None else method.width
-        answerer = _answerer(oracle, source, params, accuracy, seed or 0, width, _names(session, items))
+        answerer = _answerer(oracle, source, params, accuracy, seed or 0, width, _names(session, names))
         if not _exists(session):
             errs = errors_of(answerer.oracle)[1] is not None and repeat is None
             method = _method(settings, prior, "robust" if errs else "insertion")
@@ -170,9 +193,8 @@ def learn(
     if session is None:
         assert answerer is not None
         _refuse({"--export": export, "--who": who}, "a SESSION, which keeps the answers")
-        found = _simulated(answerer, items, given, supported_by, quiet)
+        found = _simulated(answerer, names, given, supported_by, quiet)
     else:
-        names, pictures = (None, {}) if items is None else read_items(items)
         with _opened(session, names, answerer, given) as kept:
             if answerer is None:
                 try:
@@ -307,12 +329,26 @@ def _exists(session: str | None) -> bool:
     return session is not None and Path(session).exists()
 
 
-def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
-    """Return the names of the leaves: those of the items, or of an existing session."""
-    if items is not None:
-        from ordhc.io.items import read_items
+def _items(
+    items: str | None, start: "Dendrogram | None"
+) -> "tuple[tuple[str, ...] | None, Mapping[str, Path]]":
+    """Return the names of the leaves, those of `start` first, and the files of their pictures."""
+    from ordhc.errors import InputError
+    from ordhc.io.items import read_items
 
-        return read_items(items)[0]
+    names, pictures = (None, {}) if items is None else read_items(items)
+    if start is None:
+        return names, pictures
+    if start.names is None or names is None:
+        raise InputError("--start needs a tree whose leaves have names, and --items, the names of new leaves")
+    known = set(start.names)
+    return (*start.names, *(name for name in names if name not in known)), pictures
+
+
+def _names(session: str | None, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the names of the leaves: those that are given, or of an existing session."""
+    if names is not None:
+        return names
     if session is None or not _exists(session):
         return None
     from ordhc.asking.session import Session
@@ -337,7 +373,11 @@ def _opened(
 
 
 def _simulated(
-    answerer: _Answerer, items: str | None, given: dict[str, Any], supported_by: int | None, quiet: bool
+    answerer: _Answerer,
+    names: tuple[str, ...] | None,
+    given: dict[str, Any],
+    supported_by: int | None,
+    quiet: bool,
 ) -> dict[str, Any]:
     """Return what is learned from an oracle without a session."""
     import math
@@ -349,10 +389,9 @@ def _simulated(
     from ordhc.asking.methods import Uncertain
     from ordhc.asking.oracle import known_to
     from ordhc.errors import InputError
-    from ordhc.io.items import read_items
 
     oracle = answerer.oracle
-    leaves = oracle.names or oracle.n_leaves if items is None else read_items(items)[0]
+    leaves = names or oracle.names or oracle.n_leaves
     if leaves is None:
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
     if isinstance(given["method"], Uncertain):

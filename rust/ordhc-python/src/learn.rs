@@ -97,7 +97,8 @@ impl Learner {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings by keyword")]
     #[pyo3(signature = (
-        method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule, questions, repeat, prior, prior_strength
+        method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule, questions, repeat, prior, prior_strength,
+        start
     ))]
     fn new(
         py: Python<'_>,
@@ -114,6 +115,7 @@ impl Learner {
         repeat: u64,
         prior: Option<&Bound<'_, Tree>>,
         prior_strength: f64,
+        start: Option<(Bound<'_, Tree>, Vec<u32>)>,
     ) -> PyResult<Self> {
         let assume = assume.parse().map_err(to_py)?;
         let noise = noise.parse().map_err(to_py)?;
@@ -128,9 +130,11 @@ impl Learner {
             other => other,
         };
         let prior = prior.map(|prior| prior.get().topology());
-        let learner = py.detach(|| match prior {
-            None => method.learner(n_leaves, seed),
-            Some(prior) => method.from_prior(prior, prior_strength, seed),
+        let start = start.as_ref().map(|(start, leaves)| (start.get().topology(), leaves));
+        let learner = py.detach(|| match (prior, start) {
+            (_, Some((start, leaves))) => method.learner_after(start, leaves, n_leaves, seed),
+            (Some(prior), None) => method.from_prior(prior, prior_strength, seed),
+            (None, None) => method.learner(n_leaves, seed),
         });
         Ok(Self(Mutex::new(Either::Three(learner.map_err(to_py)?))))
     }
@@ -251,6 +255,12 @@ impl Learner {
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
+    }
+
+    /// Likely places of a leaf: probability, leaves of a cluster, whether the leaf is one more child of this cluster.
+    fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
+        let places = py.detach(|| with!(self.lock(), learner => learner.places(leaf)))?;
+        Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
     }
 
     /// How many leaves a question has.

@@ -1,6 +1,6 @@
 //! A learner from a strategy.
 
-use super::learner::{Counts, Learner, Question, Told};
+use super::learner::{Counts, Learner, LikelyPlace, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
@@ -39,6 +39,11 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
 
     /// As [`Learner::support`].
     fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// As [`Learner::places`].
+    fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
 
@@ -101,6 +106,10 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
 
     fn support(&self, tree: &Topology) -> Option<Vec<f64>> {
         self.strategy.support(tree)
+    }
+
+    fn places(&self, leaf: u32) -> Option<Vec<LikelyPlace>> {
+        self.strategy.places(leaf)
     }
 
     fn done(&self) -> bool {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::asking::Strategy;
 use crate::error::Result;
-use crate::search::{Outcome, PivotTree, Place, Sketch};
+use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
 
 /// Sample and buckets: some leaves are placed, all others search the tree of these side by side, and
@@ -56,14 +56,14 @@ pub(crate) struct Seeker {
 }
 
 impl Buckets {
-    /// Leaves in random order, at least one.
-    pub(crate) fn new(order: Vec<u32>, shrink: Option<usize>) -> Self {
-        let tree = PivotTree::new(order[0]);
+    /// Leaves in random order, after those whose places are known.
+    pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
+        let known = order.n_known();
         let mut new = Self {
             n: order.len(),
             shrink,
-            placed: 1,
-            tree,
+            placed: known,
+            tree: PivotTree::of(&order),
             tasks: Vec::new(),
             free: Vec::new(),
             n_tasks: 0,
@@ -71,9 +71,14 @@ impl Buckets {
             left: 0.0,
             price: if shrink.is_some() { 0.75 } else { 0.9 },
         };
-        if order.len() > 1 {
-            let start = new.tree.start();
-            let task = new.bucket(start, order[1..].to_vec(), None);
+        let (state, leaves) = (new.tree.start(), order.into_leaves());
+        if known > 1 && new.n > known {
+            new.left = (new.n - known) as f64 * bits(new.n);
+            new.tasks.push(Bucket { state, leaves, placed: known, end: known, ..Bucket::default() });
+            new.n_tasks = 1;
+            new.proceed(Some(0));
+        } else if new.n > known {
+            let task = new.bucket(state, leaves[1..].to_vec(), None);
             new.proceed(task);
         }
         new

@@ -2,7 +2,7 @@
 
 use super::inserting::{Inserting, Progress};
 use super::work::Work;
-use crate::search::{GrowingTree, Outcome, PivotRule, Place, Region};
+use crate::search::{GrowingTree, Order, Outcome, PivotRule, Place, Region};
 
 /// InsertionClustering with FindSibling (Emamjomeh-Zadeh & Kempe, Algorithms 3 and 4).
 ///
@@ -24,13 +24,13 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
-    /// Leaves are inserted in this order; there is at least one.
-    pub(crate) fn new(order: Vec<u32>) -> Self {
-        let mut tree = GrowingTree::default();
-        let root = tree.leaf(order[0]);
-        let work = Work::new(order.len());
+    /// Leaves are inserted in this order.
+    pub(crate) fn new(order: Order) -> Self {
+        let (tree, root) = order.tree();
+        let known = order.n_known();
+        let work = Work::new(order.len(), known);
         let mut new = Self {
-            progress: Progress::new(order, 1, work),
+            progress: Progress::new(order, known, work),
             tree,
             root,
             region: Region::default(),

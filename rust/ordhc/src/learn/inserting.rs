@@ -1,16 +1,16 @@
 //! What strategies have in common that insert leaf after leaf.
 
 use super::asking::Strategy;
-use super::learner::Told;
+use super::learner::{LikelyPlace, Told};
 use super::work::Work;
 use crate::error::{Error, Result};
-use crate::search::{GrowingTree, Sketch};
+use crate::search::{GrowingTree, Order, Place, Sketch};
 use crate::tree::Dendrogram;
 
 /// Which leaves have their places, and how much is left to ask.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
-    order: Vec<u32>,
+    order: Order,
     placed: usize,
     /// Answers about leaves without a place.
     under_way: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Leaves are taken in this order; the first ones have their places.
-    pub(crate) fn new(order: Vec<u32>, placed: usize, work: Work) -> Self {
+    pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
         Self { order, placed, under_way: 0, work }
     }
 
@@ -40,12 +40,12 @@ impl Progress {
 
     /// The leaf at a place in the order.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
-        self.order[at]
+        self.order.leaf(at)
     }
 
     /// The first leaf without a place, of those that are inserted in order.
     pub(crate) fn next_leaf(&self) -> u32 {
-        self.order[self.placed]
+        self.order.leaf(self.placed)
     }
 
     /// An answer has come.
@@ -95,6 +95,11 @@ pub(crate) trait Inserting: Send + Clone + 'static {
 
     /// The tree of these, and its root.
     fn grown(&self) -> (&GrowingTree, u32);
+
+    /// The likely places of a leaf, if the strategy knows how likely places are.
+    fn likely(&self, _leaf: u32) -> Option<Vec<(Place, f64)>> {
+        None
+    }
 }
 
 impl<I: Inserting> Strategy for I {
@@ -123,6 +128,20 @@ impl<I: Inserting> Strategy for I {
     fn tree(&self) -> Result<Dendrogram> {
         let (tree, root) = self.grown();
         Sketch::of(tree, root, self.n_leaves()).finish(self.n_leaves())
+    }
+
+    fn places(&self, leaf: u32) -> Option<Vec<LikelyPlace>> {
+        let (tree, _) = self.grown();
+        let of = |(place, probability)| {
+            let (node, is_under) = match place {
+                Place::Above(node) => (node, false),
+                Place::Under(node) => (node, true),
+            };
+            let mut leaves: Vec<u32> = tree.leaves(node).filter(|&other| other != leaf).collect();
+            leaves.sort_unstable();
+            LikelyPlace { probability, leaves, is_under }
+        };
+        Some(self.likely(leaf)?.into_iter().map(of).collect())
     }
 
     fn n_leaves(&self) -> usize {

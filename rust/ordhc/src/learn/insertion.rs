@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::inserting::{Inserting, Progress};
 use super::work::Work;
-use crate::search::{GrowingTree, Outcome, PivotTree};
+use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
 /// InsertionClustering (Emamjomeh-Zadeh & Kempe, Algorithm 3), each leaf searched by the pivots of
 /// largest entropy; `parallel` leaves at the same time.
@@ -30,13 +30,14 @@ struct Descent {
 }
 
 impl Insertion {
-    /// Leaves are inserted in this order; there is at least one.
-    pub(crate) fn new(order: Vec<u32>, parallel: usize) -> Self {
-        let tree = PivotTree::new(order[0]);
-        let work = Work::new(order.len());
+    /// Leaves are inserted in this order.
+    pub(crate) fn new(order: Order, parallel: usize) -> Self {
+        let tree = PivotTree::of(&order);
+        let known = order.n_known();
+        let work = Work::new(order.len(), known);
         let mut new = Self {
-            progress: Progress::new(order, 1, work),
-            started: 1,
+            progress: Progress::new(order, known, work),
+            started: known,
             parallel,
             tree,
             searches: Vec::new(),

@@ -43,6 +43,19 @@ impl From<i8> for Told {
     }
 }
 
+/// A place where a leaf may belong, and how likely that is.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LikelyPlace {
+    /// The posterior probability of the place.
+    pub probability: f64,
+    /// The leaves of a cluster, without the leaf itself.
+    pub leaves: Vec<u32>,
+    /// Whether the leaf is one more child of this cluster; otherwise the leaf and the cluster are the two children of a
+    /// new node.
+    pub is_under: bool,
+}
+
 /// How far asking has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -133,6 +146,13 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Of a learner that revises a tree: by merge of a tree the share of answers that agree with it, of those that bear
     /// on it; NaN where it rests on the prior alone.
     fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// The places where a leaf may belong with a probability of 0.001 or more, the likeliest first; while the leaf is
+    /// searched, and after that if the learner began with a tree. None for other leaves and other learners than
+    /// [`Method::Robust`](super::Method::Robust).
+    fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
 

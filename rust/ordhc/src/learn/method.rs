@@ -1,5 +1,7 @@
 //! The learners by name.
 
+use std::collections::HashSet;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -19,6 +21,7 @@ use super::robust_paper::RobustPaper;
 use super::uncertain::Uncertain;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
+use crate::search::Order;
 use crate::tree::Topology;
 
 /// How to learn a tree.
@@ -165,12 +168,58 @@ impl Method {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn learner(self, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
+        self.with_start(None, n, seed)
+    }
+
+    /// A learner of the places of further leaves in a tree that is right: leaf `k` of `start` is `leaves[k]`, all others of
+    /// `0..n` are asked about. With one further leaf this is FindSibling (Emamjomeh-Zadeh & Kempe 2018): by
+    /// [`Exact`](Self::Exact) Algorithm 4, at most log2(2n - 3) questions in a binary tree, by
+    /// [`RobustPaper`](Self::RobustPaper) Algorithms 5 and 6. `delta` is for the further leaves alone.
+    ///
+    /// # Errors
+    /// As [`learner`](Self::learner); a method that does not insert leaf after leaf; a leaf from `n` on, or twice.
+    ///
+    /// ```
+    /// use ordhc::generate::TreeOracle;
+    /// use ordhc::learn::{Learner, Method};
+    /// use ordhc::tree::Topology;
+    ///
+    /// let known = Topology::from_merges(vec![[0, 1], [2, 3], [4, 5]])?;
+    /// // Leaf 4 is beside leaf 2.
+    /// let mut truth = TreeOracle::new(&Topology::from_merges(vec![[0, 1], [2, 4], [3, 6], [5, 7]])?);
+    /// let mut learner = Method::Exact.learner_after(&known, &[0, 1, 2, 3], 5, 0)?;
+    /// while !learner.done() {
+    ///     for question in learner.ask(1)? {
+    ///         learner.tell(question.id, truth.answer(question.leaves))?;
+    ///     }
+    /// }
+    /// assert_eq!(learner.tree()?.newick().to_string(), "((0,1),((2,4),3));");
+    /// assert!(learner.n_answered() <= 2);
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn learner_after(self, start: &Topology, leaves: &[u32], n: usize, seed: u64) -> Result<Box<dyn Learner>> {
+        if leaves.len() != start.n_leaves() {
+            let (found, expected) = (leaves.len(), start.n_leaves());
+            return Err(Error::Length { what: "leaves", found, of: "the leaves of the tree", expected });
+        }
+        check_n_leaves(n)?;
+        let mut known = vec![false; n];
+        for &leaf in leaves {
+            match known.get_mut(leaf as usize) {
+                Some(known) if !*known => *known = true,
+                _ => return Err(Error::Argument(format!("leaf {leaf} of the tree is there twice, or not below {n}"))),
+            }
+        }
+        self.with_start(Some((start, leaves)), n, seed)
+    }
+
+    fn with_start(self, start: Option<(&Topology, &[u32])>, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
         check_n_leaves(n)?;
         // What the tree, its search and the questions of one round take at the end, nearly. Asked for at once, so
         // that too many leaves are an error and not the end of the process.
         const BYTES: usize = 160;
         memory::reserve("a learner of so many leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
-        let order = || -> Result<Vec<u32>> {
+        let order = || -> Result<Order> {
             let mut order = Vec::new();
             memory::reserve("a learner of so many leaves", &mut order, n)?;
             order.extend(0..n as u32);
@@ -178,27 +227,36 @@ impl Method {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(1);
             order.shuffle(&mut random);
-            Ok(order)
+            let Some((tree, leaves)) = start else { return Ok(Order::new(order)) };
+            let known: HashSet<u32> = leaves.iter().copied().collect();
+            Ok(Order::after(tree, leaves, order.into_iter().filter(|leaf| !known.contains(leaf))))
+        };
+        let parallel_of = |parallel| {
+            if parallel == 0 { Err(Error::out_of_range("parallel", 0, "1..")) } else { Ok(parallel) }
         };
         Ok(match self {
-            Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
-            Self::Insertion { parallel: 0 } => {
-                return Err(Error::out_of_range("parallel", 0, "1.."));
+            Self::Quick | Self::Uncertain { .. } | Self::Revise { .. } if start.is_some() => {
+                let name = self.to_string();
+                return Err(Error::Argument(format!(
+                    "{name} takes no start, a tree of fewer leaves; insertion, robust, robust-paper and majority do"
+                )));
             }
-            Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order()?, parallel))),
+            Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
+            Self::Insertion { parallel } => {
+                let parallel = parallel_of(parallel)?;
+                Box::new(Asking::new(Insertion::new(order()?, parallel)))
+            }
             Self::Exact => Box::new(Asking::new(Exact::new(order()?))),
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
-                if parallel == 0 {
-                    return Err(Error::out_of_range("parallel", 0, "1.."));
-                }
+                let parallel = parallel_of(parallel)?;
                 if p == 1.0 || n < 3 {
                     let certain = match schedule {
                         Schedule::Questions => Self::Insertion { parallel },
                         Schedule::Balanced => Self::Balanced,
                         Schedule::Rounds => Self::Rounds,
                     };
-                    return certain.learner(n, seed);
+                    return certain.with_start(start, n, seed);
                 }
                 let settings = Settings { p, delta, assume, noise, parallel, schedule };
                 Box::new(Asking::new(Robust::new(order()?, settings, seed)))
@@ -211,15 +269,17 @@ impl Method {
             Self::RobustPaper { p, delta } => {
                 check(p, delta)?;
                 if p == 1.0 || n < 3 {
-                    return Self::Insertion { parallel: 1 }.learner(n, seed);
+                    return Self::Insertion { parallel: 1 }.with_start(start, n, seed);
                 }
                 Box::new(Asking::new(RobustPaper::new(order()?, p, delta)))
             }
             Self::Majority { p, delta } => {
                 check(p, delta)?;
+                let order = order()?;
                 // What truthful answers about a binary tree lead to.
-                let planned = (3..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
-                Box::new(Asking::new(Majority::new(Exact::new(order()?), planned, p, delta)))
+                let first = (order.n_known() as u64 + 1).max(3);
+                let planned = (first..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
+                Box::new(Asking::new(Majority::new(Exact::new(order), planned, p, delta)))
             }
             Self::Uncertain { repeat: 0, .. } => return Err(Error::out_of_range("repeat", 0, "1..")),
             Self::Uncertain { questions, repeat } => Box::new(Uncertain::new(n, seed, questions, repeat)),

@@ -42,7 +42,7 @@ mod vertex_query;
 mod weights;
 mod work;
 
-pub use learner::{Counts, Flexible, Learner, Question, Told};
+pub use learner::{Counts, Flexible, Learner, LikelyPlace, Question, Told};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::learner::{Counts, Learner, Question, Told};
+use super::learner::{Counts, Learner, LikelyPlace, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
@@ -125,6 +125,10 @@ impl<const K: usize> Learner<K> for Repeated<K> {
 
     fn support(&self, tree: &Topology) -> Option<Vec<f64>> {
         self.learner.support(tree)
+    }
+
+    fn places(&self, leaf: u32) -> Option<Vec<LikelyPlace>> {
+        self.learner.places(leaf)
     }
 
     fn done(&self) -> bool {

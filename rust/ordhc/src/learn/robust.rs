@@ -1,13 +1,13 @@
 //! Insertion when some answers are wrong.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::inserting::{Inserting, Progress};
 use super::learner::Told;
 use super::noise::Schedule;
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
-use crate::search::{GrowingTree, Outcome, Place, SizedTree};
+use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
 /// Posterior search with fresh verification; see [`Method::Robust`](super::Method::Robust).
 ///
@@ -25,7 +25,11 @@ use crate::search::{GrowingTree, Outcome, Place, SizedTree};
 pub(crate) struct Robust {
     settings: Settings,
     progress: Progress,
+    /// How many leaves had their places at first, and how many searches have begun.
+    begun: usize,
     started: usize,
+    /// Of a learner that began with a tree: how likely the places of the leaves were when these were placed.
+    kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
     /// How many leaves went under a node.
     under: usize,
     tree: SizedTree,
@@ -67,22 +71,27 @@ const MARGIN: f64 = 0.7;
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
+/// Places that are less likely are not worth naming.
+const LEAST: f64 = 1e-3;
+
 /// Nobody counts as right more often than this.
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
-    /// Leaves are inserted in this order; there is at least one, and p < 1.
-    pub(crate) fn new(order: Vec<u32>, settings: Settings, seed: u64) -> Self {
-        let mut tree = SizedTree::new(order[0]);
-        let begun = order.len().min(2);
-        if begun == 2 {
-            tree.insert(Place::Above(tree.root()), order[1]);
+    /// Leaves are inserted in this order; p < 1.
+    pub(crate) fn new(order: Order, settings: Settings, seed: u64) -> Self {
+        let mut tree = SizedTree::of(&order);
+        let begun = order.n_known().max(order.len().min(2));
+        if order.n_known() < begun {
+            tree.insert(Place::Above(tree.root()), order.leaf(1));
         }
         let cost = settings.cost(order.len());
-        let work = Work::with_cost(order.len(), cost);
+        let work = Work::with_cost(order.len(), begun, cost);
         let mut new = Self {
+            kept: (order.n_known() > 1).then(HashMap::new),
             progress: Progress::new(order, begun, work),
             settings,
+            begun,
             started: begun,
             under: 0,
             tree,
@@ -114,7 +123,7 @@ impl Robust {
                 self.searches.len() as u32 - 1
             });
             let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
-            let purse = all / (self.progress.n_leaves() - 2) as f64;
+            let purse = all / (self.progress.n_leaves() - self.begun) as f64;
             let search =
                 NoisySearch::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier(), self.seed);
             self.searches[slot as usize] = Some(Box::new(search));
@@ -196,6 +205,9 @@ impl Robust {
         self.idle.push(slot);
         self.spare += search.purse;
         self.progress.place(search.answered);
+        if let Some(kept) = &mut self.kept {
+            kept.insert(search.leaf, search.posterior.places(&self.tree, LEAST));
+        }
         let new = self.tree.insert(place, search.leaf);
         self.tree.path(new[0], &mut self.path);
         for search in self.searches.iter_mut().flatten() {
@@ -282,5 +294,13 @@ impl Inserting for Robust {
 
     fn grown(&self) -> (&GrowingTree, u32) {
         (self.tree.tree(), self.tree.root())
+    }
+
+    fn likely(&self, leaf: u32) -> Option<Vec<(Place, f64)>> {
+        let search = self.searches.iter().flatten().find(|search| search.leaf == leaf);
+        match search {
+            Some(search) => Some(search.posterior.places(&self.tree, LEAST)),
+            None => self.kept.as_ref()?.get(&leaf).cloned(),
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::vertex_query::VertexQuery;
 use super::weights::{TreeWalk, Weights};
 use super::work::Work;
 use crate::error::Error;
-use crate::search::{GrowingTree, Outcome, Place};
+use crate::search::{GrowingTree, Order, Outcome, Place};
 
 /// InsertionClustering with the noisy FindSibling (Emamjomeh-Zadeh & Kempe, section 5): multiplicative
 /// weights, then a walk on the nodes that are left, both by simulated vertex queries.
@@ -40,13 +40,16 @@ enum Stage {
 
 impl RobustPaper {
     /// Leaves are inserted in this order; there are at least three, and p < 1.
-    pub(crate) fn new(order: Vec<u32>, p: f64, delta: f64) -> Self {
-        let mut tree = GrowingTree::default();
-        let leaves = [tree.leaf(order[0]), tree.leaf(order[1])];
-        let root = tree.pair(leaves[0], leaves[1]);
-        let delta = delta / (order.len() - 2) as f64 / 4.0;
+    pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
+        let (mut tree, mut root) = order.tree();
+        let begun = order.n_known().max(2);
+        if order.n_known() < begun {
+            let second = tree.leaf(order.leaf(1));
+            root = tree.pair(root, second);
+        }
+        let delta = delta / (order.len() - begun).max(1) as f64 / 4.0;
         let k_p = repeats(p, 1.0 - p.sqrt());
-        let work = Work::with_cost(order.len(), -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2));
+        let work = Work::with_cost(order.len(), begun, -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2));
         let mut new = Self {
             stage: Stage::Weights(Weights::new(&tree, root, p, delta)),
             query: VertexQuery::new(&tree, root, k_p),
@@ -58,7 +61,7 @@ impl RobustPaper {
             threshold: needed(p, delta),
             k_p,
             trouble: None,
-            progress: Progress::new(order, 2, work),
+            progress: Progress::new(order, begun, work),
         };
         new.proceed();
         new

@@ -14,13 +14,14 @@ const USUAL: f64 = 0.68;
 const EVIDENCE: f64 = 50.0;
 
 impl Work {
-    pub(crate) fn new(n: usize) -> Self {
-        Self { total: (3..=n).map(bits).sum(), done: 0.0, usual: USUAL }
+    /// `known` of the `n` leaves have their places before anything is asked.
+    pub(crate) fn new(n: usize, known: usize) -> Self {
+        Self { total: (known + 1..=n).map(bits).sum(), done: 0.0, usual: USUAL }
     }
 
     /// A leaf is expected to take `cost` questions in the whole tree.
-    pub(crate) fn with_cost(n: usize, cost: f64) -> Self {
-        Self { usual: cost / bits(n.max(3)), ..Self::new(n) }
+    pub(crate) fn with_cost(n: usize, known: usize, cost: f64) -> Self {
+        Self { usual: cost / bits(n.max(3)), ..Self::new(n, known) }
     }
 
     /// The i-th leaf has its place.

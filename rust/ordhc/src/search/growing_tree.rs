@@ -116,6 +116,20 @@ impl GrowingTree {
         std::iter::successors(some(self.first(node)), move |&child| some(self.next(child)))
     }
 
+    /// The leaves at and below a node.
+    pub(crate) fn leaves(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut stack = vec![node];
+        std::iter::from_fn(move || {
+            while let Some(node) = stack.pop() {
+                if self.first(node) == NONE {
+                    return Some(self.representative(node));
+                }
+                stack.extend(self.children(node));
+            }
+            None
+        })
+    }
+
     /// A leaf under the node, or the node's own.
     pub(crate) fn representative(&self, node: u32) -> u32 {
         self.nodes[node as usize].leaf

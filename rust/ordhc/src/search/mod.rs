@@ -5,6 +5,7 @@
 //! (Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries", section 2.2).
 
 mod growing_tree;
+mod order;
 mod pivot_tree;
 mod place;
 mod posterior;
@@ -14,6 +15,7 @@ mod sketch;
 mod walk;
 
 pub(crate) use growing_tree::{GrowingTree, NONE};
+pub(crate) use order::Order;
 pub(crate) use pivot_tree::PivotTree;
 pub(crate) use place::{Outcome, Place};
 pub(crate) use posterior::Posterior;

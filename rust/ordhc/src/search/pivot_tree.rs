@@ -1,6 +1,7 @@
 //! Which question comes next, for every state of a search, kept while the tree grows.
 
 use super::growing_tree::{GrowingTree, NONE};
+use super::order::Order;
 use super::place::{Outcome, Place};
 use super::region::{PivotRule, Region};
 
@@ -66,6 +67,20 @@ impl PivotTree {
         let mut new = Self::default();
         new.root = new.tree.leaf(leaf);
         new.start = new.place(Place::Above(new.root), NONE);
+        new
+    }
+
+    /// The tree of the leaves whose places are known.
+    pub(crate) fn of(order: &Order) -> Self {
+        let mut new = Self::new(order.first());
+        for (place, leaf) in order.known() {
+            let state = match place {
+                Place::Above(node) => new.above[node as usize],
+                Place::Under(node) => new.under[node as usize],
+            };
+            new.insert(state, leaf);
+        }
+        new.rebuild(new.start, false);
         new
     }
 

@@ -299,6 +299,49 @@ impl Posterior {
         best
     }
 
+    /// The places that are at least as likely as this, the likeliest first.
+    pub(crate) fn places(&self, tree: &SizedTree, least: f64) -> Vec<(Place, f64)> {
+        let mut found = Vec::new();
+        let mut stack = vec![(0, 1.0)];
+        while let Some((at, unit)) = stack.pop() {
+            let Spot { node, first, own, sum, scale, under, .. } = self.spots[at as usize];
+            if unit * sum < least {
+                continue;
+            }
+            found.push((Place::Above(node), unit * own));
+            if first == NONE {
+                // All places at and below the node are as likely as this one.
+                if unit * own * self.under.max(1.0) >= least {
+                    self.closed_places(tree, node, unit * own, &mut found);
+                }
+                continue;
+            }
+            let unit = unit * scale;
+            found.push((Place::Under(node), unit * under));
+            let mut child = first;
+            while child != NONE {
+                stack.push((child, unit));
+                child = self.spots[child as usize].next;
+            }
+        }
+        found.retain(|&(_, weight)| weight >= least);
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found
+    }
+
+    fn closed_places(&self, tree: &SizedTree, top: u32, own: f64, found: &mut Vec<(Place, f64)>) {
+        let mut stack = vec![top];
+        while let Some(node) = stack.pop() {
+            if node != top {
+                found.push((Place::Above(node), own));
+            }
+            if tree.degree(node) > 0 {
+                found.push((Place::Under(node), own * self.under));
+                stack.extend(tree.tree().children(node));
+            }
+        }
+    }
+
     /// The pivot and the children of largest value, and this value, among those that may be asked.
     ///
     /// `value` is given the weights below both children, outside, and of the rest; it must be largest for equal

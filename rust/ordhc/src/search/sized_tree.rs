@@ -1,6 +1,7 @@
 //! A tree that grows and knows how large its parts are.
 
 use super::growing_tree::{GrowingTree, NONE};
+use super::order::Order;
 use super::place::Place;
 
 /// A [`GrowingTree`] with the number of leaves and of inner nodes under every node. Adding a leaf takes time
@@ -27,6 +28,15 @@ impl SizedTree {
         new.inner.push(0);
         new.degrees.push(0);
         new.note(leaf, new.root);
+        new
+    }
+
+    /// The tree of the leaves whose places are known.
+    pub(crate) fn of(order: &Order) -> Self {
+        let mut new = Self::new(order.first());
+        for (place, leaf) in order.known() {
+            new.insert(place, leaf);
+        }
         new
     }
 

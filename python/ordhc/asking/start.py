@@ -1,0 +1,150 @@
+"""Trees of some of the leaves of a learner, which begins with them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc.asking.prior import read_prior
+from ordhc.errors import InputError
+from ordhc.tree.annotations import shown
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree, from_engine
+
+__all__ = ["kept_start", "start_tree", "supported_tree"]
+
+Floats = NDArray[np.float64]
+
+
+def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> tuple[_ordhc.Tree, list[int]]:
+    """Return the engine's tree of some leaves of a learner, and the numbers of these leaves."""
+    if tree.n_leaves > n_leaves:
+        raise InputError(f"start has {tree.n_leaves:,} leaves, more than the learner, which has {n_leaves:,}")
+    if tree.names is None:
+        return engine_tree(tree), list(range(tree.n_leaves))
+    place = {name: leaf for leaf, name in enumerate(names or ())}
+    for name in tree.names:
+        if name not in place:
+            raise InputError(f"the leaf {shown(name)} of start is no leaf of the learner")
+    return engine_tree(tree), [place[name] for name in tree.names]
+
+
+def kept_start(start: Any) -> dict[str, Any]:
+    """Return a start as JSON can hold it."""
+    return read_prior(start).to_dict()
+
+
+def supported_tree(
+    learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None, start: Dendrogram | None
+) -> Dendrogram:
+    """Return the tree of a learner, with the support of its nodes if the learner knows it.
+
+    Heights are levels, or those of `start`, the tree that the learner began with.
+    """
+    found = learner.tree()
+    support = learner.support(found)
+    tree = from_engine(found, names)
+    if start is not None:
+        return _with_scale(start, tree)
+    return tree if support is None else tree.replace(support=support)
+
+
+def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
+    """Return `found`, which has further leaves, with the heights or lengths and names of `start`."""
+    n, above = found.n_leaves, found.parents.tolist()
+    old, is_old = _old_nodes(start, found)
+    at = [None if node is None or not is_old[v] else node - start.n_leaves for v, node in enumerate(old)][n:]
+    annotations: dict[str, Any] = {"names": found.names}
+    if start.node_names is not None:
+        annotations["node_names"] = [None if k is None else start.node_names[k] for k in at]
+    if start.support is not None:
+        annotations["support"] = [np.nan if k is None else start.support[k] for k in at]
+    if start.scale == "heights":
+        annotations["kind"] = start.kind
+        annotations["heights"] = _heights(start, found, old, is_old)[n:]
+    elif start.scale == "lengths":
+        annotations["lengths"] = _lengths(start, found, old)
+    return Dendrogram.from_parents(above, **annotations)
+
+
+def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], list[bool]]:
+    """Return for each node the lowest node of `start` above its old leaves, and whether it is that cluster.
+
+    A node without old leaves has None. Of several nodes with the same old leaves the lowest is the cluster.
+    """
+    k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
+    parents = start.parents.tolist()
+    number = {name: leaf for leaf, name in enumerate(start.names or ())}
+    names = found.names
+    old: list[int | None] = [None] * len(above)
+    for leaf in range(n):
+        old[leaf] = number.get(names[leaf]) if names is not None else leaf if leaf < k else None
+    is_old = [node is not None for node in old]
+    below: list[list[int]] = [[] for _ in above]
+    for v, parent in enumerate(above):
+        if v >= n:
+            # Children come before parents, so all children of v are known.
+            own = below[v]
+            old[v] = None if not own else own[0] if len(own) == 1 else parents[own[0]]
+            is_old[v] = len(own) > 1
+        node = old[v]
+        if parent >= 0 and node is not None:
+            below[parent].append(node)
+    return old, is_old
+
+
+def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old: list[bool]) -> Floats:
+    """Return the heights of all nodes: those of `start`, and new nodes evenly between their neighbours."""
+    n, above = found.n_leaves, found.parents.tolist()
+    leaf_level = _leaf_level(start)
+    known = np.full(len(above), np.nan)
+    for v, node in enumerate(old):
+        if node is not None and is_old[v]:
+            known[v] = leaf_level if v < n else start.heights[node - start.n_leaves]
+    # From the bottom: the height of the known node below, and the number of new nodes since.
+    base, steps = np.full(len(above), leaf_level), np.zeros(len(above), dtype=int)
+    for v, parent in enumerate(above):
+        if not np.isnan(known[v]):
+            base[v], steps[v] = known[v], 0
+        elif v >= n:
+            steps[v] += 1
+        if parent >= 0 and np.isnan(known[parent]) and (old[v] is not None or old[parent] is None):
+            base[parent], steps[parent] = base[v], max(steps[parent], steps[v])
+    # A new root is as far above the old root as the highest cluster is below it.
+    heights, root = known, len(above) - 1
+    if np.isnan(heights[root]):
+        inner = [start.heights[child - start.n_leaves] for child in _inner_children(start)]
+        highest = max(inner, key=lambda h: abs(h - leaf_level), default=leaf_level)
+        step = float(base[root] - highest) or 1.0
+        heights[root] = base[root] + step * steps[root]
+    for v in range(root - 1, n - 1, -1):
+        if np.isnan(heights[v]):
+            upper = heights[above[v]]
+            heights[v] = base[v] + (upper - base[v]) * steps[v] / (steps[v] + 1)
+    return heights
+
+
+def _leaf_level(tree: Dendrogram) -> float:
+    """Return the height of leaves: 0, or for similarities a value above all heights."""
+    if tree.kind == "dissimilarity":
+        return 0.0
+    heights = tree.heights
+    return float(heights.max() + ((heights.max() - heights.min()) / len(heights) or 1.0))
+
+
+def _inner_children(tree: Dendrogram) -> list[int]:
+    return [child.label for child in tree.root.children if not child.is_leaf]
+
+
+def _lengths(start: Dendrogram, found: Dendrogram, old: list[int | None]) -> Floats:
+    """Return the lengths of all edges: old edges are divided evenly, edges to new clusters are unknown."""
+    lengths = np.full(len(found.parents), np.nan)
+    on_edge: dict[int, list[int]] = {}
+    for v, node in enumerate(old):
+        if node is not None:
+            on_edge.setdefault(node, []).append(v)
+    for node, nodes in on_edge.items():
+        lengths[nodes] = start.lengths[node] / len(nodes)
+    return lengths

@@ -1,0 +1,134 @@
+//! The order in which leaves are inserted, and a tree that is there before.
+
+use super::growing_tree::{GrowingTree, NONE};
+use super::place::Place;
+use crate::tree::Topology;
+
+/// Leaves in the order in which they are inserted. The places of the first ones may be known.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    leaves: Vec<u32>,
+    /// Places of the leaves after the first, by the nodes of a [`GrowingTree`] that grows in this order.
+    places: Vec<Place>,
+}
+
+impl Order {
+    /// No place is known; there is at least one leaf.
+    pub(crate) fn new(leaves: Vec<u32>) -> Self {
+        Self { leaves, places: Vec::new() }
+    }
+
+    /// The leaves of a tree come first, at the places that they have in it: leaf `k` of `start` is `leaves[k]`.
+    pub(crate) fn after(start: &Topology, leaves: &[u32], others: impl Iterator<Item = u32>) -> Self {
+        let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
+        // By node of `start`: the node of the growing tree, which numbers nodes as they are made.
+        let (mut grown, mut made) = (vec![NONE; start.n_nodes()], 0);
+        // The depth of a tree may be its size, so there is a stack: node, children that are done, place of its first leaf.
+        let mut stack = vec![(start.root(), 0, None)];
+        while let Some((node, done, place)) = stack.last_mut() {
+            let (node, place) = (*node, *place);
+            if node < start.n_leaves() {
+                stack.pop();
+                grown[node] = made;
+                made += 1 + u32::from(matches!(place, Some(Place::Above(_))));
+                order.leaves.push(leaves[node]);
+                order.places.extend(place);
+                continue;
+            }
+            let children = start.children(node);
+            let Some(&child) = children.get(*done) else {
+                stack.pop();
+                continue;
+            };
+            let place = match *done {
+                0 => place,
+                1 => {
+                    // The next leaf makes this node right after its own.
+                    grown[node] = made + 1;
+                    Some(Place::Above(grown[children[0] as usize]))
+                }
+                _ => Some(Place::Under(grown[node])),
+            };
+            *done += 1;
+            stack.push((child as usize, 0, place));
+        }
+        order.leaves.extend(others);
+        order
+    }
+
+    /// The number of leaves.
+    pub(crate) fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// The number of leaves whose places are known; that of the first leaf always is.
+    pub(crate) fn n_known(&self) -> usize {
+        self.places.len() + 1
+    }
+
+    /// The first leaf.
+    pub(crate) fn first(&self) -> u32 {
+        self.leaves[0]
+    }
+
+    /// The other leaves whose places are known, in order.
+    pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
+        self.places.iter().copied().zip(self.leaves[1..].iter().copied())
+    }
+
+    /// The tree of the leaves whose places are known, and its root.
+    pub(crate) fn tree(&self) -> (GrowingTree, u32) {
+        let mut tree = GrowingTree::default();
+        let mut root = tree.leaf(self.first());
+        for (place, leaf) in self.known() {
+            let new = tree.leaf(leaf);
+            let parent = tree.put(place, new);
+            if place == Place::Above(root) {
+                root = parent;
+            }
+        }
+        (tree, root)
+    }
+
+    /// The leaf at a place in the order.
+    pub(crate) fn leaf(&self, at: usize) -> u32 {
+        self.leaves[at]
+    }
+
+    /// All leaves, in order.
+    pub(crate) fn into_leaves(self) -> Vec<u32> {
+        self.leaves
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::{PivotTree, SizedTree, Sketch, random_tree};
+
+    proptest! {
+        #[test]
+        fn a_tree_is_built_again(n in 1u32..60, degree in 2usize..6, seed in 0u64..1000) {
+            let (tree, root) = random_tree(n, degree, seed);
+            let expected = Sketch::of(&tree, root, n as usize).finish(n as usize).unwrap();
+            // Leaf k of the tree has another number among all leaves.
+            let leaves: Vec<u32> = (0..n).map(|leaf| (leaf * 7 + 3) % 997).collect();
+            let order = Order::after(expected.topology(), &leaves, [2000, 2001].into_iter());
+            prop_assert_eq!(order.n_known(), n as usize);
+            prop_assert_eq!(order.len(), n as usize + 2);
+            let number = |leaf: u32| leaves.iter().position(|&known| known == leaf).unwrap() as u32;
+            let mut renamed = order.clone();
+            renamed.leaves.iter_mut().take(n as usize).for_each(|leaf| *leaf = number(*leaf));
+            let (again, root) = renamed.tree();
+            let of = |tree: &GrowingTree, root| Sketch::of(tree, root, n as usize).finish(n as usize).unwrap().topology().clone();
+            let expected = expected.topology();
+            prop_assert_eq!(&of(&again, root), expected);
+            let pivots = PivotTree::of(&renamed);
+            prop_assert_eq!(&of(pivots.tree(), pivots.root()), expected);
+            let sized = SizedTree::of(&renamed);
+            prop_assert_eq!(&of(sized.tree(), sized.root()), expected);
+        }
+    }
+}
