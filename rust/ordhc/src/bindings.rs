@@ -6,7 +6,6 @@ pub use crate::agglomerate::naive::naive;
 pub use crate::bootstrap::adds::{Resample, adds};
 pub use crate::bootstrap::draw::Draws;
 pub use crate::bootstrap::tally::{Tallies, add_held_out};
-pub use crate::comparison::comparisons::narrow;
 #[cfg(feature = "csv")]
 pub use crate::comparison::delimited::{Cell, Delimiter, Rows, first_row, last_row, sniff};
 #[cfg(feature = "csv")]

@@ -56,6 +56,14 @@ pub enum Error {
         /// What is wrong, with the value.
         reason: String,
     },
+    /// A file that cannot be read.
+    #[error("{path}: {reason}")]
+    File {
+        /// The path as it was given.
+        path: String,
+        /// What the operating system says.
+        reason: String,
+    },
     /// Leaves, pairs or triplets for which something does not hold; [`Error::named`] says it with names.
     #[error("{}", self.named(|leaf| leaf.to_string()))]
     Leaves {

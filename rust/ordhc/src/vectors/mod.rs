@@ -1,5 +1,16 @@
 //! Hierarchies from vectors: the similarity of two leaves is the dot product of their vectors.
 //!
+//! ```
+//! use ordhc::vectors::{Measure, Vectors, single_linkage, ward_linkage};
+//!
+//! // Four points of the plane.
+//! let values = [0.0, 0.0, 0.0, 1.0, 6.0, 0.0, 6.0, 2.0];
+//! let points = Vectors::new(&values, 4, 2)?;
+//! assert_eq!(ward_linkage(&points, None)?.newick().to_string(), "((0,1),(2,3));");
+//! assert_eq!(single_linkage(&points, Measure::Euclidean, 1.0, None)?.heights(), [1.0, 2.0, 6.0]);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! * [`mean_dot_linkage`]: average linkage of dot products without a matrix of pairs;
 //! * [`mean_square_linkage`]: average linkage of squared Euclidean distances;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
