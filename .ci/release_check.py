@@ -141,7 +141,7 @@ def semver():
     """The crate's API has changed as its version says, since the last release."""
     cargo(
         "semver-checks",
-        "cargo install --locked cargo-semver-checks (seven minutes on two cores)",
+        "cargo install --locked cargo-semver-checks",
         "--package",
         "ordhc",
         "--all-features",
