@@ -277,6 +277,24 @@ pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
 }
 
+/// Raises unless the number of values that are `found`, if there are any, is the `expected` one; see [`Error::Length`].
+pub(crate) fn check_len(
+    what: &'static str,
+    found: impl Into<Option<usize>>,
+    of: &'static str,
+    expected: usize,
+) -> Result<()> {
+    match found.into() {
+        Some(found) if found != expected => Err(Error::Length { what, found, of, expected }),
+        _ => Ok(()),
+    }
+}
+
+/// Raises unless a number is at least one.
+pub(crate) fn check_positive(what: &'static str, value: u64) -> Result<()> {
+    if value > 0 { Ok(()) } else { Err(Error::out_of_range(what, 0, "1..")) }
+}
+
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
 

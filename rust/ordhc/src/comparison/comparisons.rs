@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::leaf_rows::LeafRows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::parallel;
 
 /// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
@@ -83,14 +83,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
     /// Another number of weights than rows; a weight that is not finite or is negative.
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
-        if weights.len() != self.rows.len() {
-            return Err(Error::Length {
-                what: "weights",
-                found: weights.len(),
-                of: "comparisons",
-                expected: self.rows.len(),
-            });
-        }
+        check_len("weights", weights.len(), "comparisons", self.rows.len())?;
         if let Some(at) = weights.iter().position(|&w| !(w.is_finite() && w >= 0.0)) {
             let reason = format!("weight is {}; weights must be finite and not negative", weights[at]);
             return Err(Error::Row { row: at, leaves: Vec::new(), reason });

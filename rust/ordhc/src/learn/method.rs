@@ -17,7 +17,7 @@ use super::revise::{Revise, Settings as Revising};
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
 use super::uncertain::Uncertain;
-use crate::error::{Error, Result, check_n_leaves};
+use crate::error::{Error, Result, check_n_leaves, check_positive};
 use crate::memory;
 use crate::tree::Topology;
 
@@ -182,16 +182,14 @@ impl Method {
         };
         Ok(match self {
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
-            Self::Insertion { parallel: 0 } => {
-                return Err(Error::out_of_range("parallel", 0, "1.."));
+            Self::Insertion { parallel } => {
+                check_positive("parallel", parallel as u64)?;
+                Box::new(Asking::new(Insertion::new(order()?, parallel)))
             }
-            Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order()?, parallel))),
             Self::Exact => Box::new(Asking::new(Exact::new(order()?))),
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
-                if parallel == 0 {
-                    return Err(Error::out_of_range("parallel", 0, "1.."));
-                }
+                check_positive("parallel", parallel as u64)?;
                 if p == 1.0 || n < 3 {
                     let certain = match schedule {
                         Schedule::Questions => Self::Insertion { parallel },
@@ -221,8 +219,10 @@ impl Method {
                 let planned = (3..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
                 Box::new(Asking::new(Majority::new(Exact::new(order()?), planned, p, delta)))
             }
-            Self::Uncertain { repeat: 0, .. } => return Err(Error::out_of_range("repeat", 0, "1..")),
-            Self::Uncertain { questions, repeat } => Box::new(Uncertain::new(n, seed, questions, repeat)),
+            Self::Uncertain { questions, repeat } => {
+                check_positive("repeat", repeat)?;
+                Box::new(Uncertain::new(n, seed, questions, repeat))
+            }
             Self::Rounds => Box::new(Asking::new(Buckets::new(order()?, None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order()?, Some(8)))),
         })

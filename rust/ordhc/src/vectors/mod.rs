@@ -47,6 +47,9 @@ mod sparse_gram;
 mod sparse_rows;
 mod tiles;
 
+use crate::error::{Error, Position, Result};
+use crate::tree::Dendrogram;
+
 pub use closeness::Measure;
 pub use dense_rows::{Coordinates, Vectors};
 pub use mean_dot::mean_dot_linkage;
@@ -54,3 +57,22 @@ pub use of_squares::{mean_square_linkage, ward_linkage};
 pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;
+
+/// Raises unless similarities can be multiplied by a scale.
+fn check_scale(scale: f64) -> Result<()> {
+    if scale > 0.0 && scale.is_finite() {
+        return Ok(());
+    }
+    Err(Error::out_of_range("scale", scale, "the positive, finite numbers"))
+}
+
+/// The tree with other heights, all of which must be finite.
+fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
+    match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
+        Some((merge, value)) => {
+            let (place, limit) = (Position::Merge(merge), "the vectors are too large: rescale");
+            Err(Error::BadValue { what: "the height", place, value, limit })
+        }
+        None => Ok(tree.map_heights(is_dissimilarity, height)),
+    }
+}

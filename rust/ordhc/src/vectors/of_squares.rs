@@ -5,8 +5,9 @@ use super::centroid_tree::{CentroidTree, TREE_FROM};
 use super::criteria::{About, MeanSquare, OfSquares, Variance};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
+use super::with_heights;
 use crate::agglomerate::{Tolerance, rounding};
-use crate::error::{Error, Position, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
@@ -87,13 +88,7 @@ fn linkage<C: OfSquares>(
     };
     let mut tree = Dendrogram::in_order(n, RawMerge::sort(n, merges, tolerance))?;
     tree.make_monotone();
-    let height = |x: f64| height(unit, x);
-    if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
-        let limit = "the vectors are too large: rescale";
-        let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
-    }
-    Ok(tree.map_heights(true, height))
+    with_heights(tree, true, |x| height(unit, x))
 }
 
 #[cfg(test)]
@@ -102,6 +97,7 @@ mod tests {
 
     use super::*;
     use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+    use crate::error::Error;
     use crate::kind::Kind;
     use crate::linkage::Rule;
 

@@ -1,7 +1,7 @@
 //! The pairs of leaves that are stored, checked.
 
 use super::links::Link;
-use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::error::{Error, Position, Result, check_len, check_n_leaves};
 use crate::kind::Kind;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -66,10 +66,7 @@ impl SparsePairs {
         let dissimilarity = kind.is_dissimilarity();
         let n = indptr.len().saturating_sub(1);
         check_n_leaves(n)?;
-        if indices.len() != values.len() {
-            let (found, expected) = (indices.len(), values.len());
-            return Err(Error::Length { what: "columns", found, of: "values", expected });
-        }
+        check_len("columns", indices.len(), "values", values.len())?;
         let number = |x: I| x.try_into().unwrap_or(usize::MAX);
         // By row: where it starts, what was compared; in the search of links, more.
         memory::check("the rows of leaves", 64 * n as u64)?;
