@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 #: Where the tools of the environment are that runs this.
 BIN = Path(sys.executable).parent
-#: Deliberate breaks of the crate's API. Until a release is tagged, the last commit of this file is the baseline.
+#: Deliberate breaks of the crate's API. Until a release is tagged, its last commit is the baseline.
 BREAKS = "rust/ordhc/api-breaks.txt"
 
 
@@ -126,7 +126,7 @@ def api():
 
 
 def baseline():
-    """The commit that the crate's API is compared with: of the last release, else that of the listed breaks."""
+    """The revision to compare the crate's API with: the last release, else the last deliberate break."""
     git = ("git", "-C", ROOT)
     tags = run(*git, "tag", "--list", "v*", "--merged", "HEAD", "--sort=-creatordate").split()
     if tags:

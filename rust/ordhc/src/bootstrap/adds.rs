@@ -34,7 +34,7 @@ pub struct Resample {
 /// an answer is several rows.
 ///
 /// # Errors
-/// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`].
+/// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::bindings::{Draws, adds};

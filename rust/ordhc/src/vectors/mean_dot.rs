@@ -28,7 +28,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// # Errors
 /// Initial clusters of another number of leaves; a `scale` that isn't positive and finite; heights that
-/// overflow; not enough memory; [`Error::Interrupted`].
+/// overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::vectors::{Vectors, mean_dot_linkage};
