@@ -1,5 +1,6 @@
 """What a release needs, as far as it is quick to say; `make release-check` says the rest."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -38,6 +39,36 @@ def test_what_is_missing_is_named(tmp_path):
     assert "not checked  syntax: there is no actionlint" in done.stdout
     assert "not checked  recipe: there is no rattler-build" in done.stdout
     assert "0 failed; 2 not checked here" in done.stdout
+
+
+def test_the_baseline_of_the_crate_is_the_last_release_or_break(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("release_check", ROOT / ".ci" / "release_check.py")
+    release_check = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(release_check)
+    monkeypatch.setattr(release_check, "ROOT", tmp_path)
+
+    def git(*arguments):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "tag.gpgsign=false"]
+        command = ["git", *who, "-c", "commit.gpgsign=false", *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    git("init", "--quiet")
+    git("commit", "--quiet", "--allow-empty", "--message", "empty")
+    with pytest.raises(release_check.MissingError, match="has no history"):
+        release_check.baseline()
+    breaks = tmp_path / release_check.BREAKS
+    breaks.parent.mkdir(parents=True)
+    breaks.write_text("a break\n")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "break")
+    broken = git("rev-parse", "HEAD")
+    git("commit", "--quiet", "--allow-empty", "--message", "later")
+    assert release_check.baseline() == broken
+    git("tag", "v0.1.0")
+    git("commit", "--quiet", "--allow-empty", "--message", "after the release")
+    assert release_check.baseline() == "v0.1.0"
 
 
 def test_the_licences_are_those_of_the_lock_file(tmp_path):

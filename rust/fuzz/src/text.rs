@@ -30,9 +30,9 @@ pub fn triplets(data: &[u8]) {
         delimiter,
         comment: (choice >= 216).then_some(b'#'),
         header,
-        ids: None,
         missing: vec!["NA".into()],
         skip_bad: choice >= 162,
+        ..TableOptions::default()
     };
     let Ok(table) = parse_table(bytes.0, &options, None) else { return };
     assert_eq!(table.ids.len(), 3 * table.lines.len(), "three leaves a row");
@@ -44,8 +44,7 @@ pub fn triplets(data: &[u8]) {
     if table.ids.iter().any(|&id| !(0..40).contains(&id)) || table.lines.len() > 200 {
         return;
     }
-    let rows: Vec<[i32; 3]> = table.ids.as_chunks::<3>().0.iter().map(|row| row.map(|id| id as i32)).collect();
-    let Ok(mut answers) = Triplets::new(rows, Some(40)) else { return };
+    let Ok(mut answers) = Triplets::new(table.ids.as_chunks::<3>().0, Some(40)) else { return };
     if let Some(weights) = table.weights {
         let Ok(weighted) = answers.with_weights(weights) else { return };
         answers = weighted;

@@ -1,7 +1,9 @@
 //! Checked comparisons.
 
+use std::borrow::Cow;
+
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::bindings::narrow;
+use ordhc::Error;
 use ordhc::comparison::{Comparisons, LeafRows, Quadruplets, Triplets};
 use pyo3::prelude::*;
 
@@ -87,20 +89,27 @@ pub(crate) fn check_quadruplets<'py>(
 }
 
 fn check<'py, const K: usize>(py: Python<'py>, array: &Wide<'py>, n_leaves: Option<usize>) -> PyResult<Checked<'py>> {
-    let kept: LeafRows<'_, K> = match array {
-        Wide::U8(array) => rows(array.as_slice()?, array.shape())?.into(),
-        Wide::U16(array) => rows(array.as_slice()?, array.shape())?.into(),
-        Wide::I32(array) => rows(array.as_slice()?, array.shape())?.into(),
-        Wide::I64(array) => {
-            let wide = rows::<i64, K>(array.as_slice()?, array.shape())?;
-            let (narrow, n_leaves) = py.detach(|| narrow(wide, n_leaves)).map_err(to_py)?;
-            let m = narrow.len();
-            let flat = PyArray1::from_vec(py, narrow.into_flattened());
-            return Ok((Some(flat.reshape([m, K])?), n_leaves));
-        }
+    let checked = match array {
+        Wide::U8(array) => checked(py, rows(array.as_slice()?, array.shape())?, n_leaves)?,
+        Wide::U16(array) => checked(py, rows(array.as_slice()?, array.shape())?, n_leaves)?,
+        Wide::I32(array) => checked(py, rows(array.as_slice()?, array.shape())?, n_leaves)?,
+        Wide::I64(array) => checked(py, rows::<i64, K>(array.as_slice()?, array.shape())?, n_leaves)?,
     };
-    let checked = py.detach(|| Comparisons::new(kept, n_leaves)).map_err(to_py)?;
-    Ok((None, checked.n_leaves()))
+    let (m, n_leaves) = (checked.len(), checked.n_leaves());
+    Ok(match checked.into_rows() {
+        LeafRows::I32(Cow::Owned(narrow)) => {
+            (Some(PyArray1::from_vec(py, narrow.into_flattened()).reshape([m, K])?), n_leaves)
+        }
+        _ => (None, n_leaves),
+    })
+}
+
+fn checked<'a, const K: usize>(
+    py: Python<'_>,
+    rows: impl TryInto<LeafRows<'a, K>, Error = Error> + Send,
+    n_leaves: Option<usize>,
+) -> PyResult<Comparisons<'a, K>> {
+    py.detach(|| Comparisons::new(rows, n_leaves)).map_err(to_py)
 }
 
 /// Which leaves have answers, of positive weight.
@@ -138,12 +147,12 @@ pub(crate) fn comparisons<'a, const K: usize>(
     weights: Option<&'a PyReadonlyArray1<'_, f64>>,
     n_leaves: usize,
 ) -> PyResult<Comparisons<'a, K>> {
-    let rows: LeafRows<'_, K> = match values {
-        Rows::U8(array) => rows(array.as_slice()?, array.shape())?.into(),
-        Rows::U16(array) => rows(array.as_slice()?, array.shape())?.into(),
-        Rows::I32(array) => rows(array.as_slice()?, array.shape())?.into(),
-    };
-    let comparisons = Comparisons::new(rows, Some(n_leaves)).map_err(to_py)?;
+    let comparisons = match values {
+        Rows::U8(array) => Comparisons::new(rows(array.as_slice()?, array.shape())?, Some(n_leaves)),
+        Rows::U16(array) => Comparisons::new(rows(array.as_slice()?, array.shape())?, Some(n_leaves)),
+        Rows::I32(array) => Comparisons::new(rows(array.as_slice()?, array.shape())?, Some(n_leaves)),
+    }
+    .map_err(to_py)?;
     match weights {
         None => Ok(comparisons),
         Some(weights) => comparisons.with_weights(weights.as_slice()?).map_err(to_py),

@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Monitor;
 use ordhc::agglomerate::Matrix;
+use ordhc::bindings::{DasguptaScore, dasgupta_checked};
 use ordhc::metric::{self, Dasgupta, Revenue};
 use pyo3::prelude::*;
 
@@ -130,11 +131,11 @@ pub(crate) fn dasgupta<'py>(
     progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().topology();
-    let score = if revenue { ordhc::bindings::dasgupta_revenue_of } else { ordhc::bindings::dasgupta_cost_of };
+    let score: DasguptaScore = if revenue { metric::dasgupta_revenue } else { metric::dasgupta_cost };
     let array = values.extract::<AnyMatrix<'_>>()?;
     let (layout, values) = (array.layout()?, array.values()?);
     let value = callbacks::run(py, array.len() > 1 << 26, progress.as_ref(), |monitor| {
-        score(tree, values, layout, Some(monitor))
+        dasgupta_checked(score, tree, values, layout, Some(monitor))
     })?;
     Ok(match value {
         Dasgupta::Whole(value) => value.into_pyobject(py)?.into_any(),

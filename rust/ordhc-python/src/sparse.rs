@@ -46,9 +46,8 @@ pub(crate) fn agglomerate_sparse(
         ($indptr:expr, $indices:expr) => {{
             let (indptr, indices) = ($indptr.as_slice()?, $indices.as_slice()?);
             callbacks::run(py, values.len() > LONG, progress.as_ref(), |monitor| {
-                let n = indptr.len().saturating_sub(1);
                 let kind = kind(dissimilarity);
-                let pairs = SparsePairs::from_csr(indptr, indices, values, n, kind, Some(&monitor.child()))?;
+                let pairs = SparsePairs::from_csr(indptr, indices, values, kind, Some(&monitor.child()))?;
                 Agglomeration::new(rule.clone()).initial(initial.as_ref()).monitor(monitor).run_sparse(&pairs, missing)
             })
         }};

@@ -6,7 +6,6 @@ pub use crate::agglomerate::naive::naive;
 pub use crate::bootstrap::adds::{Resample, adds};
 pub use crate::bootstrap::draw::Draws;
 pub use crate::bootstrap::tally::{Tallies, add_held_out};
-pub use crate::comparison::comparisons::narrow;
 #[cfg(feature = "csv")]
 pub use crate::comparison::delimited::{Cell, Delimiter, Rows, first_row, last_row, sniff};
 #[cfg(feature = "csv")]
@@ -17,7 +16,7 @@ pub use crate::learn::repeated::repeated;
 pub use crate::learn::uncertain::{uncertain_among, uncertain_of_pairs};
 pub use crate::metric::ari::{LevelScores, aari_of_trees};
 pub use crate::metric::cophenetic::cophenetic_correlation_of_trees;
-pub use crate::metric::dasgupta::{dasgupta_cost_of, dasgupta_revenue_of};
+pub use crate::metric::dasgupta::{DasguptaScore, dasgupta_checked};
 pub use crate::metric::robinson_foulds::ClusterCounts;
 pub use crate::metric::satisfied::verdicts;
 pub use crate::metric::triplet_distance::TripletCounts;

@@ -56,6 +56,14 @@ pub enum Error {
         /// What is wrong, with the value.
         reason: String,
     },
+    /// A file that cannot be read.
+    #[error("{path}: {reason}")]
+    File {
+        /// The path as it was given.
+        path: String,
+        /// What the operating system says.
+        reason: String,
+    },
     /// Leaves, pairs or triplets for which something does not hold; [`Error::named`] says it with names.
     #[error("{}", self.named(|leaf| leaf.to_string()))]
     Leaves {
@@ -267,6 +275,24 @@ impl Number for usize {
 pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     let most = i32::MAX as usize;
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
+}
+
+/// Raises unless the number of values that are `found`, if there are any, is the `expected` one; see [`Error::Length`].
+pub(crate) fn check_len(
+    what: &'static str,
+    found: impl Into<Option<usize>>,
+    of: &'static str,
+    expected: usize,
+) -> Result<()> {
+    match found.into() {
+        Some(found) if found != expected => Err(Error::Length { what, found, of, expected }),
+        _ => Ok(()),
+    }
+}
+
+/// Raises unless a number is at least one.
+pub(crate) fn check_positive(what: &'static str, value: u64) -> Result<()> {
+    if value > 0 { Ok(()) } else { Err(Error::out_of_range(what, 0, "1..")) }
 }
 
 /// The crate's result.

@@ -50,6 +50,10 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[macro_use]
 #[doc(hidden)]
 pub mod entered;

@@ -138,7 +138,7 @@ impl Agglomeration<'_> {
     /// use ordhc::agglomerate::{Agglomeration, Missing, SparsePairs};
     /// use ordhc::{Kind, linkage::Rule};
     ///
-    /// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2, 2], &[1, 2], &[5.0, 3.0], 4, Kind::Similarity, None)?;
+    /// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2, 2], &[1, 2], &[5.0, 3.0], Kind::Similarity, None)?;
     /// let average = Agglomeration::new(Rule::Average);
     /// assert_eq!(average.run_sparse(&pairs, Missing::Zero)?.0.heights(), [5.0, 1.5, 0.0]);
     /// let (tree, n_trees) = average.run_sparse(&pairs, Missing::Ignore)?;

@@ -1,5 +1,16 @@
 //! Agglomeration: merge the most similar pair of clusters until one is left.
 //!
+//! ```
+//! use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
+//! use ordhc::{Kind, linkage::Rule};
+//!
+//! let distances = [1.0, 4.0, 5.0, 3.0, 6.0, 2.0]; // (0,1), (0,2), (0,3), (1,2), (1,3), (2,3)
+//! let matrix = Matrix::new(Values::F64(&distances), Layout::Condensed, Kind::Dissimilarity)?;
+//! let tree = Agglomeration::new(Rule::Complete).run(&matrix)?;
+//! assert_eq!((tree.newick().to_string(), tree.heights()), ("((0,1),(2,3));".into(), &[1.0, 2.0, 6.0][..]));
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! `choose` names the algorithm for an input, and `job` runs it. All algorithms give the same tree, ties included.
 //!
 //! **Input.** A linkage is a [`Rule`](crate::linkage::Rule) (the recurrence of Lance and Williams, native or with

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::draw::Draws;
 use super::tally::{Tally, add_rest};
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_len};
 use crate::linkage::Rule;
 use crate::metric::{Judge, Satisfied, same_leaves};
 use crate::monitor::Monitor;
@@ -34,7 +34,7 @@ pub struct Resample {
 /// an answer is several rows.
 ///
 /// # Errors
-/// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`].
+/// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::bindings::{Draws, adds};
@@ -60,19 +60,8 @@ pub fn adds<const K: usize>(
     monitor: Option<&Monitor>,
 ) -> Result<Vec<Resample>> {
     watched!(monitor);
-    if draws.len() != comparisons.len() {
-        return Err(Error::Length {
-            what: "drawn answers",
-            found: draws.len(),
-            of: "answers",
-            expected: comparisons.len(),
-        });
-    }
-    if let Some(shares) = shares
-        && shares.len() != comparisons.len()
-    {
-        return Err(Error::Length { what: "shares", found: shares.len(), of: "answers", expected: comparisons.len() });
-    }
+    check_len("drawn answers", draws.len(), "answers", comparisons.len())?;
+    check_len("shares", shares.map(<[f64]>::len), "answers", comparisons.len())?;
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::of(tree);
     let mut first = Vec::with_capacity(comparisons.len());

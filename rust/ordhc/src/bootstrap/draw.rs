@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_len};
 
 /// Bootstrap resamples of `m` answers: each draws as many with replacement as there are, or as many
 /// groups (participants, say) as there are, with all of their answers.
@@ -32,11 +32,7 @@ impl Draws {
     /// # Errors
     /// Another number of groups than of answers.
     pub fn new(m: usize, groups: Option<Vec<u32>>, seed: u64) -> Result<Self> {
-        if let Some(groups) = &groups
-            && groups.len() != m
-        {
-            return Err(Error::Length { what: "groups", found: groups.len(), of: "answers", expected: m });
-        }
+        check_len("groups", groups.as_ref().map(Vec::len), "answers", m)?;
         let n_groups = groups.as_ref().map_or(m, |groups| groups.iter().max().map_or(0, |&last| last as usize + 1));
         Ok(Self { m, groups, n_groups, seed })
     }

@@ -1,4 +1,15 @@
 //! How sure a tree is: trees of resampled answers, and what they have in common.
+//!
+//! ```
+//! use ordhc::{Dendrogram, bootstrap::support};
+//!
+//! let (tree, _) = Dendrogram::from_newick("((0,1),(2,3));")?;
+//! let (other, _) = Dendrogram::from_newick("(((0,1),2),3);")?;
+//! // The shares of the two trees that have each cluster of the first.
+//! let supports = support(tree.topology(), &[tree.topology(), other.topology()])?;
+//! assert_eq!(supports, [1.0, 0.5, 1.0]);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
 
 pub(crate) mod adds;
 mod clusters;

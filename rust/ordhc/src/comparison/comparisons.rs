@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use super::leaf_rows::LeafRows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::parallel;
 
 /// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
 ///
-/// Use it by its two names, [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they
-/// occur, weights multiply; what contradictions do is up to the method.
+/// Use the names [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they occur, and weights
+/// multiply. The method decides what contradictions do.
 ///
-/// Ids are `i32`, or `u8` and `u16`, which save memory where there are few leaves and many rows.
+/// Ids may be `u8`, `u16` or `i32`, which are kept as they are, or `u32`, `i64` or `usize`, which are converted.
+/// See [`LeafRows`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparisons<'a, const K: usize> {
     rows: LeafRows<'a, K>,
@@ -37,14 +38,22 @@ pub type Triplets<'a> = Comparisons<'a, 3>;
 pub type Quadruplets<'a> = Comparisons<'a, 4>;
 
 impl<'a, const K: usize> Comparisons<'a, K> {
-    /// Validates rows of leaf ids; `n_leaves` is inferred as the largest id plus one.
+    /// Validates rows of leaf ids. Without `n_leaves`, the number of leaves is the largest id plus one.
     ///
     /// # Errors
     /// An id below 0 or not below `n_leaves`, a leaf compared with itself, a pair compared with
     /// itself, no leaves at all, more than 2^31 - 1 leaves.
-    pub fn new(rows: impl Into<LeafRows<'a, K>>, n_leaves: Option<usize>) -> Result<Self> {
+    ///
+    /// ```
+    /// use ordhc::Triplets;
+    ///
+    /// let ids: Vec<[usize; 3]> = vec![[0, 1, 2], [1, 0, 2]];
+    /// assert_eq!(Triplets::new(ids, None)?, Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?);
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn new(rows: impl TryInto<LeafRows<'a, K>, Error = Error>, n_leaves: Option<usize>) -> Result<Self> {
         const { assert!(K == 3 || K == 4, "triplets or quadruplets") }
-        Self::checked(rows.into(), n_leaves)
+        Self::checked(rows.try_into()?, n_leaves)
     }
 
     fn checked(rows: LeafRows<'a, K>, n_leaves: Option<usize>) -> Result<Self> {
@@ -74,14 +83,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
     /// Another number of weights than rows; a weight that is not finite or is negative.
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
-        if weights.len() != self.rows.len() {
-            return Err(Error::Length {
-                what: "weights",
-                found: weights.len(),
-                of: "comparisons",
-                expected: self.rows.len(),
-            });
-        }
+        check_len("weights", weights.len(), "comparisons", self.rows.len())?;
         if let Some(at) = weights.iter().position(|&w| !(w.is_finite() && w >= 0.0)) {
             let reason = format!("weight is {}; weights must be finite and not negative", weights[at]);
             return Err(Error::Row { row: at, leaves: Vec::new(), reason });
@@ -93,6 +95,11 @@ impl<'a, const K: usize> Comparisons<'a, K> {
     /// The rows.
     pub fn rows(&self) -> &LeafRows<'a, K> {
         &self.rows
+    }
+
+    /// The rows, without their weights.
+    pub fn into_rows(self) -> LeafRows<'a, K> {
+        self.rows
     }
 
     /// The weights, when there are any.
@@ -121,26 +128,6 @@ impl<'a, const K: usize> Comparisons<'a, K> {
         let id = |at: usize| row[at] as usize;
         if K == 3 { ([id(0), id(1)], [id(0), id(2)]) } else { ([id(0), id(1)], [id(2), id(K - 1)]) }
     }
-}
-
-/// Checks rows of 64-bit ids and narrows them to 32 bits; the ids' range is inferred when not given.
-///
-/// # Errors
-/// As [`Comparisons::new`].
-pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Result<(Vec<[i32; K]>, usize)> {
-    let largest = rows.iter().flatten().copied().max();
-    let n_leaves =
-        n_leaves.unwrap_or_else(|| largest.map_or(0, |id| usize::try_from(id).map_or(0, |id| id.saturating_add(1))));
-    let fits = |id: i64| id >= 0 && (id as u64) < n_leaves as u64;
-    if let Some(row) = rows.iter().position(|row| !row.iter().all(|&id| fits(id))) {
-        return Err(explain(row, &rows[row], n_leaves));
-    }
-    if n_leaves > i32::MAX as usize {
-        return Err(Error::out_of_range("n_leaves", n_leaves, format!("1..={}", i32::MAX)));
-    }
-    let rows: Vec<[i32; K]> = rows.iter().map(|row| row.map(|id| id as i32)).collect();
-    Comparisons::new(rows.as_slice(), Some(n_leaves))?;
-    Ok((rows, n_leaves))
 }
 
 #[inline(always)]
@@ -198,14 +185,5 @@ mod tests {
             assert!(triplets().with_weights(vec![bad]).unwrap_err().to_string().contains("row 0"));
         }
         assert_eq!(triplets().with_weights(vec![0.5]).unwrap().weights(), Some(&[0.5][..]));
-    }
-
-    #[test]
-    fn wide_ids_are_narrowed_or_refused() {
-        assert_eq!(narrow(&[[0, 1, 2]], None).unwrap(), (vec![[0, 1, 2]], 3));
-        let error = narrow(&[[0, 1, i64::MAX]], None).unwrap_err();
-        assert!(error.to_string().contains("is outside"), "{error}");
-        assert!(narrow(&[[0, 1, 5_000_000_000]], Some(3)).unwrap_err().to_string().contains("5000000000"));
-        assert!(narrow(&[[0, 1, -4]], None).unwrap_err().to_string().contains("leaf -4"));
     }
 }

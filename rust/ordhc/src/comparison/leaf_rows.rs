@@ -1,15 +1,18 @@
 //! Rows of leaf ids, as narrow as they come.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::ops::Range;
 
 use super::comparisons::is_valid;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory;
 use crate::monitor::Monitor;
 
 /// Rows of `K` leaf ids: `u8` and `u16` save memory where there are few leaves and many rows.
 ///
-/// Made from vectors and slices of rows. Methods read all types as `i32`, so that they exist once.
+/// Vectors and slices of rows convert into this type. Ids of type `u8`, `u16` and `i32` are kept as they are. Those of
+/// type `u32`, `i64` and `usize` become `i32`; an id above 2^31 - 1 or below -2^31 is an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LeafRows<'a, const K: usize> {
@@ -21,23 +24,54 @@ pub enum LeafRows<'a, const K: usize> {
     I32(Cow<'a, [[i32; K]]>),
 }
 
+/// Conversions of vectors and slices of rows; in brackets, what lifetimes borrowed rows need.
 macro_rules! made_from {
-    ($($variant:ident($id:ty)),*) => {$(
-        impl<const K: usize> From<Vec<[$id; K]>> for LeafRows<'_, K> {
-            fn from(rows: Vec<[$id; K]>) -> Self {
-                Self::$variant(Cow::Owned(rows))
+    ($($id:ty: [$($outlives:tt)*] $from_vec:expr, $from_slice:expr;)*) => {$(
+        impl<const K: usize> TryFrom<Vec<[$id; K]>> for LeafRows<'_, K> {
+            type Error = Error;
+
+            fn try_from(rows: Vec<[$id; K]>) -> Result<Self> {
+                $from_vec(rows)
             }
         }
 
-        impl<'a, const K: usize> From<&'a [[$id; K]]> for LeafRows<'a, K> {
-            fn from(rows: &'a [[$id; K]]) -> Self {
-                Self::$variant(Cow::Borrowed(rows))
+        impl<'a, 'b, const K: usize> TryFrom<&'b [[$id; K]]> for LeafRows<'a, K> where $($outlives)* {
+            type Error = Error;
+
+            fn try_from(rows: &'b [[$id; K]]) -> Result<Self> {
+                $from_slice(rows)
             }
         }
     )*};
 }
 
-made_from!(U8(u8), U16(u16), I32(i32));
+made_from! {
+    u8: ['b: 'a] |rows| Ok(Self::U8(Cow::Owned(rows))), |rows| Ok(Self::U8(Cow::Borrowed(rows)));
+    u16: ['b: 'a] |rows| Ok(Self::U16(Cow::Owned(rows))), |rows| Ok(Self::U16(Cow::Borrowed(rows)));
+    i32: ['b: 'a] |rows| Ok(Self::I32(Cow::Owned(rows))), |rows| Ok(Self::I32(Cow::Borrowed(rows)));
+    u32: [] |rows: Vec<_>| narrowed(&rows), narrowed;
+    i64: [] |rows: Vec<_>| narrowed(&rows), narrowed;
+    usize: [] |rows: Vec<_>| narrowed(&rows), narrowed;
+}
+
+/// Rows of 32-bit ids; an id that 32 bits can't hold is an error. [`Comparisons`](super::Comparisons) checks the rest.
+fn narrowed<I, const K: usize>(rows: &[[I; K]]) -> Result<LeafRows<'static, K>>
+where
+    I: Copy + Display + TryInto<i32> + TryInto<i64>,
+{
+    let mut narrow = memory::room("the rows of leaf ids", rows.len())?;
+    for (row, ids) in rows.iter().enumerate() {
+        let mut found = [0; K];
+        for (found, &id) in found.iter_mut().zip(ids) {
+            *found = id.try_into().map_err(|_| {
+                let reason = format!("leaf {id} is outside 0..={}", i32::MAX - 1);
+                Error::Row { row, leaves: vec![id.try_into().unwrap_or(i64::MAX)], reason }
+            })?;
+        }
+        narrow.push(found);
+    }
+    Ok(LeafRows::I32(Cow::Owned(narrow)))
+}
 
 /// So many narrow rows are widened at a time: they stay in the first cache.
 const WIDENED: usize = 1 << 10;
@@ -161,7 +195,8 @@ mod tests {
         let middle: Vec<[u16; 3]> = wide.iter().map(|row| row.map(|id| id as u16)).collect();
         let narrow: Vec<[u8; 3]> = wide.iter().map(|row| row.map(|id| id as u8)).collect();
         let weights: Vec<i32> = (0..3000).collect();
-        for rows in [LeafRows::from(narrow), LeafRows::from(middle), LeafRows::from(wide.as_slice())] {
+        let all = [narrow.try_into(), middle.try_into(), wide.as_slice().try_into()];
+        for rows in all.map(Result::<LeafRows<'_, 3>>::unwrap) {
             assert_eq!((rows.len(), rows.is_empty()), (3000, false));
             assert!(rows.iter().eq(wide.iter().copied()));
             let mut seen = Vec::new();
@@ -176,5 +211,28 @@ mod tests {
             );
             assert_eq!(rows.first_bad(0..3000, 0), Some(0));
         }
+    }
+
+    #[test]
+    fn wide_ids_are_narrowed_or_refused() {
+        fn narrow<'a, R: TryInto<LeafRows<'a, 3>, Error = Error>>(rows: R) -> Result<LeafRows<'a, 3>> {
+            rows.try_into()
+        }
+        let expected = narrow(vec![[0, 1, i32::MAX]]).unwrap();
+        assert_eq!(narrow(vec![[0u32, 1, i32::MAX as u32]]), Ok(expected.clone()));
+        assert_eq!(narrow(&[[0i64, 1, i64::from(i32::MAX)]][..]), Ok(expected.clone()));
+        assert_eq!(narrow(vec![[0usize, 1, i32::MAX as usize]]), Ok(expected));
+        let message = |error: Result<LeafRows<'_, 3>>| error.unwrap_err().to_string();
+        assert_eq!(
+            message(narrow(vec![[0, 1, 2], [0, u32::MAX, 1]])),
+            "row 1: leaf 4294967295 is outside 0..=2147483646"
+        );
+        let far = i64::MIN;
+        assert_eq!(message(narrow(vec![[0, 1, far]])), format!("row 0: leaf {far} is outside 0..=2147483646"));
+        assert_eq!(narrow(vec![[0, 1, usize::MAX]]).unwrap_err().leaves(), [[i64::MAX]]);
+        // Ids that 32 bits can hold are checked as all others are.
+        let error = crate::Triplets::new(vec![[0i64, 1, -4]], None).unwrap_err();
+        assert_eq!(error.to_string(), "row 0: leaf -4 is outside 0..=1 (n_leaves = 2)");
+        assert_eq!(crate::Triplets::new(vec![[0usize, 1, 2]], None).unwrap().n_leaves(), 3);
     }
 }

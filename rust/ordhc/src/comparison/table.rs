@@ -8,10 +8,11 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
 /// Which columns hold the leaves.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Columns {
     /// Any of the known sets of names in a header; without a header the columns in their order.
+    #[default]
     Known,
     /// These names in the header.
     Named(Vec<String>),
@@ -22,7 +23,7 @@ pub enum Columns {
 }
 
 /// How [`parse_table`] reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableOptions {
     /// The columns with the leaves.
     pub columns: Columns,
@@ -91,20 +92,13 @@ pub struct Table {
 /// that isn't understood: all with the line. More text than there is memory for.
 ///
 /// ```
-/// use ordhc::bindings::{Columns, TableOptions, parse_table};
+/// use ordhc::bindings::{TableOptions, parse_table};
 ///
 /// let names = |names: [&str; 3]| names.map(String::from).to_vec();
 /// let options = TableOptions {
-///     columns: Columns::Known,
 ///     known: vec![names(["anchor", "near", "far"]), names(["head", "winner", "loser"])],
-///     weight_columns: vec!["count".into()],
-///     labels: vec![],
-///     delimiter: None,
-///     comment: None,
-///     header: None,
-///     ids: None,
 ///     missing: vec!["NA".into()],
-///     skip_bad: false,
+///     ..TableOptions::default()
 /// };
 /// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,NA\n", &options, None)?;
 /// assert_eq!(table.ids, [0, 1, 2].map(|at| [0, 2, 1][at]));

@@ -1,5 +1,17 @@
 //! Ordinal embeddings: points whose distances answer triplets as people did.
 //!
+//! ```
+//! use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
+//!
+//! let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
+//! let loss = EmbeddingLoss::new(&triplets, Model::TSte { alpha: 1.0 })?;
+//! let mut gradient = [0.0; 3];
+//! // Points on a line that agree with the triplets, and points that do not.
+//! let right = loss.evaluate(&[0.0, 1.0, 5.0], &mut gradient)?;
+//! assert!(right < loss.evaluate(&[0.0, 5.0, 1.0], &mut gradient)?);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! * [`Model`]: how likely an answer is, given two distances;
 //! * [`EmbeddingLoss`]: the loss of triplets at given points, and its gradient;
 //! * `expected_adds3`: the AddS3 similarity that all triplets would give, answered by a model.

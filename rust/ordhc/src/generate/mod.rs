@@ -1,4 +1,16 @@
 //! Data with a known answer.
+//!
+//! ```
+//! use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
+//!
+//! let tree = random_tree(TreeShape::Yule, 20, 7)?;
+//! // An oracle that knows the tree, and one that gives a wrong answer to one question in five.
+//! let mut oracle = TreeOracle::new(tree.topology());
+//! assert_eq!(oracle.answer([0, 1, 2]), oracle.truth([0, 1, 2]));
+//! let noisy = TreeOracle::new(tree.topology()).with_noise(0.8, Wrong::Random, 1)?;
+//! assert_eq!(noisy.n_leaves(), 20);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
 
 mod planted;
 mod quadruplet_oracle;

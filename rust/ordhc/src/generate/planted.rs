@@ -16,6 +16,8 @@ use crate::monitor::Monitor;
 /// A complete binary tree of `levels` levels over 2^levels pure clusters; the similarity of leaves
 /// whose clusters part at level l (0 = the root) is normal with mean `mu - (levels - l) delta` and
 /// standard deviation `sigma`, within a pure cluster the mean is `mu`.
+///
+/// The default is the paper's model with 30 leaves in each of 8 clusters and true answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlantedModel {
     /// L: the levels of the planted tree, at least 0.
@@ -45,6 +47,12 @@ pub struct Planted<const K: usize> {
     pub labels: Vec<Vec<u32>>,
 }
 
+impl Default for PlantedModel {
+    fn default() -> Self {
+        Self { levels: 3, leaves_per_cluster: 30, mu: 0.8, delta: 0.1, sigma: 0.1, flip: 0.0, permute: true, seed: 0 }
+    }
+}
+
 impl PlantedModel {
     /// The number of leaves, 2^levels times `leaves_per_cluster`.
     pub fn n_leaves(&self) -> usize {
@@ -59,10 +67,7 @@ impl PlantedModel {
     /// ```
     /// use ordhc::generate::PlantedModel;
     ///
-    /// let model = PlantedModel {
-    ///     levels: 2, leaves_per_cluster: 3, mu: 0.8, delta: 0.1, sigma: 0.1,
-    ///     flip: 0.0, permute: true, seed: 1,
-    /// };
+    /// let model = PlantedModel { levels: 2, leaves_per_cluster: 3, ..PlantedModel::default() };
     /// let planted = model.draw::<3>(100, None)?;
     /// assert_eq!((planted.rows.len(), planted.labels.len()), (100, 12));
     /// # Ok::<(), ordhc::Error>(())

@@ -19,7 +19,7 @@ use super::revise::{Revise, Settings as Revising};
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
 use super::uncertain::Uncertain;
-use crate::error::{Error, Result, check_n_leaves};
+use crate::error::{Error, Result, check_n_leaves, check_positive};
 use crate::memory;
 use crate::search::Order;
 use crate::tree::Topology;
@@ -231,9 +231,6 @@ impl Method {
             let known: HashSet<u32> = leaves.iter().copied().collect();
             Ok(Order::after(tree, leaves, order.into_iter().filter(|leaf| !known.contains(leaf))))
         };
-        let parallel_of = |parallel| {
-            if parallel == 0 { Err(Error::out_of_range("parallel", 0, "1..")) } else { Ok(parallel) }
-        };
         Ok(match self {
             Self::Quick | Self::Uncertain { .. } | Self::Revise { .. } if start.is_some() => {
                 let name = self.to_string();
@@ -243,13 +240,13 @@ impl Method {
             }
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
             Self::Insertion { parallel } => {
-                let parallel = parallel_of(parallel)?;
+                check_positive("parallel", parallel as u64)?;
                 Box::new(Asking::new(Insertion::new(order()?, parallel)))
             }
             Self::Exact => Box::new(Asking::new(Exact::new(order()?))),
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
-                let parallel = parallel_of(parallel)?;
+                check_positive("parallel", parallel as u64)?;
                 if p == 1.0 || n < 3 {
                     let certain = match schedule {
                         Schedule::Questions => Self::Insertion { parallel },
@@ -281,8 +278,10 @@ impl Method {
                 let planned = (first..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
                 Box::new(Asking::new(Majority::new(Exact::new(order), planned, p, delta)))
             }
-            Self::Uncertain { repeat: 0, .. } => return Err(Error::out_of_range("repeat", 0, "1..")),
-            Self::Uncertain { questions, repeat } => Box::new(Uncertain::new(n, seed, questions, repeat)),
+            Self::Uncertain { questions, repeat } => {
+                check_positive("repeat", repeat)?;
+                Box::new(Uncertain::new(n, seed, questions, repeat))
+            }
             Self::Rounds => Box::new(Asking::new(Buckets::new(order()?, None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order()?, Some(8)))),
         })

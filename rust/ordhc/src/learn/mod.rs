@@ -1,5 +1,18 @@
 //! Learners: which questions to ask, and the tree that the answers make.
 //!
+//! ```
+//! use ordhc::generate::{TreeOracle, TreeShape, random_tree};
+//! use ordhc::learn::{Limits, Method, learn_with};
+//!
+//! let truth = random_tree(TreeShape::Uniform, 50, 1)?;
+//! let mut oracle = TreeOracle::new(truth.topology());
+//! let mut learner = Method::Insertion { parallel: 1 }.learner(50, 0)?;
+//! learn_with(&mut *learner, |questions| oracle.answers(questions), Limits::default(), None)?;
+//! assert_eq!(ordhc::metric::robinson_foulds(truth.topology(), learner.tree()?.topology())?.distance(), 0);
+//! assert!(learner.n_answered() < 300);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! A learner is a state machine: `ask` gives questions that may be answered now, `tell` takes answers, `tree` is the best
 //! tree so far. It does no input or output and calls nobody, so a person, a simulation, many workers and a
 //! restart after a crash all run the same code. The `Ledger` has what learners share: numbers of questions, open questions,

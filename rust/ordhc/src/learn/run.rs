@@ -1,7 +1,7 @@
 //! The loop over asking and telling.
 
 use super::learner::{Learner, Question};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len, check_positive};
 use crate::monitor::Monitor;
 
 /// How a learner is run.
@@ -46,9 +46,7 @@ pub fn learn_with<const K: usize>(
     monitor: Option<&Monitor>,
 ) -> Result<()> {
     watched!(monitor);
-    if limits.batch == 0 {
-        return Err(Error::out_of_range("batch", 0, "1.."));
-    }
+    check_positive("batch", limits.batch as u64)?;
     monitor.start(learner.n_leaves() as u64);
     let mut placed = 0;
     let mut is_first = true;
@@ -65,14 +63,7 @@ pub fn learn_with<const K: usize>(
             return Err(Error::Argument("all that could be asked was asked, and is not answered".to_string()));
         }
         let answers = oracle(&questions)?;
-        if answers.len() != questions.len() {
-            return Err(Error::Length {
-                what: "answers",
-                found: answers.len(),
-                of: "questions",
-                expected: questions.len(),
-            });
-        }
+        check_len("answers", answers.len(), "questions", questions.len())?;
         for (question, answer) in questions.iter().zip(answers) {
             learner.tell(question.id, answer)?;
         }

@@ -10,7 +10,7 @@ use super::desk::key;
 use super::learner::{Counts, Flexible, Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result, check_n_leaves};
+use crate::error::{Result, check_n_leaves, check_positive};
 use crate::monitor::Monitor;
 use crate::posterior::{Samples, Sampling};
 use crate::tree::Dendrogram;
@@ -142,9 +142,7 @@ pub fn uncertain_of_pairs(
 /// A learner of some leaves, that asks each question at least once.
 fn checked<const K: usize>(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Result<Uncertain<K>> {
     check_n_leaves(n)?;
-    if repeat == 0 {
-        return Err(Error::out_of_range("repeat", 0, "1.."));
-    }
+    check_positive("repeat", repeat)?;
     Ok(Uncertain::new(n, seed, questions, repeat))
 }
 

@@ -57,51 +57,36 @@ trait Number: Copy + From<f64> {
     fn binary(self, other: Self, operator: Binary) -> Self;
 }
 
-impl Number for f64 {
-    #[inline]
-    fn unary(self, function: Unary) -> Self {
-        match function {
-            Unary::Negate => -self,
-            Unary::Sqrt => self.sqrt(),
-            Unary::Abs => self.abs(),
-        }
-    }
+macro_rules! number {
+    ($type:ty, $power:ident) => {
+        impl Number for $type {
+            #[inline]
+            fn unary(self, function: Unary) -> Self {
+                match function {
+                    Unary::Negate => -self,
+                    Unary::Sqrt => self.sqrt(),
+                    Unary::Abs => self.abs(),
+                }
+            }
 
-    #[inline]
-    fn binary(self, other: Self, operator: Binary) -> Self {
-        match operator {
-            Binary::Add => self + other,
-            Binary::Subtract => self - other,
-            Binary::Multiply => self * other,
-            Binary::Divide => self / other,
-            Binary::Power => self.powf(other),
-            Binary::Min => self.min(other),
-            Binary::Max => self.max(other),
+            #[inline]
+            fn binary(self, other: Self, operator: Binary) -> Self {
+                match operator {
+                    Binary::Add => self + other,
+                    Binary::Subtract => self - other,
+                    Binary::Multiply => self * other,
+                    Binary::Divide => self / other,
+                    Binary::Power => self.$power(other),
+                    Binary::Min => self.min(other),
+                    Binary::Max => self.max(other),
+                }
+            }
         }
-    }
+    };
 }
 
-impl Number for Precise {
-    fn unary(self, function: Unary) -> Self {
-        match function {
-            Unary::Negate => -self,
-            Unary::Sqrt => self.sqrt(),
-            Unary::Abs => self.abs(),
-        }
-    }
-
-    fn binary(self, other: Self, operator: Binary) -> Self {
-        match operator {
-            Binary::Add => self + other,
-            Binary::Subtract => self - other,
-            Binary::Multiply => self * other,
-            Binary::Divide => self / other,
-            Binary::Power => self.power(other),
-            Binary::Min => self.min(other),
-            Binary::Max => self.max(other),
-        }
-    }
-}
+number!(f64, powf);
+number!(Precise, power);
 
 impl Formula {
     /// Parses a formula over the given variables.

@@ -1,5 +1,18 @@
 //! What "the similarity of two clusters" means.
 //!
+//! ```
+//! use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
+//! use ordhc::linkage::{LanceWilliams, Rule};
+//! use ordhc::Kind;
+//!
+//! // Average linkage, as coefficients.
+//! let average = LanceWilliams::new("n_i / (n_i + n_j)", "0", "0", &[])?.reducible(true);
+//! let matrix = Matrix::new(Values::F64(&[9.0, 1.0, 4.0]), Layout::Condensed, Kind::Similarity)?;
+//! let tree = Agglomeration::new(Rule::Coefficients(average)).run(&matrix)?;
+//! assert_eq!(tree, Agglomeration::new(Rule::Average).run(&matrix)?);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! A linkage is stated once, in one of three ways:
 //!
 //! * [`Rule`]: one of the seven Lance-Williams linkages built into the crate, or

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::count::{same_leaves_of_trees, two};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
@@ -23,14 +23,7 @@ use crate::tree::Dendrogram;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result<f64> {
-    if a.len() != b.len() {
-        return Err(Error::Length {
-            what: "labels",
-            found: b.len(),
-            of: "leaves with labels of the other kind",
-            expected: a.len(),
-        });
-    }
+    check_len("labels", b.len(), "leaves with labels of the other kind", a.len())?;
     Ok(of_clusters(&Labels::new(a)?, &Labels::new(b)?))
 }
 

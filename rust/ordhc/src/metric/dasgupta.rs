@@ -60,64 +60,33 @@ pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Moni
     sum(tree, &factors, matrix, monitor)
 }
 
-/// [`dasgupta_cost`] of a matrix that is checked on the way: condensed floats are read only once.
+/// [`dasgupta_cost`] or [`dasgupta_revenue`].
+pub type DasguptaScore = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
+
+/// A score of similarities that are checked on the way: condensed floats are read only once.
 ///
 /// # Errors
 /// As [`dasgupta_cost`] and [`Matrix::new`].
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Values};
-/// use ordhc::bindings::dasgupta_cost_of;
-/// use ordhc::metric::Dasgupta;
+/// use ordhc::bindings::dasgupta_checked;
+/// use ordhc::metric::{Dasgupta, dasgupta_cost, dasgupta_revenue};
 /// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
-/// let cost = |values: &[f64]| dasgupta_cost_of(tree.topology(), Values::F64(values), Layout::Condensed, None);
-/// assert_eq!(cost(&[5.0, 1.0, 0.5])?, Dasgupta::Float(2.0 * 5.0 + 3.0 * 1.5));
-/// assert!(cost(&[5.0, f64::NAN, 0.5]).unwrap_err().to_string().contains("NaN"));
+/// let values = Values::F64(&[5.0, 1.0, 0.5]);
+/// let cost = dasgupta_checked(dasgupta_cost, tree.topology(), values, Layout::Condensed, None)?;
+/// assert_eq!(cost, Dasgupta::Float(2.0 * 5.0 + 3.0 * 1.5));
+/// let nan = Values::F64(&[5.0, f64::NAN, 0.5]);
+/// assert!(dasgupta_checked(dasgupta_revenue, tree.topology(), nan, Layout::Condensed, None).is_err());
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn dasgupta_cost_of(
+pub fn dasgupta_checked(
+    score: DasguptaScore,
     tree: &Topology,
     values: Values<'_>,
     layout: Layout,
-    monitor: Option<&Monitor>,
-) -> Result<Dasgupta> {
-    checked_on_the_way(tree, values, layout, dasgupta_cost, monitor)
-}
-
-/// [`dasgupta_revenue`] of a matrix that is checked on the way, as [`dasgupta_cost_of`].
-///
-/// # Errors
-/// As [`dasgupta_revenue`] and [`Matrix::new`].
-///
-/// ```
-/// use ordhc::agglomerate::{Layout, Values};
-/// use ordhc::bindings::dasgupta_revenue_of;
-/// use ordhc::metric::Dasgupta;
-/// use ordhc::{Dendrogram, Kind};
-///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
-/// let revenue = dasgupta_revenue_of(tree.topology(), Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, None)?;
-/// assert_eq!(revenue, Dasgupta::Float(5.0));
-/// # Ok::<(), ordhc::Error>(())
-/// ```
-pub fn dasgupta_revenue_of(
-    tree: &Topology,
-    values: Values<'_>,
-    layout: Layout,
-    monitor: Option<&Monitor>,
-) -> Result<Dasgupta> {
-    checked_on_the_way(tree, values, layout, dasgupta_revenue, monitor)
-}
-
-type Score = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
-
-fn checked_on_the_way(
-    tree: &Topology,
-    values: Values<'_>,
-    layout: Layout,
-    score: Score,
     monitor: Option<&Monitor>,
 ) -> Result<Dasgupta> {
     if layout == Layout::Condensed && matches!(values, Values::F64(_) | Values::F32(_)) {
@@ -348,17 +317,21 @@ mod tests {
                 let text = |result: Result<Dasgupta>| result.map_err(|error| error.to_string());
                 let checked = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity)
                     .and_then(|matrix| dasgupta_cost(tree.topology(), &matrix, None));
-                let found = dasgupta_cost_of(tree.topology(), Values::F64(&values), Layout::Condensed, None);
+                let found =
+                    dasgupta_checked(dasgupta_cost, tree.topology(), Values::F64(&values), Layout::Condensed, None);
                 assert_eq!(text(found), text(checked), "{value}");
                 let single = values.map(|x| x as f32);
                 let checked = Matrix::new(Values::F32(&single), Layout::Condensed, Kind::Similarity)
                     .and_then(|matrix| dasgupta_revenue(tree.topology(), &matrix, None));
-                let found = dasgupta_revenue_of(tree.topology(), Values::F32(&single), Layout::Condensed, None);
+                let found =
+                    dasgupta_checked(dasgupta_revenue, tree.topology(), Values::F32(&single), Layout::Condensed, None);
                 assert_eq!(text(found), text(checked), "{value}");
             }
         }
         for wrong in [&fine[..3], &fine[..5]] {
-            assert!(dasgupta_cost_of(tree.topology(), Values::F64(wrong), Layout::Condensed, None).is_err());
+            assert!(
+                dasgupta_checked(dasgupta_cost, tree.topology(), Values::F64(wrong), Layout::Condensed, None).is_err()
+            );
         }
     }
 

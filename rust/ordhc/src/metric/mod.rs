@@ -1,4 +1,17 @@
 //! How good a dendrogram is.
+//!
+//! ```
+//! use ordhc::metric::{ari, purity, robinson_foulds};
+//! use ordhc::Dendrogram;
+//!
+//! let (tree, _) = Dendrogram::from_newick("((0,1),(2,3));")?;
+//! let (other, _) = Dendrogram::from_newick("((0,2),(1,3));")?;
+//! assert_eq!(robinson_foulds(tree.topology(), other.topology())?.distance(), 4);
+//! let labels = [0, 0, 1, 1];
+//! assert_eq!(purity(tree.topology(), &labels)?, 1.0);
+//! assert_eq!(ari(&tree.cut_clusters(2)?, &labels)?, 1.0);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
 
 pub(crate) mod ari;
 mod coloring;

@@ -1,7 +1,7 @@
 //! Dendrogram purity.
 
 use super::ari::Labels;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::tree::{HeavyPaths, Topology};
 
 /// Dendrogram purity (Heller & Ghahramani 2005): the mean, over all pairs of leaves of the same class,
@@ -24,9 +24,7 @@ use crate::tree::{HeavyPaths, Topology};
 /// ```
 pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64> {
     let n = tree.n_leaves();
-    if labels.len() != n {
-        return Err(Error::Length { what: "labels", found: labels.len(), of: "leaves", expected: n });
-    }
+    check_len("labels", labels.len(), "leaves", n)?;
     let classes = Labels::new(labels)?;
     let n_pairs = classes.pairs();
     if n_pairs == 0 {

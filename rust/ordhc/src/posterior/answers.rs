@@ -2,7 +2,7 @@
 
 use super::choices::{Choices, Order, order_of};
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_len};
 use crate::memory;
 use crate::sorting::order_by_key;
 
@@ -22,9 +22,7 @@ pub struct Belonging<'a> {
 impl Belonging<'_> {
     fn check(&self, expected: usize) -> Result<()> {
         for (what, values) in [("answers", self.answers), ("people", self.people)] {
-            if let Some(found) = values.map(<[u32]>::len).filter(|&found| found != expected) {
-                return Err(Error::Length { what, found, of: "comparisons", expected });
-            }
+            check_len(what, values.map(<[u32]>::len), "comparisons", expected)?;
         }
         Ok(())
     }

@@ -1,5 +1,18 @@
 //! Which trees are how likely: trees drawn from a posterior, by a Markov chain.
 //!
+//! ```
+//! use ordhc::posterior::{Sampling, sample};
+//! use ordhc::{Triplets, adds_average_linkage};
+//!
+//! let triplets = Triplets::new([[0, 1, 2], [1, 0, 2], [0, 1, 3], [1, 0, 3]].repeat(5), None)?;
+//! let start = adds_average_linkage(&triplets)?;
+//! let sampling = Sampling { chains: 2, sweeps: 200, burn_in: 100, kept: 50, ..Sampling::default() };
+//! let samples = sample(&triplets, &start, &sampling, None)?;
+//! // How likely somebody says that 0 is closer to 1 than to 2.
+//! assert!(samples.predict(&Triplets::new(vec![[0, 1, 2]], Some(4))?)?[0] > 0.6);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! The model: a rooted tree of any degree, the inner nodes of which have heights that grow from the root down. An answer
 //! "the pair p is closer than the pair q" is given with probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is
 //! the height of a pair's lowest common ancestor: leaves that part far apart are told apart more surely, and a share of

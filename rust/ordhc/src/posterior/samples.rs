@@ -9,7 +9,7 @@ use super::sampled::Sampled;
 use super::satisfying::satisfying;
 use crate::bootstrap;
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len, check_positive};
 use crate::memory;
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
@@ -43,9 +43,7 @@ impl Default for Sampling {
 impl Sampling {
     fn check(&self) -> Result<()> {
         for (what, value) in [("chains", self.chains), ("sweeps", self.sweeps), ("kept", self.kept)] {
-            if value == 0 {
-                return Err(Error::out_of_range(what, value, "1.."));
-            }
+            check_positive(what, value as u64)?;
         }
         if self.burn_in >= self.sweeps {
             return Err(Error::out_of_range("burn_in", self.burn_in, format!("0..{} (sweeps)", self.sweeps)));
@@ -270,10 +268,7 @@ impl Samples {
         comparisons: &Comparisons<'_, K>,
         answers: &[u32],
     ) -> Result<Vec<f64>> {
-        let (found, expected) = (answers.len(), comparisons.len());
-        if found != expected {
-            return Err(Error::Length { what: "answers", found, of: "comparisons", expected });
-        }
+        check_len("answers", answers.len(), "comparisons", comparisons.len())?;
         let mut found = self.predict(comparisons)?;
         for (order, rows) in orders_of(comparisons, answers) {
             let sum: f64 = self.trees.iter().map(|tree| tree.choice(&order)).sum();
@@ -326,17 +321,14 @@ impl Samples {
         monitor: Option<&Monitor>,
     ) -> Result<()> {
         watched!(monitor);
-        let expected = condensed_len(self.n);
-        if pairs.len() != expected {
-            return Err(Error::Length { what: "values", found: pairs.len(), of: "pairs", expected });
-        }
+        check_len("values", pairs.len(), "pairs", condensed_len(self.n))?;
         pairs.fill(0.0);
         if self.is_empty() {
             return Ok(());
         }
         let triangle = Triangle::new(self.n);
         // About as many pairs for each thread.
-        let parts = parallel::ranges(expected, 1 << 12);
+        let parts = parallel::ranges(pairs.len(), 1 << 12);
         let mut ends: Vec<usize> = parts.iter().map(|part| triangle.pair(part.end - 1).0 + 1).collect();
         ends.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());

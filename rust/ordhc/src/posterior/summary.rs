@@ -4,7 +4,7 @@ use super::dot;
 use super::sampled::Sampled;
 use super::samples::Samples;
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Tolerance, Values};
-use crate::error::{Error, Result};
+use crate::error::{Result, check_len};
 use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
@@ -61,10 +61,7 @@ impl Samples {
         same_leaves(["the tree has", "the samples have"], [tree.n_leaves(), n])?;
         let mut sums = memory::filled("lengths of leaves", 0.0, n)?;
         for each in self.trees() {
-            let (found, expected) = (each.lengths().len(), n);
-            if found != expected {
-                return Err(Error::Length { what: "lengths", found, of: "leaves", expected });
-            }
+            check_len("lengths", each.lengths().len(), "leaves", n)?;
             sums.iter_mut().zip(each.lengths()).for_each(|(sum, length)| *sum += length / self.len() as f64);
         }
         let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;

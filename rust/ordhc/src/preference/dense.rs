@@ -139,7 +139,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         let mut wide = Dense::zeros(after.len())?;
         for (new, old) in Self::columns(before).into_iter().enumerate() {
             let column = &self.values[old * self.n_pairs..][..self.n_pairs];
-            let packed = pack_pairs(before, after, renumbering, column, |count| W::from_count(count.into()));
+            let packed = pack_pairs(before, after, renumbering, column, |count| W::from(count.into()));
             wide.values[new * wide.n_pairs..][..wide.n_pairs].copy_from_slice(&packed);
         }
         Ok(wide)

@@ -1,6 +1,15 @@
 //! Linkages that need no similarities: 3-AL and 4-AL prefer pairs of clusters by the answers
 //! themselves (Ghoshdastidar, Perrot & von Luxburg 2019), 4-SL and 4-CL by a complete set of them.
 //!
+//! ```
+//! use ordhc::{Triplets, preference::preference_linkage};
+//!
+//! let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]], None)?;
+//! let tree = preference_linkage(&triplets, None, None)?;
+//! assert_eq!(tree.newick().to_string(), "((0,1),(2,3));");
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! 3-AL and 4-AL keep, for each pair of clusters, the sum of answers for and against merging it. A merge changes the
 //! sums of pairs that answers with the merged clusters touch. Answers are lists (`sparse`), or a table of
 //! (third cluster or pair) x (pair) (`dense`) where the table is not much larger; lists become a table as clusters get

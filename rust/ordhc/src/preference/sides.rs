@@ -1,5 +1,7 @@
 //! Answers as what they say about a pair of clusters and a column, and the numbers they are counted in.
 
+use std::ops::{AddAssign, Neg};
+
 use super::slots::Slots;
 use crate::comparison::Comparisons;
 use crate::error::Result;
@@ -7,16 +9,13 @@ use crate::monitor::Monitor;
 use crate::numbers::Number;
 
 /// A number that answers are counted in.
-pub(super) trait Value: Number + Default + Send + std::ops::AddAssign {
+pub(super) trait Value: Number + Default + Send + AddAssign + Neg<Output = Self> + From<i16> {
     /// In lists, where every answer has an entry of its own.
-    type Entry: Copy + Default + Send + Sync;
+    type Entry: Copy + Default + Send + Sync + Into<Self>;
     /// Whether values are counts, which can begin as narrow ones.
     const COUNTS: bool = false;
     fn of(weight: f64) -> Self;
     fn entry(self) -> Self::Entry;
-    fn from_entry(entry: Self::Entry) -> Self;
-    fn negate(self) -> Self;
-    fn from_count(count: i16) -> Self;
 }
 
 /// Narrow counts, for tables that are large at first.
@@ -28,53 +27,26 @@ impl Value for i16 {
     fn entry(self) -> i8 {
         self as i8
     }
-    fn from_entry(entry: i8) -> Self {
-        Self::from(entry)
-    }
-    fn negate(self) -> Self {
-        -self
-    }
-    fn from_count(count: i16) -> Self {
-        count
-    }
 }
 
 impl Value for i32 {
     type Entry = i8;
     const COUNTS: bool = true;
-    fn from_count(count: i16) -> Self {
-        Self::from(count)
-    }
     fn of(_: f64) -> Self {
         1
     }
     fn entry(self) -> i8 {
         self as i8
     }
-    fn from_entry(entry: i8) -> Self {
-        Self::from(entry)
-    }
-    fn negate(self) -> Self {
-        -self
-    }
 }
 
 impl Value for f64 {
     type Entry = f64;
-    fn from_count(count: i16) -> Self {
-        Self::from(count)
-    }
     fn of(weight: f64) -> Self {
         weight
     }
     fn entry(self) -> f64 {
         self
-    }
-    fn from_entry(entry: f64) -> Self {
-        entry
-    }
-    fn negate(self) -> Self {
-        -self
     }
 }
 
@@ -105,13 +77,13 @@ pub(super) fn each_side<V: Value, const K: usize>(
             if i == k || i == l || k == l {
                 return;
             }
-            [(l, [i, k], value), (k, [i, l], value.negate())]
+            [(l, [i, k], value), (k, [i, l], -value)]
         } else {
             let [i, j, k, l] = [slot(0), slot(1), slot(2), slot(K - 1)];
             if i == j || k == l {
                 return;
             }
-            [(slots.pair(k, l), [i, j], value), (slots.pair(i, j), [k, l], value.negate())]
+            [(slots.pair(k, l), [i, j], value), (slots.pair(i, j), [k, l], -value)]
         };
         for (column, pair, value) in sides {
             if columns.contains(&column) {

@@ -80,7 +80,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         let mut start = 0;
         for (factor, &end) in factor::<K>(slots).into_iter().zip(&ends) {
             for entry in &entries[start..end] {
-                gains[slots.pair(entry.p.into(), entry.q.into())] += V::from_entry(entry.value).float() * factor;
+                gains[slots.pair(entry.p.into(), entry.q.into())] += entry.value.into().float() * factor;
             }
             start = end;
         }
@@ -108,7 +108,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
             .map(|entry| {
                 let [p, q] = [entry.p, entry.q].map(|slot| usize::from(self.slot[usize::from(slot)]));
-                (p, q, V::from_entry(entry.value))
+                (p, q, entry.value.into())
             })
     }
 

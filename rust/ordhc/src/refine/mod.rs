@@ -1,5 +1,17 @@
 //! Better trees: subtrees are cut off and put elsewhere as long as that improves an objective.
 //!
+//! ```
+//! use ordhc::refine::{Search, refine_satisfied};
+//! use ordhc::{Dendrogram, Kind, Triplets};
+//!
+//! let (start, _) = Dendrogram::from_newick("((0,2),(1,3));")?;
+//! let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]], None)?;
+//! let better = refine_satisfied(start.topology(), Kind::Similarity, &triplets, &Search::default(), None)?;
+//! assert_eq!(better.tree.newick().to_string(), "((0,1),(2,3));");
+//! assert!(better.gain > 0.0 && better.is_local_optimum);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! Average linkage is a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring
 //! subtrees; the smallest move that helps is subtree prune and regraft (SPR). A subtree that is cut off
 //! can be put on any other edge, and all of these places are scored together, in O(n) for objectives

@@ -3,7 +3,7 @@
 use super::condensed::condensed_len;
 use super::triangle::Triangle;
 use crate::comparison::{Comparisons, LeafRows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::monitor::Monitor;
 use crate::numbers::Cell;
 use crate::parallel;
@@ -36,14 +36,7 @@ pub fn adds<T: Cell, const K: usize>(
 ) -> Result<()> {
     watched!(monitor);
     let n = comparisons.n_leaves();
-    if out.len() != condensed_len(n) {
-        return Err(Error::Length {
-            what: "values",
-            found: out.len(),
-            of: "pairs of leaves",
-            expected: condensed_len(n),
-        });
-    }
+    check_len("values", out.len(), "pairs of leaves", condensed_len(n))?;
     if comparisons.len() as u64 > T::MOST {
         return Err(Error::out_of_range(
             "the number of comparisons",

@@ -1,7 +1,7 @@
 //! The condensed layout: the upper triangle of a symmetric matrix, row by row, without the diagonal.
 
 use super::triangle::Triangle;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_len};
 use crate::numbers::Cell;
 use crate::parallel;
 
@@ -23,14 +23,7 @@ where
     } else {
         Triangle::of_pairs(condensed.len())?.n_leaves()
     };
-    if out.len() != n * n {
-        return Err(Error::Length {
-            what: "values",
-            found: out.len(),
-            of: "cells of a square matrix",
-            expected: n * n,
-        });
-    }
+    check_len("values", out.len(), "cells of a square matrix", n * n)?;
     const BLOCK: usize = 32;
     let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
     let parts = parallel::ranges(n, 256);

@@ -1,4 +1,18 @@
 //! Similarities of pairs of leaves, and how to build them from comparisons.
+//!
+//! ```
+//! use ordhc::similarity::{Normalization, Triangle, adds, mulk3};
+//! use ordhc::Triplets;
+//!
+//! let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
+//! let triangle = Triangle::new(3);
+//! let mut pairs = vec![0; triangle.n_pairs()];
+//! adds(&triplets, &mut pairs, None)?;
+//! assert_eq!((pairs[triangle.index(0, 1)], pairs[triangle.index(0, 2)]), (2, -1));
+//! let kernel = mulk3(&triplets, Normalization::Raw, None)?;
+//! assert_eq!(kernel.pairs.len(), 3);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
 
 mod adds;
 pub(crate) mod condensed;

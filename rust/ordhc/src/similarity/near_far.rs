@@ -2,7 +2,7 @@
 
 use super::leaf_lengths::lengths_of;
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -114,9 +114,7 @@ impl NearFarCounts {
     pub fn add<const K: usize>(&mut self, comparisons: &Comparisons<'_, K>, monitor: Option<&Monitor>) -> Result<()> {
         watched!(monitor);
         let n = comparisons.n_leaves();
-        if n != self.n {
-            return Err(Error::Length { what: "leaves", found: n, of: "leaves of the counts", expected: self.n });
-        }
+        check_len("leaves", n, "leaves of the counts", self.n)?;
         let weights = comparisons.weights();
         for start in (0..comparisons.len()).step_by(BLOCK) {
             monitor.check()?;
@@ -138,9 +136,7 @@ impl NearFarCounts {
     /// # Errors
     /// Another number of leaves; no memory for the counts.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        if other.n != self.n {
-            return Err(Error::Length { what: "leaves", found: other.n, of: "leaves of the counts", expected: self.n });
-        }
+        check_len("leaves", other.n, "leaves of the counts", self.n)?;
         self.largest = self.largest.max(other.largest);
         for term in other.terms()? {
             self.count(term)?;
@@ -266,9 +262,7 @@ fn merge_equal(terms: &mut Vec<Term>) {
 pub fn weights_less_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, lengths: &[f64]) -> Result<Vec<f64>> {
     entered!(less_leaf_lengths);
     let n = comparisons.n_leaves();
-    if lengths.len() != n {
-        return Err(Error::Length { what: "lengths", found: lengths.len(), of: "leaves", expected: n });
-    }
+    check_len("lengths", lengths.len(), "leaves", n)?;
     memory::check("the weights of comparisons", (comparisons.len() as u64).saturating_mul(8))?;
     let parts = parallel::map(parallel::ranges(comparisons.len(), BLOCK), |part| {
         let weight = |at: usize| {

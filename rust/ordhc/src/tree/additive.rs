@@ -2,7 +2,7 @@
 
 use super::dendrogram::{Dendrogram, order_by};
 use super::topology::Topology;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 use crate::kind::Kind;
 
 /// How much the distances of the leaves from the root may differ in an ultrametric tree, as a share of the largest.
@@ -43,10 +43,7 @@ impl AdditiveTree {
     /// # Errors
     /// Another number of lengths than nodes; an infinite length.
     pub fn new(topology: Topology, lengths: Vec<f64>) -> Result<Self> {
-        let (found, expected) = (lengths.len(), topology.n_nodes());
-        if found != expected {
-            return Err(Error::Length { what: "lengths", found, of: "nodes", expected });
-        }
+        check_len("lengths", lengths.len(), "nodes", topology.n_nodes())?;
         if let Some(node) = lengths.iter().position(|length| length.is_infinite()) {
             return Err(Error::Argument(format!(
                 "the length above node {node} is {}, but must be finite",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::raw::RawMerge;
 use super::topology::Topology;
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, check_len};
 use crate::kind::Kind;
 use crate::sorting;
 
@@ -38,9 +38,7 @@ impl Dendrogram {
     /// # Errors
     /// The merge that is not possible; a height that is not finite.
     pub fn new(merges: Vec<[u32; 2]>, heights: Vec<f64>, kind: Kind) -> Result<Self> {
-        if heights.len() != merges.len() {
-            return Err(Error::Length { what: "heights", found: heights.len(), of: "merges", expected: merges.len() });
-        }
+        check_len("heights", heights.len(), "merges", merges.len())?;
         Self::of_nodes(Topology::from_merges(merges)?, heights, kind)
     }
 
@@ -57,10 +55,7 @@ impl Dendrogram {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn of_nodes(topology: Topology, heights: Vec<f64>, kind: Kind) -> Result<Self> {
-        let (found, expected) = (heights.len(), topology.n_inner());
-        if found != expected {
-            return Err(Error::Length { what: "heights", found, of: "inner nodes", expected });
-        }
+        check_len("heights", heights.len(), "inner nodes", topology.n_inner())?;
         if let Some(k) = heights.iter().position(|h| !h.is_finite()) {
             let limit = "heights must be finite";
             return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value: heights[k], limit });
@@ -123,10 +118,7 @@ impl Dendrogram {
     /// Another number of heights than leaves; a height that is not finite.
     pub fn with_leaf_heights(mut self, heights: Option<Vec<f64>>) -> Result<Self> {
         if let Some(heights) = &heights {
-            let (found, expected) = (heights.len(), self.n_leaves());
-            if found != expected {
-                return Err(Error::Length { what: "leaf heights", found, of: "leaves", expected });
-            }
+            check_len("leaf heights", heights.len(), "leaves", self.n_leaves())?;
             if let Some(leaf) = heights.iter().position(|h| !h.is_finite()) {
                 return Err(Error::Argument(format!(
                     "leaf {leaf} has the height {}: heights must be finite",

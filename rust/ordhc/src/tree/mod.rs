@@ -1,5 +1,18 @@
 //! The dendrogram: what we believe the hierarchy to be.
 //!
+//! ```
+//! use ordhc::tree::{Dendrogram, Topology};
+//! use ordhc::Kind;
+//!
+//! let topology = Topology::from_merges(vec![[0, 1], [2, 3], [4, 5]])?;
+//! let tree = Dendrogram::of_nodes(topology, vec![1.0, 2.0, 5.0], Kind::Dissimilarity)?;
+//! assert_eq!(tree.cut_clusters(2)?, [0, 0, 1, 1]);
+//! let text = tree.newick().names(&["cat", "dog", "car", "bus"])?.lengths().to_string();
+//! let (read, names) = Dendrogram::from_newick(&text)?;
+//! assert_eq!((read.n_leaves(), names[3].as_str()), (4, "bus"));
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! `Topology` is the nodes, [`Dendrogram`] a tree with heights, `AdditiveTree` a tree with lengths of edges, and `Tree` the
 //! enum of a tree with heights, with lengths, or with its shape alone. A function that needs heights or lengths calls
 //! `Tree::dendrogram` or `Tree::lengths`, whose error says what the tree lacks. Every function of a tree must give the same

@@ -1,7 +1,7 @@
 //! Flat clusters to start from.
 
 use super::raw::RawMerge;
-use crate::error::{Error, Result, check_n_leaves};
+use crate::error::{Result, check_len, check_n_leaves};
 
 /// A partition of the leaves into clusters, which are numbered by their smallest leaves.
 ///
@@ -67,14 +67,7 @@ impl Partition {
 
     /// Fails unless the partition is one of `n_leaves` leaves.
     pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
-        if self.n_leaves() != n_leaves {
-            return Err(Error::Length {
-                what: "labels of initial clusters",
-                found: self.n_leaves(),
-                of: "leaves",
-                expected: n_leaves,
-            });
-        }
+        check_len("labels of initial clusters", self.n_leaves(), "leaves", n_leaves)?;
         Ok(())
     }
 

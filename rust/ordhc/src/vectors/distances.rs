@@ -6,7 +6,7 @@ use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuc
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, check_len};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
@@ -36,14 +36,7 @@ pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monit
     entered!(vectors_distances);
     watched!(monitor);
     let n = vectors.n_leaves();
-    if out.len() != condensed_len(n) {
-        return Err(Error::Length {
-            what: "values",
-            found: out.len(),
-            of: "pairs of leaves",
-            expected: condensed_len(n),
-        });
-    }
+    check_len("values", out.len(), "pairs of leaves", condensed_len(n))?;
     match measure {
         Measure::Euclidean => write::<Euclidean>(vectors, out, monitor),
         Measure::SquaredEuclidean => write::<SquaredEuclidean>(vectors, out, monitor),

@@ -1,6 +1,6 @@
 //! The heights of leaves.
 
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, check_len};
 use crate::tree::Dendrogram;
 
 /// The height of every leaf: that of its merge, or where it is larger, `own`, the leaf's similarity
@@ -23,9 +23,7 @@ use crate::tree::Dendrogram;
 pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
     entered!(vectors_leaf_heights);
     let n = tree.n_leaves();
-    if own.len() != n {
-        return Err(Error::Length { what: "own similarities", found: own.len(), of: "leaves", expected: n });
-    }
+    check_len("own similarities", own.len(), "leaves", n)?;
     if tree.is_dissimilarity() {
         return Err(Error::Argument("leaf heights need a dendrogram of similarities".into()));
     }

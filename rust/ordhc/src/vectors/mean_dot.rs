@@ -4,9 +4,9 @@ use super::centroid_tree::{CentroidTree, TREE_FROM};
 use super::clusters::MeanClusters;
 use super::criteria::{About, MeanDot};
 use super::dense_rows::Vectors;
-use super::rounds;
+use super::{check_scale, rounds};
 use crate::agglomerate::Tolerance;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
@@ -28,7 +28,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// # Errors
 /// Initial clusters of another number of leaves; a `scale` that isn't positive and finite; heights that
-/// overflow; not enough memory; [`Error::Interrupted`].
+/// overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::vectors::{Vectors, mean_dot_linkage};
@@ -59,9 +59,7 @@ fn mean_dot_from(
 ) -> Result<Dendrogram> {
     let n = vectors.n_leaves();
     initial.map_or(Ok(()), |initial| initial.check(n))?;
-    if !(scale > 0.0 && scale.is_finite()) {
-        return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
-    }
+    check_scale(scale)?;
     let unit = Unit::below_one(vectors.largest());
     let (p, sums) = (vectors.n_coordinates(), vectors.sums_are_exact());
     let in_tree = |k: usize| k >= tree_from && (1..=FEW).contains(&p);

@@ -1,5 +1,16 @@
 //! Hierarchies from vectors: the similarity of two leaves is the dot product of their vectors.
 //!
+//! ```
+//! use ordhc::vectors::{Measure, Vectors, single_linkage, ward_linkage};
+//!
+//! // Four points of the plane.
+//! let values = [0.0, 0.0, 0.0, 1.0, 6.0, 0.0, 6.0, 2.0];
+//! let points = Vectors::new(&values, 4, 2)?;
+//! assert_eq!(ward_linkage(&points, None)?.newick().to_string(), "((0,1),(2,3));");
+//! assert_eq!(single_linkage(&points, Measure::Euclidean, 1.0, None)?.heights(), [1.0, 2.0, 6.0]);
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
 //! * [`mean_dot_linkage`]: average linkage of dot products without a matrix of pairs;
 //! * [`mean_square_linkage`]: average linkage of squared Euclidean distances;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
@@ -27,7 +38,6 @@ pub(crate) mod distances;
 mod kd_tree;
 pub(crate) mod leaf_heights;
 mod mean_dot;
-mod mean_square;
 mod of_squares;
 mod rough_tiles;
 mod rounds;
@@ -36,13 +46,33 @@ mod single;
 mod sparse_gram;
 mod sparse_rows;
 mod tiles;
-mod ward;
+
+use crate::error::{Error, Position, Result};
+use crate::tree::Dendrogram;
 
 pub use closeness::Measure;
 pub use dense_rows::{Coordinates, Vectors};
 pub use mean_dot::mean_dot_linkage;
-pub use mean_square::mean_square_linkage;
+pub use of_squares::{mean_square_linkage, ward_linkage};
 pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;
-pub use ward::ward_linkage;
+
+/// Raises unless similarities can be multiplied by a scale.
+fn check_scale(scale: f64) -> Result<()> {
+    if scale > 0.0 && scale.is_finite() {
+        return Ok(());
+    }
+    Err(Error::out_of_range("scale", scale, "the positive, finite numbers"))
+}
+
+/// The tree with other heights, all of which must be finite.
+fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
+    match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
+        Some((merge, value)) => {
+            let (place, limit) = (Position::Merge(merge), "the vectors are too large: rescale");
+            Err(Error::BadValue { what: "the height", place, value, limit })
+        }
+        None => Ok(tree.map_heights(is_dissimilarity, height)),
+    }
+}

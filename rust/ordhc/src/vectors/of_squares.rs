@@ -1,21 +1,73 @@
-//! Linkages of squared distances of means.
+//! Linkages that squared distances of means determine: Ward's, and average linkage of squared distances.
 
 use super::centroid_tiles::CentroidTiles;
-use super::centroid_tree::CentroidTree;
-use super::criteria::{About, OfSquares};
+use super::centroid_tree::{CentroidTree, TREE_FROM};
+use super::criteria::{About, MeanSquare, OfSquares, Variance};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
+use super::with_heights;
 use crate::agglomerate::{Tolerance, rounding};
-use crate::error::{Error, Position, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
 /// Means of up to so many coordinates are worth a tree.
 const FEW: usize = 8;
 
+/// Ward's linkage of Euclidean distances without a matrix of pairs.
+///
+/// Clusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, which
+/// is that of [`Rule::Ward`](crate::linkage::Rule::Ward) and of SciPy. Time is O(n^2 p), by a
+/// nearest-neighbour chain, for few coordinates mostly O(n log n), by a k-d tree of centroids; memory O(n p): copies of
+/// the vectors in double and single precision. Ties, up to rounding, take the
+/// pair with the lexicographically smallest (smallest leaf, smallest leaf).
+///
+/// # Errors
+/// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::vectors::{Vectors, ward_linkage};
+///
+/// let vectors = Vectors::new(&[0.0, 2.0, 9.0], 3, 1)?;
+/// let tree = ward_linkage(&vectors, None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
+/// assert_eq!(tree.heights(), [2.0, (256.0f64 / 3.0).sqrt()]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn ward_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
+    linkage(vectors, Variance, TREE_FROM, |unit, x| unit.grow((-x).sqrt(), 1), monitor)
+}
+
+/// Average linkage of squared Euclidean distances without a matrix of pairs.
+///
+/// The mean squared distance of two clusters is the squared distance of their centroids and the mean squared distances
+/// of their vectors to these. (The mean of the distances themselves is no function of the centroids: it takes
+/// [`Agglomeration`](crate::agglomerate::Agglomeration) of a matrix.) Heights are such means. Time is O(n^2 p), by a
+/// nearest-neighbour chain, for few coordinates mostly O(n log n), by a k-d tree of centroids; memory O(n p): copies of
+/// the vectors in double and single precision. Ties, up to rounding, take the pair with the lexicographically smallest
+/// (smallest leaf, smallest leaf).
+///
+/// # Errors
+/// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::vectors::{Vectors, mean_square_linkage};
+///
+/// let vectors = Vectors::new(&[0.0, 2.0, 9.0], 3, 1)?;
+/// let tree = mean_square_linkage(&vectors, None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
+/// assert_eq!(tree.heights(), [4.0, (81.0 + 49.0) / 2.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn mean_square_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
+    linkage(vectors, MeanSquare, TREE_FROM, |unit, x| unit.grow(-x, 2), monitor)
+}
+
 /// The tree of a criterion, with a tree of means from so many vectors on, and a merge's height from what the
 /// criterion makes of coordinates in this unit.
-pub(super) fn linkage<C: OfSquares>(
+fn linkage<C: OfSquares>(
     vectors: &Vectors<'_>,
     criterion: impl FnOnce(Tolerance) -> C,
     tree_from: usize,
@@ -36,11 +88,66 @@ pub(super) fn linkage<C: OfSquares>(
     };
     let mut tree = Dendrogram::in_order(n, RawMerge::sort(n, merges, tolerance))?;
     tree.make_monotone();
-    let height = |x: f64| height(unit, x);
-    if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
-        let limit = "the vectors are too large: rescale";
-        let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
+    with_heights(tree, true, |x| height(unit, x))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+    use crate::error::Error;
+    use crate::kind::Kind;
+    use crate::linkage::Rule;
+
+    /// By Ward's linkage and by the mean of squares, with a tree of means from so many vectors on.
+    fn both(values: &[f64], n: usize, p: usize, tree_from: usize) -> [Dendrogram; 2] {
+        let (vectors, monitor) = (Vectors::new(values, n, p).unwrap(), Monitor::new());
+        let ward = linkage(&vectors, Variance, tree_from, |unit, x| unit.grow((-x).sqrt(), 1), &monitor);
+        [ward, linkage(&vectors, MeanSquare, tree_from, |unit, x| unit.grow(-x, 2), &monitor)].map(Result::unwrap)
     }
-    Ok(tree.map_heights(true, height))
+
+    proptest! {
+        #[test]
+        fn as_from_a_matrix((n, p, values) in (1..70usize, prop_oneof![1..4usize, 4..20usize]).prop_flat_map(|(n, p)| {
+            (Just(n), Just(p), prop::collection::vec(-3.0..3.0f64, n * p))
+        }), tied: bool) {
+            let values: Vec<f64> = if tied { values.iter().map(|x| x.round()).collect() } else { values };
+            let square = |i: usize, j: usize| -> f64 {
+                (0..p).map(|k| (values[i * p + k] - values[j * p + k]).powi(2)).sum::<f64>()
+            };
+            let squares: Vec<f64> = (0..n * n).map(|at| square(at / n, at % n)).collect();
+            let distances: Vec<f64> = squares.iter().map(|x| x.sqrt()).collect();
+            // Roots of sums that cancel are less exact.
+            for (which, rule, pairs, near) in [(0, Rule::Ward, &distances, 1e-7), (1, Rule::Average, &squares, 0.0)] {
+                let matrix = Matrix::new(Values::F64(pairs), Layout::Square, Kind::Dissimilarity).unwrap();
+                let expected = Agglomeration::new(rule).engine(Engine::Naive).run(&matrix).unwrap();
+                for tree_from in [0, usize::MAX] {
+                    let tree = &both(&values, n, p, tree_from)[which];
+                    prop_assert_eq!(tree.merges(), expected.merges());
+                    for (a, b) in tree.heights().iter().zip(expected.heights()) {
+                        prop_assert!((a - b).abs() <= near + 1e-12 * b, "{} {}", a, b);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_vectors_merge_in_order_and_mistakes_are_named() {
+        let one_by_one: Vec<[u32; 2]> = (1..20).map(|k| if k == 1 { [0, 1] } else { [k, 18 + k] }).collect();
+        for tree in [0, usize::MAX].map(|tree_from| both(&[0.1; 60], 20, 3, tree_from)).concat() {
+            assert_eq!(tree.merges(), one_by_one);
+            assert_eq!(tree.heights(), [0.0; 19]);
+        }
+        let large = Vectors::new(&[1e200, -1e200], 2, 1).unwrap();
+        let error = mean_square_linkage(&large, None).unwrap_err().to_string();
+        assert!(error.contains("too large"), "{error}");
+        let monitor = Monitor::new();
+        monitor.cancel();
+        for linkage in [ward_linkage, mean_square_linkage] {
+            assert_eq!(linkage(&large, Some(&monitor)), Err(Error::Interrupted));
+        }
+    }
 }

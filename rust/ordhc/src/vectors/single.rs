@@ -10,8 +10,9 @@ use super::dense_rows::Vectors;
 use super::kd_tree::Tree;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
+use super::{check_scale, with_heights};
 use crate::agglomerate::{Finder, Space, merges_along};
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, RawMerge};
@@ -41,9 +42,7 @@ pub fn single_linkage(
     monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
     watched!(monitor);
-    if !(scale > 0.0 && scale.is_finite()) {
-        return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
-    }
+    check_scale(scale)?;
     monitor.start((vectors.n_leaves() * vectors.n_leaves() / 2) as u64);
     let parts = parallel::ranges(vectors.n_leaves(), GRAIN / vectors.n_coordinates().max(1) + 1).len();
     let grown = Grown { vectors, unit: Unit::below_one(vectors.largest()), parts, monitor };
@@ -56,12 +55,7 @@ pub fn single_linkage(
     let tree = Dendrogram::in_order(vectors.n_leaves(), merges)?;
     let sign = if measure.is_dissimilarity() { -1.0 } else { 1.0 };
     let height = |x| sign * grown.unit.grow(x, degree) * scale;
-    if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
-        let limit = "the vectors are too large: rescale";
-        let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
-    }
-    Ok(tree.map_heights(measure.is_dissimilarity(), height))
+    with_heights(tree, measure.is_dissimilarity(), height)
 }
 
 /// Nodes of the tree in which ties are looked for are not split where they have so few points.

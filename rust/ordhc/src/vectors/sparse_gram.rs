@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sparse_rows::SparseRows;
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, check_len};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -39,14 +39,7 @@ where
     entered!(vectors_sparse_gram);
     watched!(monitor);
     let n = rows.n_leaves();
-    if out.len() != condensed_len(n) {
-        return Err(Error::Length {
-            what: "values",
-            found: out.len(),
-            of: "pairs of leaves",
-            expected: condensed_len(n),
-        });
-    }
+    check_len("values", out.len(), "pairs of leaves", condensed_len(n))?;
     if T::from_weight(0.5).is_none() {
         return Err(Error::Argument("dot products need a floating-point similarity".into()));
     }

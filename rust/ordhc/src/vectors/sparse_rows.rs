@@ -1,6 +1,6 @@
 //! Sparse vectors, checked.
 
-use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::error::{Error, Position, Result, check_len, check_n_leaves};
 
 /// One sparse vector per leaf: n rows of p numbers in compressed rows (CSR), all finite.
 ///
@@ -37,22 +37,8 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
         if p > i32::MAX as usize {
             return Err(Error::out_of_range("the number of columns", p, format!("0..={}", i32::MAX)));
         }
-        if indptr.len() != n + 1 {
-            return Err(Error::Length {
-                what: "row pointers",
-                found: indptr.len(),
-                of: "starts and the end of rows",
-                expected: n + 1,
-            });
-        }
-        if indices.len() != values.len() {
-            return Err(Error::Length {
-                what: "column indices",
-                found: indices.len(),
-                of: "values",
-                expected: values.len(),
-            });
-        }
+        check_len("row pointers", indptr.len(), "starts and the end of rows", n + 1)?;
+        check_len("column indices", indices.len(), "values", values.len())?;
         let pointer = |at: usize| -> i64 { indptr[at].into() };
         if pointer(0) != 0 {
             return Err(Error::Argument(format!("row pointer 0 is {}, not 0", pointer(0))));

@@ -1,7 +1,7 @@
 //! The pairs of leaves that are stored, checked.
 
 use super::links::Link;
-use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::error::{Error, Position, Result, check_len, check_n_leaves};
 use crate::kind::Kind;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -14,9 +14,9 @@ use crate::sorting::sort_by_key;
 /// use ordhc::agglomerate::SparsePairs;
 ///
 /// // Rows of one triangle or of both: (0, 1) and (1, 2).
-/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, Kind::Similarity, None)?;
+/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], Kind::Similarity, None)?;
 /// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
-/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, Kind::Similarity, None).unwrap_err();
+/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], Kind::Similarity, None).unwrap_err();
 /// assert_eq!(error.to_string(), "the matrix is not symmetric: [1, 0] is 4 but [0, 1] is 5 (relative difference at most 0e0)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -49,8 +49,8 @@ pub(super) struct Facts {
 }
 
 impl SparsePairs {
-    /// From compressed sparse rows of an (n, n) matrix, columns ascending within a row. A pair may stand in
-    /// either triangle or in both; the diagonal is ignored.
+    /// From compressed sparse rows of an (n, n) matrix, with n + 1 row pointers and columns ascending within a row.
+    /// A pair may be in either triangle or in both; the diagonal is ignored.
     ///
     /// # Errors
     /// Arrays that don't fit together; columns that don't ascend or are outside the matrix; NaN and infinity;
@@ -59,21 +59,14 @@ impl SparsePairs {
         indptr: &[I],
         indices: &[I],
         values: &[f64],
-        n: usize,
         kind: Kind,
         monitor: Option<&Monitor>,
     ) -> Result<Self> {
         watched!(monitor);
         let dissimilarity = kind.is_dissimilarity();
+        let n = indptr.len().saturating_sub(1);
         check_n_leaves(n)?;
-        if indptr.len() != n + 1 || indices.len() != values.len() {
-            return Err(Error::Argument(format!(
-                "{} row pointers, {} columns and {} values are no rows of an ({n}, {n}) matrix",
-                indptr.len(),
-                indices.len(),
-                values.len()
-            )));
-        }
+        check_len("columns", indices.len(), "values", values.len())?;
         let number = |x: I| x.try_into().unwrap_or(usize::MAX);
         // By row: where it starts, what was compared; in the search of links, more.
         memory::check("the rows of leaves", 64 * n as u64)?;
@@ -237,36 +230,35 @@ mod tests {
             &[0i64, 3, 5, 6],
             &[0, 1, 2, 0, 1, 0],
             &[9.0, 1.0, -2.0, 1.0, 0.0, -2.0],
-            3,
             Kind::Similarity,
             None,
         );
-        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, Kind::Similarity, None);
-        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], 3, Kind::Similarity, None);
-        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], 3, Kind::Similarity, None).unwrap();
+        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], Kind::Similarity, None);
+        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], Kind::Similarity, None);
+        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], Kind::Similarity, None).unwrap();
         assert_eq!((&both, &upper), (&upper, &lower));
         assert_eq!(mixed.len(), 1);
         let both = both.unwrap();
         assert!(both.facts.mixed && both.facts.exact && both.facts.largest == 2.0);
         assert_eq!(both.to_csr(None).unwrap(), (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0]));
-        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, Kind::Dissimilarity, None).unwrap();
+        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], Kind::Dissimilarity, None).unwrap();
         assert_eq!(far.to_csr(None).unwrap().2, both.to_csr(None).unwrap().2);
     }
 
     #[test]
     fn what_is_no_matrix_is_named() {
-        let message = |indptr: &[i64], indices: &[i64], values: &[f64], n| {
-            SparsePairs::from_csr(indptr, indices, values, n, Kind::Similarity, None).unwrap_err().to_string()
+        let message = |indptr: &[i64], indices: &[i64], values: &[f64]| {
+            SparsePairs::from_csr(indptr, indices, values, Kind::Similarity, None).unwrap_err().to_string()
         };
-        assert!(message(&[0], &[], &[], 0).contains("n_leaves = 0"));
-        assert!(message(&[0, 1], &[0], &[1.0], 2).contains("2 row pointers"));
-        assert!(message(&[0, 2, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
-        assert!(message(&[0, -1, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
-        assert!(message(&[0, 1, 1], &[2], &[1.0], 2).contains("row 0: columns must ascend and be below 2"));
-        assert!(message(&[0, 1, 1], &[-1], &[1.0], 2).contains("row 0: columns must ascend and be below 2"));
-        assert!(message(&[0, 2, 2], &[1, 1], &[1.0, 1.0], 2).contains("and 1 does not"));
-        let nan = message(&[0, 1, 1], &[1], &[f64::NAN], 2);
+        assert!(message(&[0], &[], &[]).contains("n_leaves = 0"));
+        assert!(message(&[0, 1], &[0, 1], &[1.0]).contains("2 columns for 1 values"));
+        assert!(message(&[0, 2, 1], &[0], &[1.0]).contains("must ascend from 0 to 1"));
+        assert!(message(&[0, -1, 1], &[0], &[1.0]).contains("must ascend from 0 to 1"));
+        assert!(message(&[0, 1, 1], &[2], &[1.0]).contains("row 0: columns must ascend and be below 2"));
+        assert!(message(&[0, 1, 1], &[-1], &[1.0]).contains("row 0: columns must ascend and be below 2"));
+        assert!(message(&[0, 2, 2], &[1, 1], &[1.0, 1.0]).contains("and 1 does not"));
+        let nan = message(&[0, 1, 1], &[1], &[f64::NAN]);
         assert_eq!(nan, "the similarity at [0, 1] is NaN: values must be finite");
-        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, Kind::Similarity, None).is_ok());
+        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], Kind::Similarity, None).is_ok());
     }
 }

@@ -40,25 +40,30 @@ pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mu
 }
 
 fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
-    let in_table = |graph, merges: &mut Vec<RawMerge>| -> Result<Vec<Link>> {
-        let mut table = Table::<K>::new(graph, rules)?;
-        chain::run(&mut table, merges, rules.monitor)?;
-        Ok(table.links())
-    };
-    if rules.fills_table(graph.len(), graph.n_entries()) {
-        return in_table(graph, merges);
-    }
-    if K::MEAN || !K::ALL {
+    let mut filled = rules.filled;
+    loop {
+        if (Rules { filled, ..rules }).fills_table(graph.len(), graph.n_entries()) {
+            let mut table = Table::<K>::new(graph, rules)?;
+            chain::run(&mut table, merges, rules.monitor)?;
+            return Ok(table.links());
+        }
+        if K::ALL && !K::MEAN {
+            break;
+        }
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let mut rows = Rows::<K>::new(graph, rules);
         let done = chain::run(&mut rows, merges, rules.monitor)?;
+        let is_patient = rows.is_patient();
         graph = rows.into_graph();
         if done {
             return graph.links(rules.monitor);
         }
-        if rules.fills_table(graph.len(), graph.n_entries()) {
-            return in_table(graph, merges);
+        if !is_patient {
+            break;
         }
+        // Rows stop when they seem to fill a table. They count links twice that two merged clusters had to the same one,
+        // so they may go on. From now on half as many links fill a table, or rows could stop after each merge.
+        filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
     chain::run(&mut lists, merges, rules.monitor)?;

@@ -52,6 +52,11 @@ impl<'m, K: Summary> Rows<'m, K> {
         }
     }
 
+    /// Whether more links may be looked at one by one.
+    pub(super) fn is_patient(&self) -> bool {
+        self.patience > 0
+    }
+
     /// A cluster's links, each once.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
         let mut row = std::mem::take(&mut self.entries[cluster]);
@@ -105,7 +110,7 @@ impl<K: Summary> Linked for Rows<'_, K> {
     }
 
     fn goes_on(&self) -> bool {
-        self.patience > 0 && !self.rules.fills_table(self.n_alive, self.n_entries)
+        self.is_patient() && !self.rules.fills_table(self.n_alive, self.n_entries)
     }
 
     fn nearest(&mut self, cluster: usize) -> Option<Near> {

@@ -9,16 +9,11 @@ fn parse(text: &[u8], options: &TableOptions) -> Result<Table> {
 fn options() -> TableOptions {
     let names = |text: &str| text.split(',').map(String::from).collect();
     TableOptions {
-        columns: Columns::Known,
         known: vec![names("anchor,near,far"), names("head,winner,loser")],
         weight_columns: names("weight,count"),
         labels: vec![names("person,who")],
-        delimiter: None,
-        comment: None,
-        header: None,
-        ids: None,
         missing: names("NA"),
-        skip_bad: false,
+        ..TableOptions::default()
     }
 }
 

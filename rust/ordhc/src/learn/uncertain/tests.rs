@@ -4,6 +4,7 @@ use rand::RngExt;
 
 use super::*;
 use crate::comparison::Triplets;
+use crate::error::Error;
 use crate::generate::TreeOracle;
 use crate::metric::satisfied;
 

@@ -10,7 +10,7 @@ mod text;
 mod write;
 
 use super::{Dendrogram, Topology, Tree};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_len};
 
 pub use read::{NewickTree, Underscores};
 pub use text::Newick;
@@ -45,9 +45,7 @@ impl Annotations {
             ("names of nodes", self.node_names.as_ref().map(Vec::len), "inner nodes", m),
             ("values of support", self.support.as_ref().map(Vec::len), "inner nodes", m),
         ] {
-            if let Some(found) = found.filter(|&found| found != expected) {
-                return Err(Error::Length { what, found, of, expected });
-            }
+            check_len(what, found, of, expected)?;
         }
         let mut seen = vec![false; n];
         for &leaf in self.standing.iter().flatten() {

@@ -13,12 +13,13 @@ use crate::testkit::below;
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
 /// Shares, patience and filled tables: rounds to the end; a chain at once, and with hubs of three links; all in
 /// turn.
-const WAYS: [[usize; 3]; 7] = [
+const WAYS: [[usize; 3]; 8] = [
     [usize::MAX, 0, 0],
     [0, usize::MAX, 0],
     [0, 0, 0],
     [0, usize::MAX, usize::MAX],
     [0, 1, 0],
+    [0, usize::MAX, 1],
     [SHARE, PATIENCE, FILLED],
     [64, 1, 8],
 ];
