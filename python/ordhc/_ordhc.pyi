@@ -15,10 +15,11 @@ __all__ = [
     "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
-    "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
+    "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
+    "leaf_heights",
     "limit_threads", "mean_dot_linkage", "merge_distortion", "merged_runs",
     "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
-    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "random_tree",
+    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "questions", "random_tree",
     "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
     "split_table", "square", "start_of_last_row", "support", "triplet_counts", "vector_distances",
     "vector_linkage", "verdicts", "weights_less_lengths",
@@ -59,6 +60,8 @@ def panic(message: str) -> None: ...
 def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def answered(values: _Rows, weights: _MaybeFloats, n_leaves: int) -> NDArray[np.bool_]: ...
+def index_rows(values: _Rows, n_leaves: int) -> tuple[_Ints, NDArray[np.uint32]]: ...
+def questions(values: _Rows, n_leaves: int) -> tuple[_Ints32, _Ints]: ...
 def parse_table(
     data: bytes, chosen: list[int] | list[str] | None, known: list[list[str]], weight_columns: list[str],
     labels: list[list[str]], delimiter: str | None, comment: str | None, header: bool | None, ids: bool |

@@ -11,6 +11,7 @@ from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status
 from ordhc.asking.rules import Rules
 from ordhc.clustering.posterior import Posterior
+from ordhc.comparison.index import Index
 from ordhc.evaluate.bootstrap import Bootstrap
 from ordhc.evaluate.needed import StudyPlan
 from ordhc.evaluate.people_groups import PeopleGroups
@@ -22,6 +23,7 @@ __all__ = [
     "Analysed",
     "Bootstrap",
     "Candidate",
+    "Index",
     "PeopleGroups",
     "Person",
     "Place",

@@ -253,6 +253,8 @@ CALLS = {
     "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
     "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),
     "Learner.tree": (_of_learner("tree"), {}),
+    "Triplets.index": (T.index, {}),
+    "Quadruplets.index": (Q.index, {}),
     "Learner.places": (_of_learner("places"), {"leaf": 0}),
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),

@@ -1,5 +1,9 @@
 """`ordhc session`: inspect session files, and salvage damaged ones."""
 
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
 import click
 
 from ordhc._checks import on_one_line
@@ -14,7 +18,84 @@ def session() -> None:
     \b
     Example:
       ordhc session info animals.ordhc
+      ordhc session about animals.ordhc cat dog
     """
+
+
+@session.command(cls=Command, no_args_is_help=True)
+@click.argument("file")
+@click.argument("items", nargs=-1)
+@click.option("--limit", type=int, default=20, metavar="N", help="Show N questions at most, by default 20.")
+@json_option
+def about(file: str, items: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Show which questions were asked about some items, how often, and how they came out.
+
+    ITEMS are names of leaves, or numbers in a session without names. Without ITEMS all questions count. The
+    most frequent questions come first. After each question comes how often each leaf was the odd one out, or
+    how often each pair was the closer one.
+
+    \b
+    Examples:
+      ordhc session about animals.ordhc cat
+      ordhc session about animals.ordhc cat dog owl --json
+    """
+    found = _asked_about(file, items)
+    if as_json:
+        emit_json({"questions": found[:limit]})
+        return
+    answers = sum(question["n"] for question in found)
+    say(f"{answers:,} answers to {len(found):,} questions")
+    for question in found[:limit]:
+        outcomes = ", ".join(f"{what} {count}" for what, count in question["outcomes"].items())
+        people = counted_people(question["n_people"])
+        say(
+            on_one_line(
+                f"  {' | '.join(question['leaves'])}: {outcomes} ({question['n']} answers of {people})"
+            )
+        )
+    if len(found) > limit:
+        say(f"and {len(found) - limit:,} more; --limit {len(found)} shows them")
+
+
+def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the questions about all of the items, the most frequent first."""
+    from ordhc._checks import unknown_name
+    from ordhc.asking.session import Session
+    from ordhc.errors import InputError
+
+    if not Path(file).exists():
+        raise InputError(f"{file}: there is no such session")
+    with Session(file) as kept:
+        table, width = kept.table(), kept.width
+        names = kept.names or tuple(map(str, range(kept.n_leaves)))
+    for item in items:
+        if item not in names:
+            raise InputError(unknown_name(item, names))
+    wanted = {names.index(item) for item in items}
+    columns = [table[f"leaf_{at}"] for at in range(1, width + 1)]
+    answered = [column.tolist() for column in (*columns, table["answer"], table["who"])]
+    questions: dict[tuple[int, ...], list[tuple[str, str | None]]] = {}
+    for *row, answer, who in zip(*answered, strict=True):
+        if not wanted <= set(row):
+            continue
+        if width == 3:
+            key, outcome = tuple(sorted(row)), "none" if answer < 0 else names[row[answer]]
+        else:
+            pairs = [tuple(sorted(row[:2])), tuple(sorted(row[2:]))]
+            key = (*min(pairs), *max(pairs))
+            closer = pairs[0] if answer > 0 else pairs[1]
+            outcome = "none" if answer == 0 else "-".join(names[leaf] for leaf in closer)
+        questions.setdefault(key, []).append((outcome, who))
+    found = [
+        {
+            "leaves": [names[leaf] for leaf in key],
+            "n": len(answers),
+            "outcomes": dict(Counter(outcome for outcome, _ in answers).most_common()),
+            "n_people": len({who for _, who in answers}),
+        }
+        for key, answers in questions.items()
+    ]
+    return sorted(found, key=lambda question: (-question["n"], question["leaves"]))
 
 
 @session.command(cls=Command, no_args_is_help=True)
@@ -54,8 +135,6 @@ def info(file: str, as_json: bool) -> None:
     Example:
       ordhc session info animals.ordhc
     """
-    from pathlib import Path
-
     from ordhc.asking.remaining import UNLIMITED, remaining_in_words
     from ordhc.asking.session import Session
     from ordhc.errors import InputError

@@ -1,7 +1,7 @@
 """Rows of leaf ids with all that belongs to them: what triplets and quadruplets have in common."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,9 @@ from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.suspects import alike, of_outside, warn_of_suspects
 from ordhc.comparison.units import answers_of, coded, units_of
 from ordhc.errors import InputError, warn
+
+if TYPE_CHECKING:
+    from ordhc.comparison.index import Index
 
 __all__ = ["Rows", "belonging", "checked_weights"]
 
@@ -246,6 +249,26 @@ class Rows:
             "group_names": self._group_names,
             "adaptive": self._adaptive,
         }
+
+    def index(self) -> "Index":
+        """Return an index by leaf: what was asked about a leaf, a pair or three leaves, and how it came out.
+
+        Building it takes time in proportion to the rows; each use after that takes time in proportion to the
+        rows of the rarest leaf.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t = ordhc.Triplets([(0, 1, 2), (0, 2, 1), (3, 1, 2)])
+        >>> index = t.index()
+        >>> index.about(0).tolist(), index.about(1, 3).tolist()
+        ([0, 1], [2])
+        >>> t[index.about(1, 3)].rows.tolist()
+        [[3, 1, 2]]
+        """
+        from ordhc.comparison.index import Index
+
+        return Index(self)
 
     def deduplicate(self, *, counts: bool = False) -> Self:
         """Each distinct comparison once, in order of first appearance.

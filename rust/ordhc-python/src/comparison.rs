@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use ordhc::Error;
-use ordhc::comparison::{Comparisons, LeafRows, Quadruplets, Triplets};
+use ordhc::bindings::index_parts;
+use ordhc::comparison::{Comparisons, Index, LeafRows, Quadruplets, Triplets};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, rows};
@@ -157,4 +158,38 @@ pub(crate) fn comparisons<'a, const K: usize>(
         None => Ok(comparisons),
         Some(weights) => comparisons.with_weights(weights.as_slice()?).map_err(to_py),
     }
+}
+
+/// The rows of each leaf, those of leaf `i` up to `ends[i]`.
+#[pyfunction]
+pub(crate) fn index_rows<'py>(
+    py: Python<'py>,
+    values: Rows<'py>,
+    n_leaves: usize,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>)> {
+    let answers = Answers::of(&values, None, n_leaves)?;
+    let (ends, rows) = py.detach(|| with!(&answers, answers => Index::new(answers).map(index_parts))).map_err(to_py)?;
+    let ends = ends.into_iter().map(|end| end as i64).collect();
+    Ok((PyArray1::from_vec(py, ends), PyArray1::from_vec(py, rows)))
+}
+
+/// (q, K) leaves of the questions that rows answer, and (q, 2) how often each came out either way.
+#[pyfunction]
+pub(crate) fn questions<'py>(
+    py: Python<'py>,
+    values: Rows<'py>,
+    n_leaves: usize,
+) -> PyResult<(Bound<'py, PyArray2<i32>>, Bound<'py, PyArray2<i64>>)> {
+    let answers = Answers::of(&values, None, n_leaves)?;
+    let (width, leaves, counts) = py.detach(|| {
+        with!(&answers, answers => {
+            let found = ordhc::bindings::questions(answers);
+            let width = found.first().map_or(0, |(leaves, _)| leaves.len());
+            let leaves: Vec<i32> = found.iter().flat_map(|(leaves, _)| leaves.iter().map(|&leaf| leaf as i32)).collect();
+            let counts: Vec<i64> = found.iter().flat_map(|(_, counts)| counts.iter().map(|&count| count as i64)).collect();
+            (width, leaves, counts)
+        })
+    });
+    let m = counts.len() / 2;
+    Ok((PyArray1::from_vec(py, leaves).reshape([m, width])?, PyArray1::from_vec(py, counts).reshape([m, 2])?))
 }

@@ -351,8 +351,7 @@ impl TreeOracle {
 pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f64)> {
     let narrow = |answers: &Vec<i64>| answers.iter().map(|&x| i8::try_from(x).unwrap_or(i8::MAX)).collect();
     let narrow: Vec<Vec<i8>> = answers.iter().map(narrow).collect();
-    let found = learn::estimate_p(&narrow, delta).map_err(to_py)?;
-    Ok((found.p, found.lower))
+    learn::estimate_p(&narrow, delta).map_err(to_py)
 }
 
 /// A random tree of a shape: "uniform", "yule", "balanced", "caterpillar".

@@ -31,7 +31,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::bootstrap::{Tallies, add_rest, bootstrap_adds, draw_times, support};
     #[pymodule_export]
-    use crate::comparison::{answered, check_quadruplets, check_triplets};
+    use crate::comparison::{answered, check_quadruplets, check_triplets, index_rows, questions};
     #[pymodule_export]
     use crate::desk::Desk;
     #[pymodule_export]

@@ -8,10 +8,12 @@ pub use crate::bootstrap::draw::Draws;
 pub use crate::bootstrap::tally::{Tallies, add_held_out};
 #[cfg(feature = "csv")]
 pub use crate::comparison::delimited::{Cell, Delimiter, Rows, first_row, last_row, sniff};
+pub use crate::comparison::index::{index_parts, questions};
 #[cfg(feature = "csv")]
 pub use crate::comparison::table::{Columns, Labels, Table, TableOptions, parse_table};
 pub use crate::embedding::expected::expected_adds3;
 pub use crate::learn::desk::{Desk, Event};
+pub use crate::learn::learner::Flexible;
 pub use crate::learn::repeated::repeated;
 pub use crate::learn::uncertain::{uncertain_among, uncertain_of_pairs};
 pub use crate::metric::ari::{LevelScores, aari_of_trees};

@@ -17,6 +17,7 @@ pub(crate) mod comparisons;
 pub(crate) mod delimited;
 #[cfg(feature = "csv")]
 mod header;
+pub(crate) mod index;
 mod leaf_rows;
 #[cfg(feature = "csv")]
 mod read;
@@ -24,4 +25,5 @@ mod read;
 pub(crate) mod table;
 
 pub use comparisons::{Comparisons, Quadruplets, Triplets};
+pub use index::Index;
 pub use leaf_rows::LeafRows;

@@ -104,17 +104,8 @@ pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
     2 * high + 1
 }
 
-/// How often answers are right.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reliability {
-    /// The estimate: the share of answers that agree with most others to the same question.
-    pub p: f64,
-    /// A lower bound.
-    pub lower: f64,
-}
-
-/// How often answers are right, from questions that were asked several times; nobody needs to know the
-/// right answers.
+/// Estimates how often answers are right from questions that were asked several times, whose right answers need not be
+/// known. Returns the share of answers that agree with most others to the same question, and a lower bound.
 ///
 /// Assumes that answers are independent and right with the same probability. The lower bound is then
 /// below it with a probability of at least 1 - `delta`, whatever the wrong answers are: it is the bound of
@@ -129,12 +120,12 @@ pub struct Reliability {
 /// use ordhc::learn::estimate_p;
 ///
 /// let answers = [[0, 0, 2, 0, 0, 0, 0, 0, 0, 0].repeat(4), [1, 1, 1, 1, 1, 1, 1, 0, 1, 1].repeat(4)];
-/// let reliability = estimate_p(&answers, 0.05)?;
-/// assert_eq!(reliability.p, 0.9);
-/// assert!(reliability.lower > 0.76 && reliability.lower < 0.8);
+/// let (p, lower) = estimate_p(&answers, 0.05)?;
+/// assert_eq!(p, 0.9);
+/// assert!(lower > 0.76 && lower < 0.8);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<Reliability> {
+pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<(f64, f64)> {
     check(1.0, delta)?;
     let (mut right, mut all, mut questions) = (0, 0, 0);
     for (at, answers) in answers.iter().map(AsRef::as_ref).enumerate() {
@@ -161,7 +152,7 @@ pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<Reliabili
         let middle = 0.5 * (low + high);
         if tail(all, right, middle) <= delta { low = middle } else { high = middle }
     }
-    Ok(Reliability { p: right as f64 / all as f64, lower: low })
+    Ok((right as f64 / all as f64, low))
 }
 
 #[cfg(test)]
@@ -184,7 +175,7 @@ mod tests {
 
     #[test]
     fn bounds_are_below() {
-        let bound = |answers: &[&[i8]]| estimate_p(answers, 0.05).unwrap().lower;
+        let bound = |answers: &[&[i8]]| estimate_p(answers, 0.05).unwrap().1;
         assert!(bound(&[&[2; 60]]) > 0.92 && bound(&[&[2; 60]]) < 0.95);
         assert!(bound(&[&[0, 1, 2, 0, 1, 2]]) < 0.2);
         assert!(estimate_p::<&[i8]>(&[&[]], 0.05).unwrap_err().to_string().contains("no answers"));

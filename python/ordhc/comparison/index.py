@@ -1,0 +1,123 @@
+"""An index of comparisons: what was asked about a leaf, a pair or three leaves, and how it came out."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.comparison.rows import Rows
+from ordhc.errors import InputError
+
+__all__ = ["Index"]
+
+
+class Index:
+    """An index of comparisons by leaf; `Triplets.index` and `Quadruplets.index` make it.
+
+    Parameters
+    ----------
+    data
+        The comparisons.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([("cat", "dog", "car"), ("cat", "car", "dog"), ("cat", "dog", "car")])
+    >>> index = t.index()
+    >>> index.about("cat", "dog").tolist()
+    [0, 1, 2]
+    >>> [(anchor, a, b) for anchor, a, b in zip(*(index.questions()[c] for c in ("anchor", "a", "b")))]
+    [('cat', 'dog', 'car')]
+    >>> index.questions()["n_a"].tolist(), index.questions()["n_b"].tolist()
+    ([2], [1])
+    """
+
+    def __init__(self, data: Rows) -> None:
+        self._data = data
+        self._ends, self._rows = _ordhc.index_rows(data.rows, data.n_leaves)
+        self._rows.flags.writeable = False
+        self._asked: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
+
+    def about(self, *leaves: int | str) -> NDArray[np.uint32]:
+        """Return the numbers of the rows that have all of these leaves, in order.
+
+        Parameters
+        ----------
+        *leaves
+            One leaf or several, by number or name.
+
+        Returns
+        -------
+        ndarray of uint32
+            For one leaf a view of the index, which is not copied. ``data[index.about("cat")]`` are the
+            comparisons themselves, ``data.groups[index.about("cat")]`` the people.
+
+        Raises
+        ------
+        InputError
+            No leaf, or a leaf that does not exist.
+        """
+        if not leaves:
+            raise InputError("about() needs a leaf, or several")
+        numbers = [self._leaf(leaf) for leaf in leaves]
+        found = min((self._of(leaf) for leaf in numbers), key=len)
+        for leaf in dict.fromkeys(numbers):
+            if len(set(numbers)) > 1:
+                found = found[(self._data.rows[found] == leaf).any(axis=1)]
+        return found
+
+    def questions(self, *leaves: int | str) -> dict[str, NDArray[Any]]:
+        """Return each question that was asked, how often, and how it came out.
+
+        ``pandas.DataFrame(index.questions())`` is a data frame of it. Weights do not count.
+
+        Parameters
+        ----------
+        *leaves
+            Only questions that have all of these leaves; by default all questions.
+
+        Returns
+        -------
+        dict of ndarray
+            Columns of equal length, the most frequent questions first. Of triplets: "anchor", "a", "b", the
+            leaves (names, or numbers if there are none); "n_a" and "n_b", the number of answers that a, or
+            b, is nearer to the anchor. Of quadruplets: "i", "j", "k", "l" and "n_ij", "n_kl", the number of
+            answers that this pair is closer.
+
+        Raises
+        ------
+        InputError
+            A leaf that does not exist.
+        """
+        if self._asked is None:
+            self._asked = _ordhc.questions(self._data.rows, self._data.n_leaves)
+        asked, counts = self._asked
+        for leaf in leaves:
+            has = (asked == self._leaf(leaf)).any(axis=1)
+            asked, counts = asked[has], counts[has]
+        order = np.argsort(-counts.sum(axis=1), kind="stable")
+        asked, counts = asked[order], counts[order]
+        names = self._data.names
+        shown = asked if names is None else np.array(names, dtype=object)[asked]
+        width = self._data._width
+        columns = ("anchor", "a", "b") if width == 3 else ("i", "j", "k", "l")
+        of_counts = ("n_a", "n_b") if width == 3 else ("n_ij", "n_kl")
+        shown = shown.reshape(len(counts), width)
+        found: dict[str, NDArray[Any]] = {name: shown[:, at] for at, name in enumerate(columns)}
+        return {**found, **{name: counts[:, at] for at, name in enumerate(of_counts)}}
+
+    def _of(self, leaf: int) -> NDArray[np.uint32]:
+        start = 0 if leaf == 0 else self._ends[leaf - 1]
+        return self._rows[start : self._ends[leaf]]
+
+    def _leaf(self, leaf: int | str) -> int:
+        names = self._data.names
+        if isinstance(leaf, str):
+            if names is None or leaf not in names:
+                raise InputError(_checks.unknown_name(leaf, names or ()))
+            return names.index(leaf)
+        return _checks.whole("leaf", leaf, at_least=0, at_most=self._data.n_leaves - 1)
+
+    def __repr__(self) -> str:
+        return f"<Index of {len(self._data):,} comparisons of {self._data.n_leaves:,} leaves>"
