@@ -50,12 +50,13 @@ print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, trut
 # Answers that may be wrong
 # -------------------------
 #
-# Say how often they are right. The learner then remembers how likely each place is and checks the likeliest
-# with fresh questions; the tree is wrong with probability 0.05 at most (``delta``), whatever the wrong
-# answers are, if each one is right with probability ``p`` and asking again gives a new answer.
+# This oracle is right with probability 0.8, and says so. The learner is then ``ordhc.learners.Robust``, with
+# this ``p``: it keeps a probability for each place of a leaf, and verifies the most probable place with fresh
+# questions. The tree is wrong with probability 0.05 at most (``delta``), for any wrong answers, if each answer
+# is right with probability ``p`` and a repeated question gets a new answer.
 
 noisy = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
-tree = ordhc.learn(noisy, list(zoo.index), method=ordhc.learners.Robust(p=0.8, delta=0.05), seed=0)
+tree = ordhc.learn(noisy, list(zoo.index), seed=0)
 print(noisy.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
 
 # %%
@@ -78,9 +79,7 @@ rng = np.random.default_rng(0)
 blurred = ordhc.cluster(features + rng.normal(0, 0.35, features.shape), method="cosine-al")
 blurred = blurred.replace(names=list(zoo.index))
 helper = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.9, seed=3))
-better = ordhc.learn(
-    helper, method=ordhc.learners.Revise(prior=blurred, p=0.9, noise="persistent"), budget=600
-)
+better = ordhc.learn(helper, method=ordhc.learners.Revise(blurred), budget=600)
 for name, found in [("before", blurred), ("after", better)]:
     print(f"{name:7}", f"{ordhc.metrics.triplet_distance(found, truth):.3f} of the triplets differ")
 print(helper.n_questions, "questions")
