@@ -76,6 +76,20 @@ def test_similarities_and_shapes_stay():
     assert plain.to_newick() == "((0,1),(2,3));"
 
 
+def test_an_edge_of_length_zero_is_not_divided():
+    start = ordhc.Dendrogram([(0, 1), (2, 3)], [0.0, 1.0], names=["a", "b", "c"])
+    tree = ordhc.insert(start, "d", oracles.from_tree("((a,(b,d)),c);"))
+    assert ordhc.metrics.triplet_distance(tree, "((a,(b,d)),c);") == 0
+    elsewhere = ordhc.insert(start, "d", oracles.from_tree("((a,b),(c,d));"))
+    assert elsewhere.keep(["a", "b", "c"]).heights.tolist() == [0.0, 1.0]
+
+
+def test_ultrametric_lengths_are_heights():
+    start = ordhc.as_dendrogram("((a:1,b:1):2,c:3);")
+    tree = ordhc.insert(start, "d", oracles.from_tree("((a,(b,d)),c);"))
+    assert tree.to_newick() == "(c:3,(a:1,(b:0.5,d:0.5):0.5):2);"
+
+
 def test_nodes_of_many_children_take_more():
     tree = ordhc.insert("((a,b,c),d);", "new", oracles.from_tree("((a,b,c,new),d);"))
     assert set(tree.node(["a", "b"]).leaf_names) == {"a", "b", "c", "new"}

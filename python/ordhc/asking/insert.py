@@ -59,11 +59,12 @@ def insert(
     Returns
     -------
     Dendrogram
-        The tree with the new items. Old clusters keep their heights or lengths, names and support. A new node
-        on an edge divides the edge evenly, and the length of the edge to a new item is unknown (NaN).
-        ``settings["inserted"]`` has for each item its most probable places, each with its `probability`,
-        the `leaves` of a cluster, and `where`: "beside" or "under" this cluster. The list is empty for
-        methods that compute no probabilities.
+        The tree with the new items. Old clusters keep their heights or lengths, names and support. A new
+        node on an edge divides the edge evenly. In a tree with lengths and without heights the length of the
+        edge to a new item is unknown (NaN). If a new node would divide an edge of length 0, heights are
+        levels. ``settings["inserted"]`` has for each item its most probable places, each with its
+        `probability`, the `leaves` of a cluster, and `where`: "beside" or "under" this cluster. The list is
+        empty for methods that compute no probabilities.
 
     Raises
     ------

@@ -15,6 +15,8 @@ from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["kept_start", "start_tree", "supported_tree"]
 
+#: A shorter edge, as a share of the longest one, cannot be divided: rounding errors are as large.
+_SMALLEST = 1e-9
 Floats = NDArray[np.float64]
 
 
@@ -52,7 +54,11 @@ def supported_tree(
 
 
 def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
-    """Return `found`, which has further leaves, with the heights or lengths and names of `start`."""
+    """Return `found`, which has further leaves, with the heights or lengths and names of `start`.
+
+    An edge of length 0 cannot be divided: the new node would be tied with its neighbours, and scores join
+    ties. If a new node is on such an edge, the tree has the levels of `found`.
+    """
     n, above = found.n_leaves, found.parents.tolist()
     old, is_old = _old_nodes(start, found)
     at = [None if node is None or not is_old[v] else node - start.n_leaves for v, node in enumerate(old)][n:]
@@ -61,11 +67,21 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
         annotations["node_names"] = [None if k is None else start.node_names[k] for k in at]
     if start.support is not None:
         annotations["support"] = [np.nan if k is None else start.support[k] for k in at]
-    if start.scale == "heights":
-        annotations["kind"] = start.kind
-        annotations["heights"] = _heights(start, found, old, is_old)[n:]
+    scale: dict[str, Any] = {}
+    if start.scale != "shape" and start.root.height is not None:
+        heights = _heights(start, found, old, is_old)
+        scale = {"kind": start.kind, "heights": heights[n:]}
+        edges = np.abs(heights[above[:-1]] - heights[:-1])
     elif start.scale == "lengths":
-        annotations["lengths"] = _lengths(start, found, old)
+        scale = {"lengths": _lengths(start, found, old)}
+        edges = scale["lengths"][:-1]
+    if scale:
+        # The edges above and below a new inner node.
+        is_new = np.array([v >= n and not is_old[v] for v in range(len(above))])
+        divided = edges[is_new[:-1] | is_new[above[:-1]]]
+        if (divided[~np.isnan(divided)] <= _SMALLEST * np.nanmax(edges, initial=0)).any():
+            scale = {"heights": found.heights}
+    annotations |= scale
     return Dendrogram.from_parents(above, **annotations)
 
 
