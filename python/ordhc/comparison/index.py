@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
 
 __all__ = ["Index"]
@@ -18,7 +17,7 @@ class Index:
     Parameters
     ----------
     data
-        The comparisons.
+        The comparisons: `Triplets` or `Quadruplets`.
 
     Examples
     --------
@@ -33,7 +32,7 @@ class Index:
     ([2], [1])
     """
 
-    def __init__(self, data: Rows) -> None:
+    def __init__(self, data: Any) -> None:
         self._data = data
         self._ends, self._rows = _ordhc.index_rows(data.rows, data.n_leaves)
         self._rows.flags.writeable = False
