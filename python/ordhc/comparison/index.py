@@ -115,7 +115,7 @@ class Index:
         if isinstance(leaf, str):
             if names is None or leaf not in names:
                 raise InputError(_checks.unknown_name(leaf, names or ()))
-            return names.index(leaf)
+            return int(names.index(leaf))
         return _checks.whole("leaf", leaf, at_least=0, at_most=self._data.n_leaves - 1)
 
     def __repr__(self) -> str:
