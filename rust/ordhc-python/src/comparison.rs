@@ -160,13 +160,16 @@ pub(crate) fn comparisons<'a, const K: usize>(
     }
 }
 
+type Ends<'py> = Bound<'py, PyArray1<i64>>;
+type Counts<'py> = Bound<'py, PyArray2<i64>>;
+
 /// The rows of each leaf, those of leaf `i` up to `ends[i]`.
 #[pyfunction]
 pub(crate) fn index_rows<'py>(
     py: Python<'py>,
     values: Rows<'py>,
     n_leaves: usize,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>)> {
+) -> PyResult<(Ends<'py>, Bound<'py, PyArray1<u32>>)> {
     let answers = Answers::of(&values, None, n_leaves)?;
     let (ends, rows) = py.detach(|| with!(&answers, answers => Index::new(answers).map(index_parts))).map_err(to_py)?;
     let ends = ends.into_iter().map(|end| end as i64).collect();
@@ -179,7 +182,7 @@ pub(crate) fn questions<'py>(
     py: Python<'py>,
     values: Rows<'py>,
     n_leaves: usize,
-) -> PyResult<(Bound<'py, PyArray2<i32>>, Bound<'py, PyArray2<i64>>)> {
+) -> PyResult<(Bound<'py, PyArray2<i32>>, Counts<'py>)> {
     let answers = Answers::of(&values, None, n_leaves)?;
     let (width, leaves, counts) = py.detach(|| {
         with!(&answers, answers => {
