@@ -8,6 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from reproduce import (
     dot_products,
+    dot_topics,
     foundations_data,
     foundations_planted,
     given,
@@ -16,11 +17,14 @@ from reproduce import (
     revenue_data,
     revenue_planted,
 )
-from reproduce.framework import Cache, Cell, Experiment, undone
+from reproduce.framework import Cell, Experiment, Store, undone
 
+RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).parents[2] / "docs"
 #: All papers' experiments.
 EXPERIMENTS: tuple[Experiment, ...] = (
     *dot_products.EXPERIMENTS,
+    *dot_topics.EXPERIMENTS,
     *foundations_planted.EXPERIMENTS,
     *foundations_data.EXPERIMENTS,
     *revenue_planted.EXPERIMENTS,
@@ -54,8 +58,9 @@ def _fits(experiment: Experiment, name: str) -> bool:
     "--data",
     multiple=True,
     metavar="NAME=PATH",
-    help=" ".join(f"{short}=PATH: {what}." for short, what in given.FORMATS.values()) + " Repeatable.",
+    help=" ".join(f"{form.name}=PATH: {form.what}." for form in given.FORMATS.values()) + " Repeatable.",
 )
+@click.option("--page", is_flag=True, help="Run nothing; make docs/reproduction.md of the stored results.")
 @click.option("--output", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True)
 def main(
     names: tuple[str, ...],
@@ -64,11 +69,13 @@ def main(
     seeds: int | None,
     only: str,
     data: tuple[str, ...],
+    page: bool,
     output: Path,
 ) -> None:
     """Repeat tables and figures of the papers: by default all, else those named ("table1", "dot").
 
-    Results are kept in the output folder: a run that was interrupted goes on where it was. Data sets are
+    Results are stored in benches/reproduce/results, with --quick in the output folder: a run that was
+    interrupted goes on where it was, and a run after a change repeats what the changed code made. Data sets are
     looked for in the folder ORDHC_DATA, but for those of --data.
     """
     console = Console(stderr=True)
@@ -86,34 +93,38 @@ def main(
         if only.lower() in " ".join(cell.labels).lower()
     ]
     if listing:
-        for experiment in experiments:
-            click.echo(f"{experiment.name:14} {experiment.title}")
-        for short, what in given.FORMATS.values():
-            click.echo(f"--data {short}=PATH: {what}")
-        _report_missing(cells, experiments)
+        _list(cells, experiments)
         return
-    output = output / "quick" if quick else output
+    output = DOCS if page else output / "quick" if quick else output
     output.mkdir(parents=True, exist_ok=True)
-    cache = Cache(output / "cache")
+    store = Store(output / "results" if quick else RESULTS)
     try:
-        _run(undone(cells, cache, seeds), cache, console)
+        _run([] if page else undone(cells, store, seeds), store, console)
     except KeyboardInterrupt:
         console.print("Interrupted: the same command goes on from here.")
         raise SystemExit(130) from None
     finally:
-        for message in report.write(EXPERIMENTS, cache, output, quick):
+        for message in report.write(EXPERIMENTS, store, output, quick, tables=not page):
             console.print(message)
     _report_missing(cells, experiments)
     click.echo(f"{output / 'reproduction.md'}")
 
 
-def _run(tasks: list[tuple[Cell, int]], cache: Cache, console: Console) -> None:
+def _list(cells: list[Cell], experiments: list[Experiment]) -> None:
+    for experiment in experiments:
+        click.echo(f"{experiment.name:26} {experiment.title}")
+    for form in given.FORMATS.values():
+        click.echo(f"--data {form.name}=PATH: {form.what}")
+    _report_missing(cells, experiments)
+
+
+def _run(tasks: list[tuple[Cell, int]], store: Store, console: Console) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("", total=len(tasks))
         for cell, seed in tasks:
             progress.update(bar, description=f"{', '.join(cell.labels)}, seed {seed}")
-            cache.add(cell, seed, cell.run(seed))
+            store.add(cell, seed, cell.run(seed))
             progress.advance(bar)
 
 

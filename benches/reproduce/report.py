@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from reproduce.framework import Cache, Cell, Experiment, Line, Result, Results
+from reproduce import provenance
+from reproduce.framework import Cell, Experiment, Line, Result, Results, Store
 
 REPRODUCED, DIFFERS, EXTRA = "reproduced", "differs", "no published value"
+AS_PRINTED = "as printed"
 CANNOT, MISSING = "can't be run", "not run yet"
 #: Numbers from here on are shown with an exponent, and differences from them in percent.
 LARGE = 1000
@@ -18,15 +20,24 @@ _VERDICTS = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
 
 _INTRODUCTION = """# The papers' numbers, and ours
 
-Made by `cd benches && python -m reproduce`, which says more with `--list` and `--help`. Rows are in a random
-order in every run, with a new one for each seed.
+For readers of the papers who want to know which numbers ordhc reproduces. `cd benches && python -m reproduce`
+runs what has no results yet and stores them in `benches/reproduce/results`; `python -m reproduce --page` makes
+this page of the stored results. `--list` lists every table, figure and theorem, and `--help` says more.
 
 A number is *reproduced* if it is within 2 standard errors of the published one, after allowing for the
-rounding of what is printed. The standard error of a difference has two parts. Ours is that of the mean over
-seeds where data or comparisons are drawn anew, else that over leaves. The published one is as printed, or
-what our standard deviation from seed to seed makes it where that is larger. Standard errors are in
-brackets: times 1,000, but as they are where numbers have exponents. Where a paper prints no numbers,
-*published* is what its text says, and the verdict is whether that holds here.
+rounding of what is printed. The standard error of a difference has two parts:
+
+* Ours is that of the mean over seeds where data or comparisons are drawn anew, else that over leaves.
+* The published one is as printed, or what our standard deviation from seed to seed makes it where that is
+  larger. Where the authors drew the data once and only the comparisons anew, the printed deviation lacks the
+  part between draws of data; that part is added, estimated from our draws.
+
+Where we use the authors' own draws, the difference is compared with the published standard error alone. *As
+printed* means that all printed digits are equal; the last one may be rounded or truncated.
+
+Standard errors are in brackets: times 1,000, but as they are where numbers have exponents. Where a paper
+prints no numbers, *published* is what its text says, and the verdict says whether that holds here. Rows are in
+a random order in every run, with a new one for each seed.
 """
 
 
@@ -45,7 +56,7 @@ def compare(results: Results) -> list[Line]:
     for cell, found in results.items():
         published = cell.published
         large = published is not None and abs(published.value) >= LARGE
-        printed = "" if published is None else _shown(published.text, published.error, large)
+        printed = "" if published is None else _shown(published.text, published.printed_error, large)
         if not found:
             lines.append(Line(cell.labels, printed, "", "", not_run(cell)))
             continue
@@ -57,12 +68,15 @@ def compare(results: Results) -> list[Line]:
             continue
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
-        scale = math.hypot(max(published.error, spread / math.sqrt(published.runs)), error)
+        own = published.printed_error if cell.same_draws else published.error(spread)
+        scale = own if cell.same_draws else math.hypot(own, error)
         errors = left / scale if scale else math.copysign(math.inf, left) if left else 0.0
         by = f"{math.copysign(errors, difference):+.1f}" if errors >= 0.05 else "0.0"
         amount = f"{difference / published.value:+.1%}" if large else f"{difference:+.3f}"
         why = f": {cell.note}" if cell.note else ""
         verdict = REPRODUCED if errors <= 2 else f"{DIFFERS} by {amount}{why}"
+        if cell.same_draws and errors <= 2 and abs(difference) < 2 * published.rounding:
+            verdict = f"{REPRODUCED}, {AS_PRINTED}"
         lines.append(Line(cell.labels, printed, ours, by, verdict))
     return lines
 
@@ -124,15 +138,17 @@ def _points(results: Results) -> str:
     return out.getvalue()
 
 
-def write(experiments: Sequence[Experiment], cache: Cache, folder: Path, quick: bool) -> list[str]:
-    """Write CSV, Markdown and figures of what is in the cache, and reproduction.md over all of them.
+def write(
+    experiments: Sequence[Experiment], store: Store, folder: Path, quick: bool, *, tables: bool = True
+) -> list[str]:
+    """Write figures of what is in the store and reproduction.md; with `tables` also CSV and Markdown of each.
 
     Gives messages about what was left out.
     """
     messages: list[str] = []
     index, sections = [], []
     for experiment in experiments:
-        results = {cell: cache.load(cell) for cell in experiment.cells(quick)}
+        results = {cell: store.load(cell) for cell in experiment.cells(quick)}
         lines = experiment.lines(results)
         lines += [
             Line((what, *[""] * (len(experiment.columns) - 1)), "", "", "", f"{CANNOT}: {why}")
@@ -141,8 +157,9 @@ def write(experiments: Sequence[Experiment], cache: Cache, folder: Path, quick: 
         kinds = Counter(_kind(line.verdict) for line in lines)
         name = experiment.name.replace("/", "-")
         table = markdown(_header(experiment), _rows(lines))
-        (folder / f"{name}.csv").write_text(_csv(experiment, lines))
-        (folder / f"{name}-points.csv").write_text(_points(results))
+        if tables:
+            (folder / f"{name}.csv").write_text(_csv(experiment, lines))
+            (folder / f"{name}-points.csv").write_text(_points(results))
         section = f"## {experiment.title}\n\n"
         if experiment.remarks:
             section += f"{experiment.remarks}\n\n"
@@ -158,13 +175,15 @@ def write(experiments: Sequence[Experiment], cache: Cache, folder: Path, quick: 
                 messages.append(f'{experiment.name}: no figure without matplotlib: pip install "ordhc[plot]"')
             if picture.exists():
                 section += f"\n![{experiment.title}](images/{name}.png)\n"
-        (folder / f"{name}.md").write_text(section)
+        if tables:
+            (folder / f"{name}.md").write_text(section)
         sections.append(section)
         counted = (str(kinds[kind] or "") for kind in _VERDICTS)
         index.append([f"`{experiment.name}`", experiment.title, *counted])
     head = markdown(["name", "what", *_VERDICTS], index)
     note = "\nA smoke run with `--quick`: the numbers mean nothing.\n" if quick else ""
-    (folder / "reproduction.md").write_text("\n".join([_INTRODUCTION + note, head, *sections]))
+    made_by = f"<!-- code {provenance.everything()} -->\n"
+    (folder / "reproduction.md").write_text("\n".join([_INTRODUCTION + note, made_by, head, *sections]))
     return messages
 
 

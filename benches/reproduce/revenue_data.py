@@ -83,7 +83,7 @@ def table2(quick: bool) -> list[Cell]:
                 continue
             value, *deviation = text.split()
             if deviation:
-                published = Published.of_runs(value, float(deviation[0]))
+                published = Published(value, float(deviation[0]), runs=10)
             else:
                 published = Published(value)
             slow = method == "tSTE-AL" and name in ("MNIST", "Food")

@@ -1,7 +1,9 @@
-"""Data sets: answers of people that come with ordhc, and answers from a planted hierarchy.
+"""Data sets: answers of people that come with ordhc, and simulated data whose tree is known.
 
 `load_car` and `load_food` return a `Dataset`, which is a dict whose items are also attributes, as
-scikit-learn's data sets are. `planted` returns comparisons and labels.
+scikit-learn's data sets are. `planted` returns comparisons and labels, `planted_similarities` the similarities
+that are compared. `random_tree` draws trees; `comparisons_of` draws comparisons of a tree or of similarities,
+`vectors_of` draws vectors of a tree.
 
 >>> from ordhc import datasets
 >>> car = datasets.load_car()
@@ -19,12 +21,22 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc.asking.planted import planted
+from ordhc.asking.simulated import comparisons_of, planted_similarities, random_tree, vectors_of
 from ordhc.comparison.comparisons import Triplets
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
 from ordhc.io.names import read_names
 
-__all__ = ["Dataset", "load_car", "load_food", "planted"]
+__all__ = [
+    "Dataset",
+    "comparisons_of",
+    "load_car",
+    "load_food",
+    "planted",
+    "planted_similarities",
+    "random_tree",
+    "vectors_of",
+]
 
 
 class Dataset(dict[str, Any]):

@@ -22,7 +22,7 @@ DATA = ("triplets", "quadruplets", "vectors")
 OBJECTIVES = ("dasgupta", "revenue", "satisfied")
 #: What an oracle is made from.
 SOURCES = ("tree", "similarity", "vectors", "triplets", "quadruplets", "names", "path", "nothing")
-REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity")
+REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity", "ranking")
 
 
 @dataclass(frozen=True, kw_only=True)
