@@ -11,11 +11,13 @@ from reproduce import (
     dot_topics,
     foundations_data,
     foundations_planted,
+    foundations_theorems,
     given,
     queries,
     report,
     revenue_data,
     revenue_planted,
+    revenue_theorems,
 )
 from reproduce.framework import Cell, Experiment, Store, undone
 
@@ -27,8 +29,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *dot_topics.EXPERIMENTS,
     *foundations_planted.EXPERIMENTS,
     *foundations_data.EXPERIMENTS,
+    *foundations_theorems.EXPERIMENTS,
     *revenue_planted.EXPERIMENTS,
     *revenue_data.EXPERIMENTS,
+    *revenue_theorems.EXPERIMENTS,
     *queries.EXPERIMENTS,
 )
 
