@@ -1,8 +1,7 @@
 """The draws of the authors of the revenue paper, number by number.
 
-Their code draws the similarities of the planted model once, with NumPy's seed 0, and then only the triplets, ten
-times.
-"""
+Their code draws the similarities of the planted model once, with NumPy's seed 0, and then only the triplets,
+ten times."""
 
 import random
 from functools import lru_cache
@@ -14,7 +13,7 @@ import ordhc
 
 @lru_cache(maxsize=1)
 def similarities(snr: float, n_pure: int, levels: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n, n) similarities of the planted model (mu = 0.8, sigma = 0.1), and nested labels (n, levels)."""
+    """Return (n, n) similarities (mu = 0.8, sigma = 0.1) and nested labels (n, levels)."""
     noise, order, _ = _draws(n_pure * 2**levels)
     pure = np.arange(len(order)) // n_pure
     labels = np.stack([pure >> (levels - level) for level in range(1, levels + 1)], axis=1)
@@ -38,7 +37,7 @@ def _draws(n: int) -> tuple[np.ndarray, np.ndarray, np.random.RandomState]:
 
 
 def triplets(S: np.ndarray, number: int, seed: int) -> ordhc.Triplets:
-    """Return distinct triplets: questions by number, drawn by Python's generator, whose seed they raise by 42."""
+    """Return distinct triplets, drawn by number with Python's generator, whose seed they raise by 42."""
     n = len(S)
     pairs = (n - 1) * (n - 2) // 2
     at = np.array(random.Random(seed + 42).sample(range(n * pairs), number))
@@ -49,4 +48,6 @@ def triplets(S: np.ndarray, number: int, seed: int) -> ordhc.Triplets:
     j = pair - starts[i] + i + 1
     i, j = i + (i >= anchor), j + (j >= anchor)
     is_near = S[anchor, i] > S[anchor, j]
-    return ordhc.Triplets(np.stack([anchor, np.where(is_near, i, j), np.where(is_near, j, i)], axis=1), n_leaves=n)
+    return ordhc.Triplets(
+        np.stack([anchor, np.where(is_near, i, j), np.where(is_near, j, i)], axis=1), n_leaves=n
+    )

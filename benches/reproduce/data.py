@@ -1,4 +1,4 @@
-"""Data sets: those of this repository, and those of the folder that the environment variable ORDHC_DATA names."""
+"""Data sets: those of this repository, and those of the folder that ORDHC_DATA names."""
 
 import csv
 import os
@@ -16,8 +16,8 @@ FILES = {
     "20 Newsgroups": {
         "newsgroups_train_counts.npz": "how often each of 23,251 terms is in each of the 11,314 documents of "
         "scikit-learn's `fetch_20newsgroups()`, in its order, as a CSR matrix (data, indices, indptr, shape)",
-        "newsgroups_docs.csv": "for each document the columns target_name, its topic, and sample5000, its place "
-        "in the authors' sample (-1: not in it)",
+        "newsgroups_docs.csv": "for each document the columns target_name, its topic, and sample5000, its "
+        "place in the authors' sample (-1: not in it)",
     },
     "MNIST": {"mnist_test_pixels.npz": "images (10000, 784) and labels of the test set, from OpenML"},
     "MNIST, t-SNE": {
@@ -48,7 +48,8 @@ def _paths(name: str) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def newsgroups(draw: int = 0) -> tuple[Any, np.ndarray]:
-    """Return TF-IDF of 5,000 documents and labels of two levels: draw 0 has the authors' sample, others new ones.
+    """Return TF-IDF of 5,000 documents and labels of two levels: draw 0 has the authors' sample, others new
+    ones.
 
     As scikit-learn's TfidfVectorizer(min_df=5, max_df=4000) has it: terms in 5 to 4,000 of these documents,
     smoothed inverse document frequency, rows of length 1.
@@ -77,14 +78,16 @@ def _tfidf(X: Any) -> Any:
 
 
 def newsgroups_ranking(labels: np.ndarray) -> np.ndarray:
-    """Return the authors' true ranking: row i ranks document j by how many groups of j's topic lack i's topic.
+    """Return the authors' true ranking: row i ranks document j by how many groups of j's topic lack i's
+    topic.
 
-    Their matrix of 20 x 20 topics has up to three levels: pairs such as comp.sys.*, classes such as comp.*, all
-    others. It counts levels from the topic in the row, and their code takes it transposed. Thereby misc.forsale,
-    a class of its own, is as near to every topic as the nearest other one.
-    """
+    Their matrix of 20 x 20 topics has up to three levels: pairs such as comp.sys.*, classes such as comp.*,
+    all others. It counts levels from the topic in the row, and their code takes it transposed. Thereby
+    misc.forsale, a class of its own, is as near to every topic as the nearest other one."""
     topics, at = np.unique([".".join(row) for row in labels.tolist()], return_inverse=True)
-    steps = np.array([[_steps(topic, other) for other in topics] for topic in topics.tolist()], dtype=np.float64)
+    steps = np.array(
+        [[_steps(topic, other) for other in topics] for topic in topics.tolist()], dtype=np.float64
+    )
     return steps[np.ix_(at, at)].T
 
 
@@ -93,7 +96,12 @@ def groups_of(topic: str) -> list[str]:
     if topic in _RELIGION:
         return ["religion"]
     parts = topic.split(".")
-    pairs = {"comp.sys": "comp.sys", "rec.sport": "rec.sport", "rec.autos": "rec.a", "rec.motorcycles": "rec.a"}
+    pairs = {
+        "comp.sys": "comp.sys",
+        "rec.sport": "rec.sport",
+        "rec.autos": "rec.a",
+        "rec.motorcycles": "rec.a",
+    }
     fine = pairs.get(".".join(parts[:2]))
     coarse = "talk.politics" if parts[:2] == ["talk", "politics"] else parts[0]
     return [] if topic == "misc.forsale" else [group for group in (fine, coarse) if group]
@@ -150,7 +158,7 @@ def zoo() -> tuple[np.ndarray, np.ndarray]:
 
 
 def zoo_with_class() -> np.ndarray:
-    """Return the features of the animals and the number of their class, which the authors' notebook takes too."""
+    """Return the features and the number of the class, which the authors' notebook takes too."""
     return np.column_stack([zoo()[0], _numbers(_table("zoo.csv"), ["class_type"])])
 
 

@@ -108,7 +108,9 @@ def claims5(results: Results) -> list[Line]:
                 if method in methods.EMBEDDINGS
             }
             worse = {method: max(at.values()) / min(at.values()) - 1 for method, at in costs.items()}
-            text = ", ".join(f"{m}: the worst dimension costs {w:.1%} more than the best" for m, w in worse.items())
+            text = ", ".join(
+                f"{m}: the worst dimension costs {w:.1%} more than the best" for m, w in worse.items()
+            )
             return text, max(worse.values()) > 0.01
 
         said = "the performance of tSTE-AL and FORTE-AL depends on the dimension"
@@ -207,9 +209,10 @@ EXPERIMENTS = (
 printed in a notebook of the authors' code. Comparisons are of cosines of the features as they are (20
 Newsgroups: 200 random documents, 100 principal components of counts of words), without those of equal
 cosines. The quadruplet methods have a share p of all quadruplets; 3-AL, 3K-AL and embeddings in 2 dimensions
-have it of all triplets. The shares are 0.01, 0.04, 0.07 and 0.1, and of the first version 0.3 and 1, with 10 seeds on
-Zoo and 2 elsewhere. On Glass and 20 Newsgroups 0.3 and 1 are run with 3-AL and 3K-AL only: there are 260 and 198
-million quadruplets. *Comparable* means a cost of at most 2% more, *no large impact* less than 5%.""",
+have it of all triplets. The shares are 0.01, 0.04, 0.07 and 0.1, and of the first version 0.3 and 1, with 10
+seeds on Zoo and 2 elsewhere. On Glass and 20 Newsgroups 0.3 and 1 are run with 3-AL and 3K-AL only: there
+are 260 and 198 million quadruplets. *Comparable* means a cost of at most 2% more, *no large impact* less
+than 5%.""",
     ),
     Experiment(
         name="foundations/figure5",
@@ -217,9 +220,11 @@ million quadruplets. *Comparable* means a cost of at most 2% more, *no large imp
         columns=("data",),
         cells=figure5,
         lines=claims5,
-        draw=curves.figure([[curves.Panel(name, "value", "Dasgupta's cost") for name in FEATURES]], "dimension"),
-        remarks="""A tenth of all triplets, dimensions 2, 5, 10 and 20; 3-AL and 3K-AL need none. *Depends* means that the
-worst dimension costs at least 1% more than the best.""",
+        draw=curves.figure(
+            [[curves.Panel(name, "value", "Dasgupta's cost") for name in FEATURES]], "dimension"
+        ),
+        remarks="""A tenth of all triplets, dimensions 2, 5, 10 and 20; 3-AL and 3K-AL need none. *Depends*
+means that the worst dimension costs at least 1% more than the best.""",
     ),
     Experiment(
         name="foundations/cars",
@@ -228,7 +233,7 @@ worst dimension costs at least 1% more than the best.""",
         cells=cars,
         lines=report.compare,
         draw=draw_cars,
-        remarks="""Numbers are triplet revenues; the paper has the dendrograms only. They are of the 12,112 triplets of the
-reduced answers, `load_car(reduced=True)`; 14,194 are those of all answers.""",
+        remarks="""Numbers are triplet revenues; the paper has the dendrograms only. They are of the 12,112
+triplets of the reduced answers, `load_car(reduced=True)`; 14,194 are those of all answers.""",
     ),
 )

@@ -305,9 +305,10 @@ EXPERIMENTS = (
         draw=curves.figure([[curves.Panel(_share(p), "aari", "AARI") for p in SHARES]], "delta / sigma"),
         remarks=f"""The planted model with n = 240, as in NeurIPS 2019; the paper prints no numbers, and
 *published* is what its text says. *Right* means a mean AARI of 0.99 there and from there on; *mean AARI* is
-over all ratios. With p = 0.1 a run of 4K-AL takes up to a minute, so there are five ratios. SL, CL and 4K-AL-act are learners that ask for as many reference pairs as p allows. The text has q = ln
-n / n, 5 or 6 landmarks, with which p = 0.1 is enough for all reference pairs; the authors' code takes all
-leaves as landmarks, which is *q = 1*. {_CLOSED}""",
+over all ratios. With p = 0.1 a run of 4K-AL takes up to a minute, so there are five ratios. SL, CL and
+4K-AL-act are learners that ask for as many reference pairs as p allows. The text has q = ln n / n, 5 or 6
+landmarks, with which p = 0.1 is enough for all reference pairs; the authors' code takes all leaves as
+landmarks, which is *q = 1*. {_CLOSED}""",
     ),
     Experiment(
         name="foundations/figure4",
@@ -319,7 +320,7 @@ leaves as landmarks, which is *q = 1*. {_CLOSED}""",
         remarks=f"""All comparisons of the planted model with n = 240, and m leaves of each pure cluster
 merged before. *Right* means a mean AARI of 0.99 there and from there on; *mean AARI* is over all ratios. SL
 and CL are called 4-SL and 4-CL there; with initial clusters they are the linkages of the similarities, which
-are the same. Levels of 3-AL's trees are taken by depth, `aari(..., levels="depth")`, of all others by cuts into 2, 4
-and 8 clusters: 3-AL's heights do not say in which order different branches merge. {_CLOSED}""",
+are the same. Levels of 3-AL's trees are taken by depth, `aari(..., levels="depth")`, of all others by cuts
+into 2, 4 and 8 clusters: 3-AL's heights do not say in which order different branches merge. {_CLOSED}""",
     ),
 )

@@ -102,7 +102,7 @@ class Experiment:
     """A table or a figure of a paper.
 
     `cells(quick)` are its numbers. `lines` makes the report of them (`report.compare` for tables), `draw`
-    the figure. `cannot` lists what is left out altogether and why, `remarks` what differs and why.
+    the figure. `remarks` say what differs and why.
     """
 
     name: str
@@ -111,12 +111,12 @@ class Experiment:
     cells: Callable[[bool], list[Cell]]
     lines: Callable[[Results], list[Line]]
     draw: Callable[[Results, Path], None] | None = None
-    cannot: Sequence[tuple[str, str]] = ()
     remarks: str = ""
 
 
 class Store:
-    """Results in a folder: a JSON file for each beginning of a key, such as "dot/MNIST", written after every seed.
+    """Results in a folder: a JSON file for each beginning of a key, such as "dot/MNIST", written after every
+    seed.
 
     Only results that were made with the same settings and by the same code are given back.
     """
@@ -130,7 +130,9 @@ class Store:
         stored = self._stored(cell).get(cell.key)
         if stored is None or any(stored[name] != value for name, value in _made_with(cell).items()):
             return {}
-        return {int(seed): dict(zip(stored["numbers"], row, strict=True)) for seed, row in stored["seeds"].items()}
+        return {
+            int(seed): dict(zip(stored["numbers"], row, strict=True)) for seed, row in stored["seeds"].items()
+        }
 
     def add(self, cell: Cell, seed: int, result: Result) -> None:
         """Keep the result of a seed, to 9 digits."""

@@ -13,7 +13,6 @@ import numpy as np
 import ordhc
 
 
-
 class Format(NamedTuple):
     """How a data set is called on the command line, what PATH must be, and its files if PATH is a folder."""
 
@@ -34,13 +33,13 @@ FORMATS = {
     ),
     "Amazon reviews": Format(
         "amazon",
-        "reviews/sample_df.csv of github.com/anniegray52/dot_product_hierarchical, the authors' 5,000 reviews, "
-        "lemmatised and without stop words (columns Text, Cat1, Cat2, Cat3)",
+        "reviews/sample_df.csv of github.com/anniegray52/dot_product_hierarchical, the authors' 5,000 "
+        "reviews, lemmatised and without stop words (columns Text, Cat1, Cat2, Cat3)",
     ),
     "Zebrafish": Format(
         "zebrafish",
-        "a .npz file with X, (n, p) gene counts processed as in the paper, and labels, (n, levels), the coarsest "
-        "first",
+        "a .npz file with X, (n, p) gene counts processed as in the paper, and labels, (n, levels), the "
+        "coarsest first",
     ),
     "Vogue": Format("vogue", _ODD),
     "Nature": Format("nature", _ODD),
@@ -135,7 +134,7 @@ def sp500(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def amazon(path: Path) -> tuple[Any, np.ndarray]:
-    """Return TF-IDF of the reviews and labels of three levels; terms are in 3 to all but 500 of the reviews."""
+    """Return TF-IDF of the reviews, of terms in 3 to all but 500 of them, and labels of three levels."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     with _rows(path, ("Text", "Cat1", "Cat2", "Cat3")) as table:

@@ -39,15 +39,18 @@ def fit(
 ) -> ordhc.Dendrogram:
     """Return the tree of a method.
 
-    The seed is that of ties and of random starts; with None the smallest leaves merge first, as in the authors'
-    code, and embeddings begin at `start`.
-    """
+    The seed is that of ties and of random starts; with None the smallest leaves merge first, as in the
+    authors' code, and embeddings begin at `start`."""
     settings: dict[str, Any] = {"initial_clusters": initial_clusters, "tie_seed": seed}
     if method in EMBEDDINGS:
         similarity, solver = EMBEDDINGS[method]
         settings |= {"similarity": similarity, "linkage": "average"}
         settings |= {"solver": solver, "n_components": n_components}
-        settings |= {"initial": start} if seed is None else {"seed": seed}
+        if seed is None and start is not None:
+            # Leaves without answers are left out.
+            settings |= {"initial": start[np.unique(comparisons.rows)]}
+        else:
+            settings |= {"seed": seed}
     else:
         settings |= {"method": COMPARISONS[method]}
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Digests of the code that made a result, so that results of other code are not taken for results of this code."""
+"""Digests of the code that made a result, so that results of other code are not taken for its results."""
 
 import ast
 import hashlib
@@ -14,13 +14,17 @@ _METRICS = re.compile(r"^score \d+ (aari|kendall_tau_b|dasgupta_cost|robinson_fo
 
 
 def _digest(text: str) -> str:
+    # What a formatter changes does not count.
+    text = re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache
 def metrics() -> str:
     """Return a digest of what the metrics give for the inputs in `benches/digests.txt`."""
-    return _digest("\n".join(found.group() for found in _METRICS.finditer((HERE.parent / "digests.txt").read_text())))
+    return _digest(
+        "\n".join(found.group() for found in _METRICS.finditer((HERE.parent / "digests.txt").read_text()))
+    )
 
 
 @cache
@@ -31,7 +35,7 @@ def everything() -> str:
 
 
 def of(run: Callable[..., Any]) -> str:
-    """Return a digest of a function of this package and of all that it uses from this package, and of the metrics."""
+    """Return a digest of a function, of what it uses from this package, and of the metrics."""
     while isinstance(run, partial):
         run = run.func
     module = run.__module__.rpartition(".")[2]
@@ -52,18 +56,22 @@ def _of(module: str, name: str) -> str:
 
 @cache
 def _names(module: str) -> tuple[dict[str, list[ast.stmt]], dict[str, tuple[str, str]]]:
-    """By name, the statements of a module that define it; and what it has from other modules of this package."""
+    """By name, the statements of a module that define it; and what it imports from this package."""
     defined: dict[str, list[ast.stmt]] = {}
     imported: dict[str, tuple[str, str]] = {}
     for node in _parsed(module)[1].body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == HERE.name:
             of_module = (node.module or "").partition(".")[2]
-            imported |= {alias.name: (of_module or alias.name, alias.name if of_module else "") for alias in node.names}
+            imported |= {
+                alias.name: (of_module or alias.name, alias.name if of_module else "") for alias in node.names
+            }
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for name in (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)):
+            for name in (
+                part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)
+            ):
                 defined.setdefault(name, []).append(node)
     return defined, imported
 
@@ -85,12 +93,15 @@ def _used(module: str, name: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _parsed(module: str) -> tuple[list[str], ast.Module]:
-    """The lines of a module without docstrings, comments and blank lines, which are empty, and its syntax tree."""
+    """The lines of a module, where those of docstrings and comments are empty, and its syntax tree."""
     text = (HERE / f"{module}.py").read_text()
     tree = ast.parse(text)
     lines = ["" if line.lstrip().startswith("#") else line.rstrip() for line in text.splitlines()]
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module)
+            and ast.get_docstring(node) is not None
+        ):
             docstring = node.body[0]
             lines[docstring.lineno - 1 : docstring.end_lineno] = [""] * len(
                 lines[docstring.lineno - 1 : docstring.end_lineno]

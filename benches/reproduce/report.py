@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from reproduce import provenance
+from reproduce import data, given, provenance
 from reproduce.framework import Cell, Experiment, Line, Result, Results, Store
 
 REPRODUCED, DIFFERS, EXTRA = "reproduced", "differs", "no published value"
@@ -20,9 +20,10 @@ _VERDICTS = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
 
 _INTRODUCTION = """# The papers' numbers, and ours
 
-For readers of the papers who want to know which numbers ordhc reproduces. `cd benches && python -m reproduce`
-runs what has no results yet and stores them in `benches/reproduce/results`; `python -m reproduce --page` makes
-this page of the stored results. `--list` lists every table, figure and theorem, and `--help` says more.
+For readers of the papers who want to know which numbers ordhc reproduces. In `benches`, the command
+`python -m reproduce` runs what has no results yet and stores them in `benches/reproduce/results`.
+`python -m reproduce --page` makes this page of the stored results, `--list` lists every table, figure and
+theorem.
 
 A number is *reproduced* if it is within 2 standard errors of the published one, after allowing for the
 rounding of what is printed. The standard error of a difference has two parts:
@@ -36,8 +37,8 @@ Where we use the authors' own draws, the difference is compared with the publish
 printed* means that all printed digits are equal; the last one may be rounded or truncated.
 
 Standard errors are in brackets: times 1,000, but as they are where numbers have exponents. Where a paper
-prints no numbers, *published* is what its text says, and the verdict says whether that holds here. Rows are in
-a random order in every run, with a new one for each seed.
+prints no numbers, *published* is what its text says, and the verdict says whether that holds here. Rows are
+in a random order in every run, with a new one for each seed.
 """
 
 
@@ -78,13 +79,30 @@ def compare(results: Results) -> list[Line]:
         if cell.same_draws and errors <= 2 and abs(difference) < 2 * published.rounding:
             verdict = f"{REPRODUCED}, {AS_PRINTED}"
         lines.append(Line(cell.labels, printed, ours, by, verdict))
-    return lines
+    return _together(lines)
 
 
 def not_run(cell: Cell) -> str:
-    """The verdict of a cell without results."""
-    why = cell.why_not()
-    return f"{CANNOT}: {why}" if why else MISSING
+    """The verdict of a cell without results, the same on every machine."""
+    return f"{CANNOT}: it needs the data set {' and '.join(cell.needs)}" if cell.needs else MISSING
+
+
+def _together(lines: Sequence[Line]) -> list[Line]:
+    """One line for all numbers of a data set that was not run."""
+    found: list[Line] = []
+    for line in lines:
+        same = found and line.verdict.startswith((CANNOT, MISSING)) and len(line.labels) > 1
+        if same and (found[-1].labels[0], found[-1].verdict) == (line.labels[0], line.verdict):
+            number = (
+                int(found[-1].published.partition(" ")[0]) + 1
+                if found[-1].published.endswith("numbers")
+                else 2
+            )
+            blank = ("",) * (len(line.labels) - 1)
+            found[-1] = Line((line.labels[0], *blank), f"{number} numbers", "", "", line.verdict)
+        else:
+            found.append(line)
+    return found
 
 
 def claim(labels: tuple[str, ...], said: str, cells: Results, judge: Callable[[], tuple[str, bool]]) -> Line:
@@ -92,7 +110,7 @@ def claim(labels: tuple[str, ...], said: str, cells: Results, judge: Callable[[]
 
     Cells that can't be run here are left out, as long as there are others.
     """
-    able = [cell for cell in cells if cells[cell] or not cell.why_not()]
+    able = [cell for cell in cells if cells[cell] or not cell.needs]
     if not able or not all(cells[cell] for cell in able):
         reasons = [not_run(cell) for cell in cells if not cells[cell]]
         return Line(labels, said, "", "", reasons[0] if reasons else MISSING)
@@ -139,7 +157,13 @@ def _points(results: Results) -> str:
 
 
 def write(
-    experiments: Sequence[Experiment], store: Store, folder: Path, quick: bool, *, tables: bool = True
+    experiments: Sequence[Experiment],
+    left_out: Mapping[str, str],
+    store: Store,
+    folder: Path,
+    *,
+    quick: bool = False,
+    tables: bool = True,
 ) -> list[str]:
     """Write figures of what is in the store and reproduction.md; with `tables` also CSV and Markdown of each.
 
@@ -150,10 +174,6 @@ def write(
     for experiment in experiments:
         results = {cell: store.load(cell) for cell in experiment.cells(quick)}
         lines = experiment.lines(results)
-        lines += [
-            Line((what, *[""] * (len(experiment.columns) - 1)), "", "", "", f"{CANNOT}: {why}")
-            for what, why in experiment.cannot
-        ]
         kinds = Counter(_kind(line.verdict) for line in lines)
         name = experiment.name.replace("/", "-")
         table = markdown(_header(experiment), _rows(lines))
@@ -165,7 +185,7 @@ def write(
             section += f"{experiment.remarks}\n\n"
         section += f"{_seeds(results)}{table}"
         shown = {cell: found for cell, found in results.items() if found}
-        able = all(found or cell.why_not() for cell, found in results.items())
+        able = all(found or cell.needs for cell, found in results.items())
         if experiment.draw is not None and shown and able:
             picture = folder / "images" / f"{name}.png"
             if _has_matplotlib():
@@ -183,8 +203,25 @@ def write(
     head = markdown(["name", "what", *_VERDICTS], index)
     note = "\nA smoke run with `--quick`: the numbers mean nothing.\n" if quick else ""
     made_by = f"<!-- code {provenance.everything()} -->\n"
-    (folder / "reproduction.md").write_text("\n".join([_INTRODUCTION + note, made_by, head, *sections]))
+    parts = [made_by, _INTRODUCTION + note, head, _left_out(left_out), _data(), *sections]
+    (folder / "reproduction.md").write_text("\n".join(parts))
     return messages
+
+
+def _left_out(left_out: Mapping[str, str]) -> str:
+    table = markdown(["what", "why it is left out"], list(left_out.items()))
+    return f"## What is left out\n\n{table}"
+
+
+def _data() -> str:
+    rows = [[f"`{file}`", name, what] for name, files in data.FILES.items() for file, what in files.items()]
+    rows += [[f"`--data {form.name}=PATH`", name, form.what] for name, form in given.FORMATS.items()]
+    return f"""## Data
+
+`python -m reproduce.fetch FOLDER` makes the files of ORDHC_DATA, and `amazon_reviews.csv` for `--data
+amazon=`, from their public sources. Zoo and Glass are in `docs/data`; Car and Food come with ordhc.
+
+{markdown(["file", "data set", "contents"], rows)}"""
 
 
 def _kind(verdict: str) -> str:

@@ -125,7 +125,7 @@ left out, and 5% are flipped, as the authors' code does. The text says that Zoo 
 triplets; the authors' notebook takes the class of the animal as a 17th feature, and 10,000 triplets: that is
 *Zoo with class*. Features of Glass and MNIST (a t-SNE of the test set, of which 200 images of each digit are
 drawn for each seed) are scaled to [-1, 1]. Car and Food are answers of people: from seed to seed only the
-numbering of leaves changes, and thereby ties. So are Vogue, Nature and Imagenet, which run where they are given,
-as in `python -m reproduce --data vogue=PATH`; `--list` says in which format.""",
+numbering of leaves changes, and thereby ties. So are Vogue, Nature and Imagenet, which run where they are
+given, as in `python -m reproduce --data vogue=PATH`; `--list` says in which format.""",
     ),
 )

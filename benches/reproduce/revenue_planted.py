@@ -295,10 +295,10 @@ _REMARKS = {
 deviations; those of Table 4, the same runs, are taken. Six of its exponents are not those of Table 4.
 {_ONE_DRAW}""",
     "table4": f"The planted model with n = 240 and a signal-to-noise ratio of 1.5. {_ONE_DRAW}",
-    "table5": """The planted model with n = 240 and a signal-to-noise ratio of 1.5, with the authors' own draws:
-one of similarities (NumPy's seed 0), ten of triplets (seeds 0 to 9), the order of tied merges, and the random
-starts of t-STE. So all three methods must give the printed numbers. Steps of t-STE add rounding errors up,
-which move its last digits.""",
+    "table5": """The planted model with n = 240 and a signal-to-noise ratio of 1.5, with the authors' own
+draws: one of similarities (NumPy's seed 0), ten of triplets (seeds 0 to 9), the order of tied merges, and
+the random starts of t-STE. So all three methods must give the printed numbers. Steps of t-STE add rounding
+errors up, which move its last digits.""",
 }
 
 

@@ -40,7 +40,10 @@ def share_of_best(n: int, factor: float, flip: float, method: str, seed: int) ->
     rows[turned] = rows[turned][:, [0, 2, 1]]
     tree = ordhc.cluster(ordhc.Triplets(rows, n_leaves=n), method=method)
     best = float(ordhc.score(truth, every))
-    return {"share": float(ordhc.score(tree, every)) / best, "per n^2 ln n": len(rows) / (n * n * math.log(n))}
+    return {
+        "share": float(ordhc.score(tree, every)) / best,
+        "per n^2 ln n": len(rows) / (n * n * math.log(n)),
+    }
 
 
 def theorem3(quick: bool) -> list[Cell]:
@@ -74,7 +77,7 @@ def claims3(results: Results) -> list[Line]:
         def judge(panel: str = panel, method: str = method) -> tuple[str, bool]:
             points = curves.lines(results, panel)[method]
             shares = {n: curves.mean(points[n], "share") for n in sorted(points)}
-            first, last = list(shares.values())[0], list(shares.values())[-1]
+            first, last = next(iter(shares.values())), list(shares.values())[-1]
             text = ", ".join(f"{share:.3f} at {n:.0f}" for n, share in shares.items())
             return text, last >= first - 0.005 and last > 1 - 0.06 / float(panel.split()[2].strip(",")) ** 0.5
 
@@ -96,8 +99,7 @@ def all_trees(leaves: tuple[int, ...]) -> Iterator[Any]:
     for size in range(len(rest)):
         for beside in itertools.combinations(rest, size):
             other = tuple(leaf for leaf in rest if leaf not in beside)
-            for pair in itertools.product(all_trees((first, *beside)), all_trees(other)):
-                yield pair
+            yield from itertools.product(all_trees((first, *beside)), all_trees(other))
 
 
 @lru_cache(maxsize=2)
@@ -133,15 +135,27 @@ def identity(n: int, seed: int) -> Result:
 def exact(quick: bool) -> list[Cell]:
     """Theorem 1 for random trees and triplets, Proposition 2 for all trees of 4 and 5 leaves."""
     found = [
-        Cell(f"revenue/exact/theorem1/{n}", ("Theorem 1", f"n = {n}"), partial(identity, n), "difference",
-             2 if quick else 20, simulated=True)
+        Cell(
+            key=f"revenue/exact/theorem1/{n}",
+            labels=("Theorem 1", f"n = {n}"),
+            run=partial(identity, n),
+            number="difference",
+            seeds=2 if quick else 20,
+            simulated=True,
+        )
         for n in (16, 64)
-    ]  # fmt: skip
+    ]
     return found + [
-        Cell(f"revenue/exact/proposition2/{n}", ("Proposition 2", f"n = {n}"), partial(all_pairs, n), "unique",
-             1, simulated=True)
+        Cell(
+            key=f"revenue/exact/proposition2/{n}",
+            labels=("Proposition 2", f"n = {n}"),
+            run=partial(all_pairs, n),
+            number="unique",
+            seeds=1,
+            simulated=True,
+        )
         for n in (FEW[:1] if quick else FEW)
-    ]  # fmt: skip
+    ]
 
 
 def claims_exact(results: Results) -> list[Line]:
@@ -169,20 +183,26 @@ def claims_exact(results: Results) -> list[Line]:
 EXPERIMENTS = (
     Experiment(
         name="revenue/theorem3",
-        title="Revenue, Theorem 3 and Corollary 4: revenue of trees of passive triplets, as a share of the best",
+        title="Revenue, Theorem 3, Corollary 4: revenue of trees of passive triplets, as a share of the best",
         columns=("panel", "method"),
         cells=theorem3,
         lines=claims3,
         draw=curves.figure(
-            [[curves.Panel(_panel(factor, flip), "share", "share of the best revenue") for factor in FACTORS]
-             for flip in FLIPS],
+            [
+                [
+                    curves.Panel(_panel(factor, flip), "share", "share of the best revenue")
+                    for factor in FACTORS
+                ]
+                for flip in FLIPS
+            ],
             "n",
             log_x=True,
-        ),  # fmt: skip
-        remarks="""Uniform random trees. Each pair of triplets (i, j, k), (j, i, k) of a tree is drawn with probability c ln n
-/ n, thus O(n^2 ln n) of the O(n^3) pairs. The theorem is about the tree with the largest revenue from these
-triplets; ours are found by AddS3-AL, and by moves of subtrees from it (`adds3-al+spr`). The claim is held to be true
-if the share does not fall as n grows and is above 1 - 0.06 / sqrt(c) at the largest n.""",
+        ),
+        remarks="""Uniform random trees. Each pair of triplets (i, j, k), (j, i, k) of a tree is drawn with
+probability c ln n / n, thus O(n^2 ln n) of the O(n^3) pairs. The theorem is about the tree with the largest
+revenue from these triplets; ours are found by AddS3-AL, and by moves of subtrees from it (`adds3-al+spr`).
+The claim is held to be true if the share does not fall as n grows and is above 1 - 0.06 / sqrt(c) at the
+largest n.""",
     ),
     Experiment(
         name="revenue/exact",
@@ -190,7 +210,7 @@ if the share does not fall as n grows and is above 1 - 0.06 / sqrt(c) at the lar
         columns=("what", "n"),
         cells=exact,
         lines=claims_exact,
-        remarks="""Theorem 1 with n^2 triplets of random similarities, a fifth of them flipped. Proposition 2 with all 15 and 105
-binary trees of 4 and 5 leaves.""",
+        remarks="""Theorem 1 with n^2 triplets of random similarities, a fifth of them flipped. Proposition 2
+with all 15 and 105 binary trees of 4 and 5 leaves.""",
     ),
 )

@@ -288,7 +288,8 @@ def kendall_tau(
     truth: Tree, tree: Tree, include_self: bool, tie_self: bool, progress: _Progress
 ) -> tuple[float, float, int, _Floats]: ...
 def kendall_tau_of_rows(
-    matrix: _Floats, is_dissimilarity: bool, tree: Tree, include_self: bool, tie_self: bool, progress: _Progress
+    matrix: _Floats, is_dissimilarity: bool, tree: Tree, include_self: bool, tie_self: bool,
+    progress: _Progress
 ) -> tuple[float, float, int, _Floats]: ...
 def triplet_counts(
     a: Tree, b: Tree, progress: _Progress

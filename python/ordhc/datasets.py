@@ -1,9 +1,9 @@
 """Data sets: answers of people that come with ordhc, and simulated data whose tree is known.
 
 `load_car` and `load_food` return a `Dataset`, which is a dict whose items are also attributes, as
-scikit-learn's data sets are. `planted` returns comparisons and labels, `planted_similarities` the similarities
-that are compared. `random_tree` draws trees; `comparisons_of` draws comparisons of a tree or of similarities,
-`vectors_of` draws vectors of a tree.
+scikit-learn's data sets are. `planted` returns comparisons and labels, `planted_similarities` the
+similarities that are compared. `random_tree` draws trees; `comparisons_of` draws comparisons of a tree or of
+similarities, `vectors_of` draws vectors of a tree.
 
 >>> from ordhc import datasets
 >>> car = datasets.load_car()
@@ -218,7 +218,7 @@ _CONTROL = (14, 17, 52)
 
 
 def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
-    """One answer for each three cars, (central, another, another), of persons who passed the control question."""
+    """Return one answer for each three cars, (central, another, another), without persons who failed."""
     shown = np.sort(np.stack([answers[side] for side in ("left", "middle", "right")], axis=1), axis=1)
     failed = (shown == _CONTROL).all(axis=1) & (answers["central"] != _CONTROL[1])
     kept = ~np.isin(answers["round"], answers["round"][failed])

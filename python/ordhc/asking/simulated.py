@@ -85,7 +85,8 @@ def vectors_of(
     """Draw vectors whose expected dot products, divided by `n_features`, are the heights of a tree.
 
     A vector is that of a random leaf of the tree, plus normal noise. Each step from a node to its child adds
-    normal numbers, whose variance is the difference of the two heights (Gray et al. 2024, sections 2 and D.1).
+    normal numbers, whose variance is the difference of the two heights (Gray et al. 2024, sections 2 and
+    D.1).
 
     Parameters
     ----------
@@ -121,9 +122,7 @@ def vectors_of(
     noise = _checks.number("noise", noise, at_least=0)
     random = np.random.default_rng(_checks.seed(seed))
     if not isinstance(tree, Dendrogram) or tree.kind != "similarity" or tree.leaf_heights is None:
-        raise InputError(
-            'vectors are of a Dendrogram of kind "similarity" with leaf_heights: give both to ordhc.Dendrogram'
-        )
+        raise InputError('the tree must be a Dendrogram of kind "similarity" with leaf_heights')
     n, merges = tree.n_leaves, tree.merges
     heights = np.concatenate([tree.leaf_heights, tree.heights])
     above = np.zeros(2 * n - 1)
@@ -131,7 +130,9 @@ def vectors_of(
     low = np.flatnonzero(heights < above)
     if len(low):
         node = int(low[0])
-        raise InputError(f"node {node} has height {heights[node]:g}, less than {above[node]:g}, that above it")
+        raise InputError(
+            f"node {node} has height {heights[node]:g}, less than {above[node]:g}, that above it"
+        )
     steps = random.normal(size=(2 * n - 1, n_features)) * np.sqrt(heights - above)[:, None]
     for merge in range(n - 2, -1, -1):
         steps[merges[merge]] += steps[n + merge]

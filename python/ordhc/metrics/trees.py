@@ -118,9 +118,7 @@ def kendall_tau_b(
         tau = KendallTau(*_ordhc.kendall_tau(engine_tree(other), *flags))
     else:
         is_far = tree.kind == "dissimilarity" if dissimilarity is None else dissimilarity
-        tau = KendallTau(
-            *_ordhc.kendall_tau_of_rows(other, _checks.flag("dissimilarity", is_far), *flags)
-        )
+        tau = KendallTau(*_ordhc.kendall_tau_of_rows(other, _checks.flag("dissimilarity", is_far), *flags))
     if tau.undefined == tree.n_leaves:
         raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
     return tau
