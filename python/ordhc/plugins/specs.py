@@ -263,7 +263,8 @@ class MetricSpec(Spec):
         one. The tree is a `Dendrogram`, its leaves numbered as the reference's.
     reference
         What it takes: of "triplets", "quadruplets", "tree" (a `Dendrogram`), "labels" ((n, L) int64
-        numbers of clusters), "similarity" (an array, (n, n) or n(n-1)/2).
+        numbers of clusters), "similarity" (an array, (n, n) or n(n-1)/2), "ranking" (an array, (n, n), that
+        need not be symmetric).
     larger_is_better
         Which way it goes.
     """

@@ -19,7 +19,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     """A tree and a reference of one of some kinds, over the same leaves in the same order.
 
     Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers,
-    a "similarity" as an array that the crate reads, and a "ranking" as (n, n) finite numbers.
+    a "similarity" as an array that the crate reads, and a "ranking" as (n, n) numbers.
     """
     kinds = tuple(kinds)
     _refuse_others(reference, kinds, what)
@@ -44,7 +44,10 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     if not is_tree:
         shape = _shape(reference, what)
         if "ranking" in kinds and shape == (n, n):
-            rows = np.ascontiguousarray(_checks.numbers_of("the matrix", reference))
+            rows = _checks.numbers_of("the matrix", reference)
+            lost = np.argwhere(np.isnan(rows))
+            if len(lost):
+                raise InputError(f"the matrix at {lost[0].tolist()} is NaN; a ranking has numbers only")
             return _by_name(found, _row_names(reference, found), "the matrix", tree), rows
         pairs = (n * (n - 1) // 2,)
         if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
