@@ -15,6 +15,7 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
 
+_SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
 #: Comparisons that are answered at a time.
 _CHUNK = 1 << 22
 
@@ -39,8 +40,9 @@ def random_tree(n_leaves: int, *, shape: str = "uniform", seed: int = 0) -> Dend
     >>> ordhc.datasets.random_tree(4, shape="caterpillar", seed=1).heights
     array([1., 2., 3.])
     """
-    n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
-    return from_engine(_ordhc.random_tree(_checks.text("shape", shape), n_leaves, _checks.seed(seed)))
+    n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
+    shape = _checks.choice("shape", shape, _SHAPES)
+    return from_engine(_ordhc.random_tree(shape, n_leaves, _checks.seed(seed)))
 
 
 def planted_similarities(
