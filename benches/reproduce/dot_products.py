@@ -277,32 +277,29 @@ def _published(text: str) -> Published:
 # --- experiments -----------------------------------------------------------------------------
 
 _COLUMNS = ("data", "input", "method")
-_SIMULATED = """Simulated data differ because the published true ranking does: the authors' code ranks
-affinities that come from an eigendecomposition, where rounding puts those that are equal (of leaf 1: with
-leaves 2 and 3, with leaves 4 and 5) into an arbitrary order. *Simulated* ranks them as equal, as the tree
-has it, and no method then reaches 1, as its binary tree has no ties; *ties split* puts them into a random
-order for each seed, which gives the published numbers, though with a large spread from draw to draw."""
+_SIMULATED = """The published numbers of simulated data come from another true ranking. The authors' code
+ranks affinities that it computes by an eigendecomposition. Rounding errors put equal affinities into an
+arbitrary order: from leaf 1 those of leaves 2 and 3, and those of leaves 4 and 5. *Simulated* ranks equal
+affinities as equal. No method then reaches 1, because a binary tree has no ties. *Ties split* puts equal
+affinities into a random order for each seed. This gives the published numbers, but they vary much from draw
+to draw."""
 _NEWSGROUPS = f"""The labels of 20 Newsgroups have two levels, split at the first full stop. The authors'
-code has another truth, *{NEWSGROUPS}{AUTHORS}*: a hand-made matrix of topics with up to three levels, whose
-code takes it transposed. The published errors are over the 5,000 documents of one draw. Each of our seeds
-draws other 5,000 of the 11,314 documents (seed 0 has the authors'), and the deviation from draw to draw is
-in the standard errors. Our words are not lemmatised: the files have p = 14,033 terms for the authors' 5,000
-documents, theirs 12,818.
+code has another truth, which is *{NEWSGROUPS}{AUTHORS}* below: a hand-made matrix of topics with up to three
+levels, which their code transposes. The published errors are over the 5,000 documents of one draw. Each of
+our seeds draws other 5,000 of the 11,314 documents (seed 0 has the authors'), and the standard errors
+contain the deviation from draw to draw. Our words are not lemmatised: the authors' 5,000 documents have
+14,033 terms in our files and 12,818 in theirs.
 
 Zoo and MNIST (100 images of each digit) are data of ours, with one level of labels."""
 _TAU = """Tau-b is that of the authors' code, `kendall_tau_b(..., tie_self=True)`: a leaf takes part in its
-own ranking, before all others in the tree, and tied with the leaves of its finest class in the labels.
-`kendall_tau_b` by default has it before all others in both, which gives slightly other numbers. (For the S&P
-500 the authors' definition gives 0.337881 where the default gives 0.338015.)"""
-_GIVEN = f"""Other data sets run where they are given, as in `python -m reproduce --data amazon=PATH`:
-
-* `{given.FORMATS[AMAZON].name}`: {given.FORMATS[AMAZON].what}. Terms are kept as in the authors' code: those
-  in 3 to 4,500 reviews. *{AMAZON}{AUTHORS}* ranks by how many labels two reviews share, at whatever level. A
-  reviewer ran 20 of the cells of Tables 1, 3 and 4 with these settings: 17 agreed, among them vectors with
-  dot products (0.1366) and Ward (0.1149).
-* `{given.FORMATS[SP500].name}`: {given.FORMATS[SP500].what}. Stocks that lack a price or a label are left
-out;
-* `{given.FORMATS[ZEBRAFISH].name}`: {given.FORMATS[ZEBRAFISH].what}."""
+own ranking. In the tree the leaf is before all others; in the labels it is tied with the leaves of its
+finest class. By default `kendall_tau_b` puts the leaf before all others in both. (For the S&P 500 the
+authors' definition gives 0.337881 and the default 0.338015.)"""
+_GIVEN = f"""Zebrafish, Amazon reviews and the S&P 500 run where they are given, see [Data](#data). Of Amazon
+reviews the terms are kept that the authors' code keeps: those in 3 to 4,500 reviews. *{AMAZON}{AUTHORS}*
+ranks by the number of labels that two reviews share, at whatever level. A reviewer who had the file ran 20
+of the cells of Tables 1, 3 and 4 with these settings, and 17 agreed, among them vectors with dot products
+(0.1366) and with Ward (0.1149). Of the S&P 500, stocks that lack a price or a label are left out."""
 _SWAPPED = """The paper's Table 1 has the rows of Amazon reviews, vectors and principal components, swapped.
 TF-IDF rows have length 1, so that dot product and cosine must give the same tree of vectors: 0.14 (2.4) and
 0.14 (2.4) are printed as principal components, 0.15 (2.5) and 0.12 (1.9) as vectors. Below, *published* has

@@ -59,8 +59,8 @@ _TABLES = {
             2.015e3 3.5e3 0.0003 0.001""",
     },
 }  # fmt: skip
-_ONE_DRAW = """The authors' code draws the similarities once and only the triplets ten times. The printed
-deviations therefore lack the part between draws of similarities, which their standard error here contains.
+_ONE_DRAW = """The authors' code draws the similarities once, and the triplets ten times. The printed
+deviations therefore lack the part between draws of similarities. It is added to their standard error here.
 We draw both anew for each seed."""
 #: Entries of Table 1 whose exponent is not that of Table 4.
 _MISPRINTS = {
