@@ -40,7 +40,8 @@ printed* means that all printed digits are equal; the last one may be rounded or
 Standard errors are in brackets: times 1,000, but as they are where numbers have exponents. Where a paper
 prints no numbers, *published* is what its text says, and the verdict says whether that holds here. Of
 numbers that agree, one in twenty is beyond 2 standard errors by chance. Rows are in a random order in every
-run, with a new order for each seed. A run of everything takes about three hours on two cores. """
+run, with a new order for each seed. A run of everything takes about three hours on two cores.
+"""
 
 
 def mean_and_error(cell: Cell, results: Mapping[int, Result]) -> tuple[float, float, float]:
