@@ -53,7 +53,8 @@ def recovered(linkage: str, snr: float, n: int, seed: int) -> Result:
 def active_kernel(n_references: int, n: int, seed: int) -> Result:
     """Return whether active 4K-AL with q = 8 ln N / N finds two clusters, and how many questions it asks."""
     S, labels = _planted(n, SNR, seed)
-    learner = ordhc.Learner(n, "4k-active", q=8 * math.log(n) / n, n_references=n_references, seed=seed)
+    method = ordhc.learners.FourKActive(q=8 * math.log(n) / n, n_references=n_references)
+    learner = ordhc.Learner(n, method, seed=seed)
     tree = ordhc.learn(ordhc.oracles.from_similarity(S), learner=learner)
     return {"right": _is_right(tree, labels), "ratio": learner.status.n_answered / (n * math.log(n))}
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.answers import comparisons_of
-from ordhc.asking.learner import NOISES
+from ordhc.asking.methods import NOISES
 from ordhc.asking.oracle import (
     Answering,
     Oracle,
