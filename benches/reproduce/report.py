@@ -15,6 +15,8 @@ from reproduce.framework import Cell, Experiment, Line, Result, Results, Store
 REPRODUCED, DIFFERS, EXTRA = "reproduced", "differs", "no published value"
 AS_PRINTED = "as printed"
 CANNOT, MISSING = "can't be run", "not run yet"
+#: By number of seeds, from 2 on, Student's t for 95 % as a multiple of 2, which many seeds have.
+_FEW = (6.35, 2.15, 1.59, 1.39, 1.29, 1.22, 1.18, 1.15, 1.13)
 #: Numbers from here on are shown with an exponent, and differences from them in percent.
 LARGE = 1000
 _VERDICTS = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
@@ -29,7 +31,8 @@ theorem.
 A number is *reproduced* if it is within 2 standard errors of the published one, after allowing for the
 rounding of what is printed. The standard error of a difference has two parts:
 
-* Ours is that of the mean over seeds where data or comparisons are drawn anew, else that over leaves.
+* Ours is that of the mean over seeds where data or comparisons are drawn anew, else that over leaves. To
+  judge a difference, deviations of ten seeds or fewer are widened by Student's t.
 * The published one is as printed, or what our standard deviation from seed to seed makes it where that is
   larger. Where the authors drew the data once and only the comparisons anew, the printed deviation lacks the
   part between draws of data; that part is added, estimated from our draws.
@@ -71,8 +74,9 @@ def compare(results: Results) -> list[Line]:
             continue
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
-        own = published.printed_error if cell.same_draws else published.error(spread)
-        scale = own if cell.same_draws else math.hypot(own, error)
+        few = _few(len(found)) if cell.simulated else 1.0
+        own = published.printed_error if cell.same_draws else published.error(few * spread)
+        scale = own if cell.same_draws else math.hypot(own, few * error)
         errors = left / scale if scale else math.copysign(math.inf, left) if left else 0.0
         by = f"{math.copysign(errors, difference):+.1f}" if errors >= 0.05 else "0.0"
         amount = f"{difference / published.value:+.1%}" if large else f"{difference:+.3f}"
@@ -82,6 +86,11 @@ def compare(results: Results) -> list[Line]:
             verdict = f"{REPRODUCED}, {AS_PRINTED}"
         lines.append(Line(cell.labels, printed, ours, by, verdict))
     return _together(lines)
+
+
+def _few(n_seeds: int) -> float:
+    """How much larger a standard error of so few seeds must be taken."""
+    return 1.0 if n_seeds < 2 or n_seeds - 2 >= len(_FEW) else _FEW[n_seeds - 2]
 
 
 def not_run(cell: Cell) -> str:

@@ -164,10 +164,12 @@ def test_comparison_with_printed_means():
         [line] = compare({cell: {seed: {"x": value} for seed, value in enumerate(values)}})
         return line.ours, line.difference, line.verdict
 
-    # Our standard error is 1e5 / sqrt(2), the printed one 1e5; the rounding is 5e3.
+    # Twelve seeds: our standard error is 0, the printed one 1e5, the rounding 5e3.
+    assert verdict("7.000e7", 1e5 * math.sqrt(10), [7.0337e7] * 12)[1:] == ("+3.3", "differs by +0.5%")
+    # Two seeds: our standard error is 1e5, and its 95 % are 12.7 of it instead of 2.
     assert verdict("7.000e7", 1e5 * math.sqrt(10), [7.0e7, 7.02e7]) == (
         "7.010e+07 (1.0e+05)",
-        "+0.7",
+        "+0.1",
         "reproduced",
     )
     assert verdict("7.0e6", 0.0, [7.1e6, 7.1e6], "why") == (
