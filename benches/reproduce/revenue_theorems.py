@@ -168,7 +168,7 @@ def claims_exact(results: Results) -> list[Line]:
             if name == "Theorem 1":
                 equal = sum(run["difference"] == 0 for run in runs)
                 return f"equal in {equal} of {len(runs)} runs", equal == len(runs)
-            (run,) = runs
+            run = runs[0]
             text = f"for {run['unique']:.0f} of {run['trees']:.0f} trees"
             return text, run["unique"] == run["trees"] and bool(run["symmetric"])
 
