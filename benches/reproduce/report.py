@@ -74,7 +74,7 @@ def compare(results: Results) -> list[Line]:
             continue
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
-        few = _few(len(found)) if cell.simulated else 1.0
+        few = few(len(found)) if cell.simulated else 1.0
         own = published.printed_error if cell.same_draws else published.error(few * spread)
         scale = own if cell.same_draws else math.hypot(own, few * error)
         errors = left / scale if scale else math.copysign(math.inf, left) if left else 0.0
@@ -88,7 +88,7 @@ def compare(results: Results) -> list[Line]:
     return _together(lines)
 
 
-def _few(n_seeds: int) -> float:
+def few(n_seeds: int) -> float:
     """How much larger a standard error of so few seeds must be taken."""
     return 1.0 if n_seeds < 2 or n_seeds - 2 >= len(_FEW) else _FEW[n_seeds - 2]
 

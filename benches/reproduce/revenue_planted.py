@@ -210,7 +210,7 @@ def _gap(a: list[Result], b: list[Result], number: str) -> float:
     if len(differences) < 2:
         return 0.0
     error = statistics.stdev(differences) / math.sqrt(len(differences))
-    return statistics.fmean(differences) / error if error else 0.0
+    return statistics.fmean(differences) / (error * report.few(len(differences))) if error else 0.0
 
 
 def _experiment(name: str, amounts: tuple[str, ...], names: tuple[str, ...], flip: float) -> Experiment:
