@@ -74,9 +74,9 @@ def compare(results: Results) -> list[Line]:
             continue
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
-        few = few(len(found)) if cell.simulated else 1.0
-        own = published.printed_error if cell.same_draws else published.error(few * spread)
-        scale = own if cell.same_draws else math.hypot(own, few * error)
+        wider = few(len(found)) if cell.simulated else 1.0
+        own = published.printed_error if cell.same_draws else published.error(wider * spread)
+        scale = own if cell.same_draws else math.hypot(own, wider * error)
         errors = left / scale if scale else math.copysign(math.inf, left) if left else 0.0
         by = f"{math.copysign(errors, difference):+.1f}" if errors >= 0.05 else "0.0"
         amount = f"{difference / published.value:+.1%}" if large else f"{difference:+.3f}"

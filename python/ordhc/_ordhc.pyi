@@ -17,9 +17,9 @@ __all__ = [
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
     "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "merge_distortion",
-    "merged_runs", "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
-    "pairs_beaten", "panic", "parse_table", "planted", "planted_similarities", "preference_linkage",
-    "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied",
+    "merged_runs", "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order",
+    "pair_run", "pairs_beaten", "panic", "parse_table", "planted", "planted_similarities",
+    "preference_linkage", "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied",
     "sparse_gram", "split_table", "square", "start_of_last_row", "support", "triplet_counts",
     "vector_distances", "vector_linkage", "verdicts", "weights_less_lengths",
 ]
