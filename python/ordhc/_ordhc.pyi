@@ -19,8 +19,8 @@ __all__ = [
     "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "merge_distortion",
     "merged_runs", "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order",
     "pair_run", "pairs_beaten", "panic", "parse_table", "planted", "planted_similarities",
-    "preference_linkage", "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied",
-    "sparse_gram", "split_table", "square", "start_of_last_row", "support", "triplet_counts",
+    "preference_linkage", "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue",
+    "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support", "triplet_counts",
     "vector_distances", "vector_linkage", "verdicts", "weights_less_lengths",
 ]
 
