@@ -20,8 +20,8 @@ __all__ = [
     "merged_runs", "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order",
     "pair_run", "pairs_beaten", "panic", "parse_table", "planted", "planted_similarities",
     "preference_linkage", "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue",
-    "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support", "triplet_counts",
-    "vector_distances", "vector_linkage", "verdicts", "weights_less_lengths",
+    "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support",
+    "triplet_counts", "vector_distances", "vector_linkage", "verdicts", "weights_less_lengths",
 ]
 
 _Floats = NDArray[np.float64]
