@@ -30,7 +30,7 @@ import numpy as np
 
 import ordhc
 from bench_posterior import balanced, clusters
-from measure import random_tree, table
+from measure import table
 from ordhc.tree.parts import lca_size
 
 SHAPES = ("yule", "uniform", "balanced", "caterpillar", "planted")
@@ -55,7 +55,7 @@ class Truth:
             groups = {tuple(np.flatnonzero(row >= level)) for row in self.depth for level in range(1, 4)}
             self.clusters = {sum(1 << int(leaf) for leaf in group) for group in groups}
         else:
-            tree = random_tree(shape, n, seed)
+            tree = ordhc.datasets.random_tree(n, shape=shape, seed=seed)
             order = rng.permutation(n)
             self.tree = tree.relabel(order)
             self.depth = np.zeros((n, n), dtype=int)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import median_seconds, random_tree, table
+from measure import median_seconds, table
 from ordhc.tree.parts import lca_size
 
 SHAPES = ("yule", "uniform")
@@ -23,7 +23,7 @@ SHAPES = ("yule", "uniform")
 def noisy(kind, n, m, seed, noise, quadruplets=False):
     """Answers by noisy distances (log2 of the size of the smallest cluster with both) in a random tree."""
     rng = np.random.default_rng(seed)
-    truth = random_tree(kind, n, seed)
+    truth = ordhc.datasets.random_tree(n, shape=kind, seed=seed)
     width = 4 if quadruplets else 3
     rows = rng.integers(n, size=(2 * m, width))
     rows = rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)][:m]

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import random_tree, table
+from measure import table
 from ordhc.clustering.plan import Plan
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.people import standings
@@ -51,7 +51,7 @@ class Truth:
 
     def __init__(self, seed, kind):
         self.kind = kind
-        self.tree = random_tree("yule", LEAVES, seed)
+        self.tree = ordhc.datasets.random_tree(LEAVES, shape="yule", seed=seed)
         triples = np.array(list(itertools.combinations(range(LEAVES), 3)))
         if kind == "triplet":
             triples = np.concatenate([triples[:, order] for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1])])

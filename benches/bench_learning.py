@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import random_tree, table
+from measure import table
 from ordhc import learners, oracles
 
 LARGE = "--large" in sys.argv
@@ -37,7 +37,7 @@ def questions():
     rows = []
     for n in (100, 1000, 10_000) if LARGE else (100, 1000):
         for shape in SHAPES:
-            truth = random_tree(shape, n, 1)
+            truth = ordhc.datasets.random_tree(n, shape=shape, seed=1)
             for name, kind in KINDS.items():
                 if name == "insertion, exact" and n > 1000:
                     continue
@@ -59,7 +59,7 @@ def noise():
                 for method in ("robust", "majority"):
                     asked, n_wrong, rounds = 0, 0, 0
                     for seed in range(runs):
-                        truth = random_tree("uniform", n, seed)
+                        truth = ordhc.datasets.random_tree(n, shape="uniform", seed=seed)
                         oracle = oracles.noisy(truth, p, wrong=wrong, seed=seed)
                         learner = ordhc.Learner(n, ordhc.learners.named(method, p=p, delta=0.05), seed=seed)
                         tree = ordhc.learn(oracle, learner=learner)
@@ -76,7 +76,7 @@ def speed():
     rows = []
     for n in (10_000, 100_000, *((1_000_000,) if LARGE else ())):
         for shape in SHAPES:
-            truth = random_tree(shape, n, 1)
+            truth = ordhc.datasets.random_tree(n, shape=shape, seed=1)
             for name in ("balanced", "rounds"):
                 learner = ordhc.Learner(n, KINDS[name])
                 start = time.perf_counter()
@@ -90,7 +90,7 @@ def speed():
 
 
 def session():
-    truth = random_tree("uniform", 10_000, 1)
+    truth = ordhc.datasets.random_tree(10_000, shape="uniform", seed=1)
     oracle = oracles.from_tree(truth)
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import ordhc
-from measure import random_tree, table
+from measure import table
 from ordhc.tree.parts import lca_size
 
 METHODS = ("adds3-al", "adds3-al+spr")
@@ -124,7 +124,7 @@ def timing():
 def yule(n, m, seed, accuracy=0.8):
     """Answers about a random tree that are right by chance, the tree, and the sizes of smallest clusters."""
     rng = np.random.default_rng(seed)
-    truth = random_tree("yule", n, seed)
+    truth = ordhc.datasets.random_tree(n, shape="yule", seed=seed)
     rows = resolved(truth, m, rng)
     swap = rng.random(m) > accuracy
     rows[swap] = rows[swap][:, [0, 2, 1]]

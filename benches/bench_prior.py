@@ -18,7 +18,7 @@ import numpy as np
 import ordhc
 from bench_lengths import yule
 from bench_uncertain import by_paths
-from measure import random_tree, table
+from measure import table
 from ordhc import oracles
 from ordhc.metrics import triplet_distance
 from ordhc.tree.parts import lca_size
@@ -46,14 +46,7 @@ def repeating(oracle):
 
 def persistent(truth, seed):
     """Right with probability P, the same answer to the same question."""
-    right, random = oracles.from_tree(truth), np.random.default_rng(seed)
-
-    def answer(rows):
-        places = right(rows)
-        wrong = random.random(len(places)) >= P
-        return np.where(wrong, (places + random.integers(1, 3, len(places))) % 3, places)
-
-    return repeating(answer)
+    return oracles.noisy(truth, P, noise="persistent", seed=seed)
 
 
 class Moving:
@@ -200,7 +193,7 @@ KINDS = {
 def revising(n):
     rows = []
     for shape in SHAPES:
-        truth = random_tree(shape, n, 1)
+        truth = ordhc.datasets.random_tree(n, shape=shape, seed=1)
         for kind, make in KINDS.items():
             prior = make(truth, np.random.default_rng(1))
             distance = triplet_distance(prior, truth)
@@ -226,7 +219,7 @@ def useless(n):
     """A tree that has nothing to do with the right one, and none: questions to the end."""
     rows = []
     for shape in SHAPES:
-        truth, other = (random_tree(shape, n, seed) for seed in (1, 2))
+        truth, other = (ordhc.datasets.random_tree(n, shape=shape, seed=seed) for seed in (1, 2))
         asked = []
         common = {"p": P, "noise": "persistent", "schedule": "balanced"}
         for method in (ordhc.learners.Robust(**common), ordhc.learners.Revise(other, **common)):

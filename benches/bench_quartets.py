@@ -8,8 +8,8 @@ rooted at r, which is taken out. The program is not a part of this repository (i
 get the jar of https://github.com/Mahim1997/wQFM-2020 with the folder `lib` beside it, or build its sources,
 WQFM/src, against the jars in that folder (Java 8 or later), and put its command into ORDHC_WQFM; options -i
 QUARTETS -o TREE are added. "java -XX:+UseSerialGC -jar ..." takes one thread. `--program NAME COMMAND` adds
-another one that reads and writes the same. Without a program its rows are left out, without ordhc-embedding
-those of `tste-al` and `completion`.
+another one that reads and writes the same, as TREE-QMC does: --program TREE-QMC "tree-qmc --quartets".
+Without a program its rows are left out, without ordhc-embedding those of `tste-al` and `completion`.
 
 "planted" has 60 and 240 leaves in clusters of levels, answers as they are and 20 % flipped; "yule" binary
 trees, answers right with p = .8, about any three leaves or only where one pair is closer; "recorded" people's

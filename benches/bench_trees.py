@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from measure import random_tree, table
+from measure import table
 from ordhc.plugins import registry
 from ordhc.tree.parts import lca_size
 
@@ -150,7 +150,7 @@ def bench_satisfied(seeds):
     found = {}
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
-        truth = random_tree("uniform", 60, seed)
+        truth = ordhc.datasets.random_tree(60, shape="uniform", seed=seed)
         rows = []
         for _ in range(3000):
             i, j, k = rng.permutation(60)[:3]
@@ -179,7 +179,7 @@ def bench_satisfied(seeds):
 def noisy_answers(n, m, seed, noise=1.5):
     """Answers by noisy distances in a random tree, about some leaves more often than about others."""
     rng = np.random.default_rng(seed)
-    truth = random_tree("yule", n, seed)
+    truth = ordhc.datasets.random_tree(n, shape="yule", seed=seed)
     often = rng.gamma(1.0, size=n) + 0.05
     rows = np.array([rng.choice(n, 3, replace=False, p=often / often.sum()) for _ in range(m)])
     far = [[np.log2(lca_size(truth, int(i), int(other))) for other in others] for i, *others in rows]

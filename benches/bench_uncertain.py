@@ -32,7 +32,7 @@ import numpy as np
 import ordhc
 from bench_lengths import right, yule
 from bench_posterior import balanced
-from measure import random_tree, table
+from measure import table
 
 
 def levels_of(labels):
@@ -132,7 +132,7 @@ def curves(noise, checks, seeds, methods):
 def binary(seeds, n=100, p=0.8, checks=(5, 10, 15, 20, 25)):
     found = {method: [] for method in ("uncertain", "random", "robust", "majority")}
     for seed in range(seeds):
-        truth = random_tree("uniform", n, seed)
+        truth = ordhc.datasets.random_tree(n, shape="uniform", seed=seed)
         for method, rows in found.items():
             oracle, counts = ordhc.oracles.noisy(truth, p, seed=seed), [n * check for check in checks]
             if method == "random":

@@ -1,17 +1,9 @@
-"""What the benchmarks share: random trees, medians, tables, and peak memory in a process of its own."""
+"""What the benchmarks share: medians, tables, and peak memory in a process of its own."""
 
 import statistics
 import subprocess
 import sys
 import time
-
-from ordhc import _ordhc
-from ordhc.tree.parts import from_engine
-
-
-def random_tree(shape, n, seed):
-    """A random tree of a shape that the engine knows, such as "yule" or "uniform"."""
-    return from_engine(_ordhc.random_tree(shape, n, seed))
 
 
 def median_seconds(work, repeats):

@@ -1,5 +1,6 @@
 """Trees: scores, operations, consensus, and files in every format."""
 
+import itertools
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ import numpy as np
 import ordhc
 from digests.answers import all_answers, plain_tree, points, quadruplets
 from digests.listing import Listing, on_one_thread, outcome
-from ordhc import _ordhc, metrics
-from ordhc.tree.parts import from_engine, lca_size
+from ordhc import metrics
+from ordhc.tree.parts import lca_size
 
 
 def run(listing: Listing) -> None:
@@ -61,6 +62,8 @@ def of_scores(listing: Listing, n: int) -> None:
         "cophenetic_correlation of a matrix": lambda: metrics.cophenetic_correlation(
             tree, S, dissimilarity=False
         ),
+        "ranking": lambda: metrics.kendall_tau_b(tree, S, tie_self=True, dissimilarity=False),
+        "ranking without itself": lambda: metrics.kendall_tau_b(other, S, False, dissimilarity=True),
     }
     for name, call in scores.items():
         listing.same(f"score {n} {name}", call, on_one_thread(call))
@@ -110,13 +113,21 @@ def of_operations(listing: Listing) -> None:
         listing.add(f"consensus {settings}", lambda s=settings: ordhc.consensus(trees, **s))
     listing.add("distances of trees", lambda: metrics.tree_distances(trees, "triplet_distance"))
     for shape in ("yule", "uniform"):
-        made = outcome(lambda s=shape: parts(_ordhc.random_tree(s, 30, 4)))
+        made = outcome(lambda s=shape: ordhc.datasets.random_tree(30, shape=s, seed=4))
         listing.add(f"random tree {shape}", made)
-
-
-def parts(tree: Any) -> ordhc.Dendrogram:
-    """A tree of the bindings as one of Python."""
-    return from_engine(tree)
+    S, _ = ordhc.datasets.planted_similarities(levels=2, leaves_per_cluster=4, seed=1)
+    model = ordhc.Dendrogram([[0, 1], [2, 3]], [2, 1], kind="similarity", leaf_heights=[4, 3, 2])
+    triples = np.array(list(itertools.combinations(range(16), 3)))
+    liar = ordhc.oracles.noisy(ordhc.oracles.from_similarity(S), 0.7, noise="persistent", seed=2)
+    simulated: dict[str, Any] = {
+        "similarities": lambda: S,
+        "comparisons": lambda: ordhc.datasets.comparisons_of(S, 50, flip=0.1, seed=3),
+        "share of quadruplets": lambda: ordhc.datasets.comparisons_of(S, share=0.01, quadruplets=True),
+        "vectors": lambda: ordhc.datasets.vectors_of(model, 6, 4, seed=1)[0],
+        "persistent errors": lambda: liar(triples),
+    }
+    for name, call in simulated.items():
+        listing.add(f"simulated {name}", call)
 
 
 def called(value: Any) -> Any:

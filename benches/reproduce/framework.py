@@ -1,4 +1,4 @@
-"""Experiments, their cells, and the cache that lets an interrupted run go on."""
+"""Experiments, their cells, and the stored results that let an interrupted run go on."""
 
 import json
 import math
@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import ordhc
-from reproduce import given
+from reproduce import given, provenance
 from reproduce.data import why_missing
 
 Result = dict[str, float]
@@ -20,16 +19,30 @@ Results = Mapping["Cell", Mapping[int, Result]]
 
 @dataclass(frozen=True)
 class Published:
-    """A number as printed, so that its rounding is known, its standard error, and the runs behind it."""
+    """A number as printed, so that its rounding is known; its standard deviation, and the runs behind it.
+
+    `one_draw`: all runs drew comparisons of the same data, so that the printed deviation lacks the part
+    between draws of data.
+    """
 
     text: str
-    error: float = 0.0
+    deviation: float = 0.0
     runs: int = 1
+    one_draw: bool = False
 
-    @classmethod
-    def of_runs(cls, text: str, deviation: float, runs: int = 10) -> "Published":
-        """A mean over runs of which the standard deviation is printed."""
-        return cls(text, deviation / math.sqrt(runs), runs)
+    @property
+    def printed_error(self) -> float:
+        return self.deviation / math.sqrt(self.runs)
+
+    def error(self, spread: float) -> float:
+        """Return the standard error, given our standard deviation over new draws of everything.
+
+        A published mean over runs has at least the error that our runs would have. Over one draw of data its
+        variance is s^2 / runs with the printed s, and the part between draws, spread^2 - s^2.
+        """
+        if self.one_draw:
+            return math.sqrt(max(spread**2 - self.deviation**2, 0.0) + self.deviation**2 / self.runs)
+        return max(self.deviation, spread) / math.sqrt(self.runs)
 
     @property
     def value(self) -> float:
@@ -46,11 +59,12 @@ class Published:
 class Cell:
     """One number of a table or one point of a figure: `run(seed)` gives it, as `number` of its result.
 
-    `key` names it in the cache: cells of two tables that have the same key are run once. A cached result
+    `key` names it in the store: cells of two tables that have the same key are run once. A stored result
     is used again as long as `settings` stay the same. `needs` are data sets, `lacks` says why the cell
     can't be run at all. `simulated` cells draw new data or comparisons for each seed, so that seeds tell
-    the standard error; the others permute rows only and bring an "error". `note` is why it differs, if it
-    does.
+    the standard error; the others permute rows only and bring an "error". `same_draws` cells use the
+    authors' own draws, so that nothing but ties and starts differs. `note` says why the number differs, if
+    it does.
     """
 
     key: str
@@ -59,6 +73,7 @@ class Cell:
     number: str = "value"
     seeds: int = 10
     simulated: bool = False
+    same_draws: bool = False
     published: Published | None = None
     needs: tuple[str, ...] = ()
     lacks: str = ""
@@ -87,7 +102,7 @@ class Experiment:
     """A table or a figure of a paper.
 
     `cells(quick)` are its numbers. `lines` makes the report of them (`report.compare` for tables), `draw`
-    the figure. `cannot` lists what is left out altogether and why, `remarks` what differs and why.
+    the figure. `remarks` say what differs and why.
     """
 
     name: str
@@ -96,38 +111,56 @@ class Experiment:
     cells: Callable[[bool], list[Cell]]
     lines: Callable[[Results], list[Line]]
     draw: Callable[[Results, Path], None] | None = None
-    cannot: Sequence[tuple[str, str]] = ()
     remarks: str = ""
 
 
-class Cache:
-    """Results in a folder, one JSON file per cell, written after every seed."""
+class Store:
+    """Results in a folder: a JSON file for each beginning of a key, such as "dot/MNIST", written after every
+    seed.
+
+    Only results that were made with the same settings and by the same code are given back.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-
-    def _path(self, cell: Cell) -> Path:
-        return self.folder / f"{cell.key}.json"
+        self._files: dict[Path, dict[str, Any]] = {}
 
     def load(self, cell: Cell) -> dict[int, Result]:
-        """What is there of a cell, unless it was made with other settings."""
-        try:
-            stored = json.loads(self._path(cell).read_text())
-        except (OSError, ValueError):
+        """Return what there is of a cell."""
+        stored = self._stored(cell).get(cell.key)
+        if stored is None or any(stored[name] != value for name, value in _made_with(cell).items()):
             return {}
-        if stored.get("settings") != json.loads(json.dumps(dict(cell.settings))):
-            return {}
-        return {int(seed): result for seed, result in stored["results"].items()}
+        return {
+            int(seed): dict(zip(stored["numbers"], row, strict=True)) for seed, row in stored["seeds"].items()
+        }
 
     def add(self, cell: Cell, seed: int, result: Result) -> None:
-        """Keep the result of a seed."""
-        results = {**self.load(cell), seed: result}
+        """Keep the result of a seed, to 9 digits."""
+        seeds = {**self.load(cell), seed: result}
+        rows = {str(s): [float(f"{value:.9g}") for value in r.values()] for s, r in sorted(seeds.items())}
+        entry = {**_made_with(cell), "numbers": list(result), "seeds": rows}
+        stored = self._stored(cell)
+        stored[cell.key] = entry
+        # A line for each cell.
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(stored[key])}" for key in sorted(stored))
         path = self._path(cell)
         path.parent.mkdir(parents=True, exist_ok=True)
-        stored = {"settings": dict(cell.settings), "ordhc": ordhc.__version__, "results": results}
         new = path.with_suffix(".new")
-        new.write_text(json.dumps(stored, indent=1))
+        new.write_text(f"{{\n{lines}\n}}\n")
         os.replace(new, path)  # noqa: PTH105
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{'-'.join(cell.key.split('/')[:2])}.json"
+
+    def _stored(self, cell: Cell) -> dict[str, Any]:
+        path = self._path(cell)
+        if path not in self._files:
+            self._files[path] = json.loads(path.read_text()) if path.is_file() else {}
+        return self._files[path]
+
+
+def _made_with(cell: Cell) -> dict[str, Any]:
+    return {"code": provenance.of(cell.run), "settings": json.loads(json.dumps(dict(cell.settings)))}
 
 
 def lacking(*modules: str) -> str:
@@ -136,7 +169,7 @@ def lacking(*modules: str) -> str:
     return f"it needs {', '.join(lost)}" if lost else ""
 
 
-def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple[Cell, int]]:
+def undone(cells: Sequence[Cell], store: Store, seeds: int | None) -> list[tuple[Cell, int]]:
     """What is left to run, once for each key, seed by seed, so that the time left is known early.
 
     Cells that can't be run are left out.
@@ -145,7 +178,7 @@ def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple
     for cell in cells:
         if cell.why_not():
             continue
-        there = cache.load(cell)
+        there = store.load(cell)
         for seed in range(cell.seeds if seeds is None else seeds):
             if seed not in there:
                 left.setdefault((cell.key, seed), (cell, seed))

@@ -6,53 +6,74 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-#: By data set: its name on the command line, and what PATH must be.
+import ordhc
+
+
+class Format(NamedTuple):
+    """How a data set is called on the command line, what PATH must be, and its files if PATH is a folder."""
+
+    name: str
+    what: str
+    files: tuple[str, ...] = ()
+
+
+_ANSWERS = "a CSV file without header, a row for each answer: "
+_ODD = _ANSWERS + "the item that is the odd one out, then the two others, numbered from 0"
 FORMATS = {
-    "S&P 500": (
+    "S&P 500": Format(
         "sp500",
         "a folder with all_stocks_5yr.csv (columns date, open, close, Name; one row a stock and day, as "
         "kaggle.com/datasets/camnugent/sandp500 has it) and labels.csv (columns Symbol, GICS Sector, "
         "GICS Sub-Industry, as Wikipedia's list of S&P 500 companies has it)",
+        ("all_stocks_5yr.csv", "labels.csv"),
     ),
-    "Amazon reviews": (
+    "Amazon reviews": Format(
         "amazon",
-        "a CSV file with columns Text, Cat1, Cat2, Cat3, one row a review, such as train_40k.csv of "
-        "kaggle.com/datasets/kashnitsky/hierarchical-text-classification",
+        "reviews/sample_df.csv of github.com/anniegray52/dot_product_hierarchical, the authors' 5,000 "
+        "reviews, lemmatised and without stop words (columns Text, Cat1, Cat2, Cat3)",
+    ),
+    "Zebrafish": Format(
+        "zebrafish",
+        "a .npz file with X, (n, p) gene counts processed as in the paper, and labels, (n, levels), the "
+        "coarsest first",
+    ),
+    "Vogue": Format("vogue", _ODD),
+    "Nature": Format("nature", _ODD),
+    "Imagenet": Format(
+        "imagenet",
+        _ANSWERS + "the reference, the most similar item, the second most similar, then the six others",
     ),
 }
 #: By data set: where it is.
 PATHS: dict[str, Path] = {}
-#: Reviews that are drawn, as in the paper.
-N_REVIEWS = 5000
 
 
 def give(text: str) -> None:
     """Take NAME=PATH; ValueError if there is no such data set or no such file."""
     short, mark, path = text.partition("=")
-    named = {own: name for name, (own, _) in FORMATS.items()}
+    named = {form.name: name for name, form in FORMATS.items()}
     if not mark or short not in named:
         raise ValueError(f"{text!r} is not NAME=PATH with one of the names {', '.join(named)}")
     name = named[short]
     for file in _files(name, Path(path)):
         if not file.is_file():
-            raise ValueError(f"{short}: there is no file {file}; PATH is {FORMATS[name][1]}")
+            raise ValueError(f"{short}: there is no file {file}; PATH is {FORMATS[name].what}")
     PATHS[name] = Path(path)
 
 
 def _files(name: str, path: Path) -> list[Path]:
-    return [path / "all_stocks_5yr.csv", path / "labels.csv"] if name == "S&P 500" else [path]
+    return [path / file for file in FORMATS[name].files] or [path]
 
 
 def why_missing(name: str) -> str:
     """Why a data set can't be used; empty if it is there."""
     if name in PATHS:
         return ""
-    short, _ = FORMATS[name]
-    return f"data set {name!r} is missing: give --data {short}=PATH (--list says which format)."
+    return f"data set {name!r} is missing: give --data {FORMATS[name].name}=PATH (--list says which format)."
 
 
 def fingerprint(name: str) -> list[int]:
@@ -61,8 +82,17 @@ def fingerprint(name: str) -> list[int]:
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
-    """Rows, and their nested labels."""
-    return (sp500 if name == "S&P 500" else amazon)(PATHS[name])
+    """Return rows, and their nested labels."""
+    return {"S&P 500": sp500, "Amazon reviews": amazon, "Zebrafish": zebrafish}[name](PATHS[name])
+
+
+@lru_cache(maxsize=1)
+def answers(name: str) -> ordhc.Triplets:
+    """Return the triplets of people's answers."""
+    rows = np.loadtxt(PATHS[name], delimiter=",", dtype=np.int64, ndmin=2)
+    if name == "Imagenet":
+        return ordhc.Triplets.from_ranking(rows, n_ranked=2)
+    return ordhc.Triplets.from_odd_one_out(rows)
 
 
 @contextmanager
@@ -104,19 +134,26 @@ def sp500(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def amazon(path: Path) -> tuple[Any, np.ndarray]:
-    """TF-IDF of 5,000 reviews that are drawn with seed 0, and labels of three levels.
-
-    Reviews of two words or less, and those whose third label is "unknown", are left out. English stop words
-    are removed, and terms in fewer than 5 of the reviews or in more than all but 1,000.
-    """
+    """Return TF-IDF of the reviews, of terms in 3 to all but 500 of them, and labels of three levels."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    with _rows(path, ("Text", "Cat1", "Cat2", "Cat3")) as rows:
-        kept = [row for row in rows if row["Cat3"] != "unknown" and len(row["Text"].split()) > 2]
-    if len(kept) > N_REVIEWS:
-        chosen = np.random.default_rng(0).choice(len(kept), N_REVIEWS, replace=False)
-        kept = [kept[row] for row in chosen.tolist()]
+    with _rows(path, ("Text", "Cat1", "Cat2", "Cat3")) as table:
+        rows = list(table)
     # Of small files, as tests have them, every word counts.
-    bounds = {"min_df": 5, "max_df": len(kept) - 1000} if len(kept) > 2000 else {}
-    X = TfidfVectorizer(stop_words="english", **bounds).fit_transform([row["Text"] for row in kept])
-    return X.tocsr(), np.array([[row[f"Cat{level}"] for level in (1, 2, 3)] for row in kept])
+    bounds = {"min_df": 3, "max_df": len(rows) - 500} if len(rows) > 1000 else {}
+    X = TfidfVectorizer(**bounds).fit_transform([row["Text"] for row in rows])
+    return X.tocsr(), np.array([[row[f"Cat{level}"] for level in (1, 2, 3)] for row in rows])
+
+
+def amazon_ranking(labels: np.ndarray) -> np.ndarray:
+    """Return the authors' true distances: 3 less the labels that two reviews share, at whatever level."""
+    names, at = np.unique(labels, return_inverse=True)
+    has = np.zeros((len(labels), len(names)), dtype=np.float32)
+    has[np.arange(len(labels))[:, None], at.reshape(labels.shape)] = 1
+    return 3.0 - (has @ has.T).astype(np.float64)
+
+
+def zebrafish(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return cells by genes, and labels."""
+    with np.load(path) as stored:
+        return stored["X"].astype(np.float64), stored["labels"]

@@ -31,17 +31,26 @@ def lacks(method: str) -> str:
 def fit(
     method: str,
     comparisons: ordhc.Triplets | ordhc.Quadruplets,
-    seed: int,
+    seed: int | None,
     *,
     initial_clusters: np.ndarray | None = None,
     n_components: int = 2,
+    start: np.ndarray | None = None,
 ) -> ordhc.Dendrogram:
-    """The tree of a method; embeddings start from the seed."""
+    """Return the tree of a method.
+
+    The seed is that of ties and of random starts; with None the smallest leaves merge first, as in the
+    authors' code, and embeddings begin at `start`."""
     settings: dict[str, Any] = {"initial_clusters": initial_clusters, "tie_seed": seed}
     if method in EMBEDDINGS:
         similarity, solver = EMBEDDINGS[method]
         settings |= {"similarity": similarity, "linkage": "average"}
-        settings |= {"solver": solver, "n_components": n_components, "seed": seed}
+        settings |= {"solver": solver, "n_components": n_components}
+        if seed is None and start is not None:
+            # Leaves without answers are left out.
+            settings |= {"initial": start[np.unique(comparisons.rows)]}
+        else:
+            settings |= {"seed": seed}
     else:
         settings |= {"method": COMPARISONS[method]}
     with warnings.catch_warnings():

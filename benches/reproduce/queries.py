@@ -2,15 +2,12 @@
 theorems only: here they are as figures.
 """
 
-import itertools
 import math
 from functools import partial
 
 import numpy as np
 
 import ordhc
-from ordhc import _ordhc
-from ordhc.tree.parts import engine_tree, from_engine
 from reproduce import curves, report
 from reproduce.framework import Cell, Experiment, Line, Result, Results
 
@@ -28,13 +25,12 @@ DELTAS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 
 
 def random_tree(shape: str, n: int, seed: int) -> ordhc.Dendrogram:
-    """A random tree; of "threes", a Yule tree of which every leaf is a ((x, y), z)."""
+    """Return a random tree; of "threes", a Yule tree of which every leaf is a ((x, y), z)."""
     if shape != "threes":
-        tree = from_engine(_ordhc.random_tree(shape, n, seed))
-        return tree.relabel(np.random.default_rng(seed).permutation(n))
+        return ordhc.datasets.random_tree(n, shape=shape, seed=seed)
     leaves = np.random.default_rng(seed).permutation(n).reshape(-1, 3).tolist()
     nodes = [f"(({x},{y}),{z})" for x, y, z in leaves]
-    for first, second in _ordhc.random_tree("yule", n // 3, seed).merges().tolist():
+    for first, second in ordhc.datasets.random_tree(n // 3, shape="yule", seed=seed).merges.tolist():
         nodes.append(f"({nodes[first]},{nodes[second]})")
     return ordhc.as_dendrogram(nodes[-1] + ";")
 
@@ -210,15 +206,14 @@ def _alone(tree: ordhc.Dendrogram) -> int:
 
 def _reconstruct(shape: str, method: str, n: int, share: float, seed: int) -> Result:
     truth = random_tree(shape, n, seed)
+    every = ordhc.datasets.comparisons_of(truth).rows.astype(np.int64)
+    # A triple is two triplets.
+    every = every[every[:, 0] < every[:, 1]]
     rng = np.random.default_rng([seed, n, round(1000 * share)])
-    triples = np.array(list(itertools.combinations(range(n), 3)))
-    triples = triples[rng.random(len(triples)) < share]
-    odd = ordhc.oracles.from_tree(truth)(triples)
-    rest = triples[np.arange(3) != odd[:, None]].reshape(-1, 2)
-    far = triples[np.arange(len(triples)), odd]
-    rows = np.concatenate([np.column_stack([rest, far]), np.column_stack([rest[:, ::-1], far])])
+    every = every[rng.random(len(every)) < share]
+    rows = np.concatenate([every, every[:, [1, 0, 2]]])
     tree = ordhc.cluster(ordhc.Triplets(rows, n_leaves=n), method=RECONSTRUCTIONS[method])
-    shared = _ordhc.cluster_counts(engine_tree(tree), engine_tree(truth))[0]
+    shared = n - 2 - ordhc.metrics.robinson_foulds(tree, truth, normalize=False) / 2
     alone = _alone(truth)
     return {
         "right": shared / (n - 2),

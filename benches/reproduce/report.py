@@ -4,29 +4,46 @@ import csv
 import io
 import math
 import statistics
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from reproduce.framework import Cache, Cell, Experiment, Line, Result, Results
+from reproduce import data, given, provenance
+from reproduce.framework import Cell, Experiment, Line, Result, Results, Store
 
 REPRODUCED, DIFFERS, EXTRA = "reproduced", "differs", "no published value"
+AS_PRINTED = "as printed"
 CANNOT, MISSING = "can't be run", "not run yet"
+#: By number of seeds, from 2 on, Student's t for 95 % as a multiple of 2, which many seeds have.
+_FEW = (6.35, 2.15, 1.59, 1.39, 1.29, 1.22, 1.18, 1.15, 1.13)
 #: Numbers from here on are shown with an exponent, and differences from them in percent.
 LARGE = 1000
 _VERDICTS = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
 
 _INTRODUCTION = """# The papers' numbers, and ours
 
-Made by `cd benches && python -m reproduce`, which says more with `--list` and `--help`. Rows are in a random
-order in every run, with a new one for each seed.
+For readers of the papers who want to know which numbers ordhc reproduces. In `benches`, the command
+`python -m reproduce` runs what has no results yet and stores them in `benches/reproduce/results`.
+`python -m reproduce --page` makes this page of the stored results, `--list` lists every table, figure and
+theorem.
 
 A number is *reproduced* if it is within 2 standard errors of the published one, after allowing for the
-rounding of what is printed. The standard error of a difference has two parts. Ours is that of the mean over
-seeds where data or comparisons are drawn anew, else that over leaves. The published one is as printed, or
-what our standard deviation from seed to seed makes it where that is larger. Standard errors are in
-brackets: times 1,000, but as they are where numbers have exponents. Where a paper prints no numbers,
-*published* is what its text says, and the verdict is whether that holds here.
+rounding of what is printed. The standard error of a difference has two parts:
+
+* Ours is that of the mean over seeds where data or comparisons are drawn anew, else that over leaves. To
+  judge a difference, deviations of ten seeds or fewer are widened by Student's t.
+* The published one is as printed, or what our standard deviation from seed to seed makes it where that is
+  larger. Where the authors drew the data once and only the comparisons anew, the printed deviation lacks the
+  part between draws of data; that part is added, estimated from our draws.
+
+Where we use the authors' own draws, the difference is compared with the published standard error alone. *As
+printed* means that all printed digits are equal; the last one may be rounded or truncated.
+
+Standard errors are in brackets: times 1,000, but as they are where numbers have exponents. Where a paper
+prints no numbers, *published* is what its text says, and the verdict says whether that holds here. Of
+numbers that agree, one in twenty is beyond 2 standard errors by chance. Rows are in a random order in every
+run, with a new order for each seed. A run of everything takes about three hours on two cores.
 """
 
 
@@ -45,7 +62,7 @@ def compare(results: Results) -> list[Line]:
     for cell, found in results.items():
         published = cell.published
         large = published is not None and abs(published.value) >= LARGE
-        printed = "" if published is None else _shown(published.text, published.error, large)
+        printed = "" if published is None else _shown(published.text, published.printed_error, large)
         if not found:
             lines.append(Line(cell.labels, printed, "", "", not_run(cell)))
             continue
@@ -57,20 +74,46 @@ def compare(results: Results) -> list[Line]:
             continue
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
-        scale = math.hypot(max(published.error, spread / math.sqrt(published.runs)), error)
+        wider = few(len(found)) if cell.simulated else 1.0
+        own = published.printed_error if cell.same_draws else published.error(wider * spread)
+        scale = own if cell.same_draws else math.hypot(own, wider * error)
         errors = left / scale if scale else math.copysign(math.inf, left) if left else 0.0
         by = f"{math.copysign(errors, difference):+.1f}" if errors >= 0.05 else "0.0"
         amount = f"{difference / published.value:+.1%}" if large else f"{difference:+.3f}"
         why = f": {cell.note}" if cell.note else ""
         verdict = REPRODUCED if errors <= 2 else f"{DIFFERS} by {amount}{why}"
+        if cell.same_draws and errors <= 2 and abs(difference) < 2 * published.rounding:
+            verdict = f"{REPRODUCED}, {AS_PRINTED}"
         lines.append(Line(cell.labels, printed, ours, by, verdict))
-    return lines
+    return _together(lines)
+
+
+def few(n_seeds: int) -> float:
+    """How much larger a standard error of so few seeds must be taken."""
+    return 1.0 if n_seeds < 2 or n_seeds - 2 >= len(_FEW) else _FEW[n_seeds - 2]
 
 
 def not_run(cell: Cell) -> str:
-    """The verdict of a cell without results."""
-    why = cell.why_not()
-    return f"{CANNOT}: {why}" if why else MISSING
+    """The verdict of a cell without results, the same on every machine."""
+    return f"{CANNOT}: it needs the data set {' and '.join(cell.needs)}" if cell.needs else MISSING
+
+
+def _together(lines: Sequence[Line]) -> list[Line]:
+    """One line for all numbers of a data set that was not run."""
+    found: list[Line] = []
+    for line in lines:
+        same = found and line.verdict.startswith((CANNOT, MISSING)) and len(line.labels) > 1
+        if same and (found[-1].labels[0], found[-1].verdict) == (line.labels[0], line.verdict):
+            number = (
+                int(found[-1].published.partition(" ")[0]) + 1
+                if found[-1].published.endswith("numbers")
+                else 2
+            )
+            blank = ("",) * (len(line.labels) - 1)
+            found[-1] = Line((line.labels[0], *blank), f"{number} numbers", "", "", line.verdict)
+        else:
+            found.append(line)
+    return found
 
 
 def claim(labels: tuple[str, ...], said: str, cells: Results, judge: Callable[[], tuple[str, bool]]) -> Line:
@@ -78,7 +121,7 @@ def claim(labels: tuple[str, ...], said: str, cells: Results, judge: Callable[[]
 
     Cells that can't be run here are left out, as long as there are others.
     """
-    able = [cell for cell in cells if cells[cell] or not cell.why_not()]
+    able = [cell for cell in cells if cells[cell] or not cell.needs]
     if not able or not all(cells[cell] for cell in able):
         reasons = [not_run(cell) for cell in cells if not cells[cell]]
         return Line(labels, said, "", "", reasons[0] if reasons else MISSING)
@@ -124,31 +167,37 @@ def _points(results: Results) -> str:
     return out.getvalue()
 
 
-def write(experiments: Sequence[Experiment], cache: Cache, folder: Path, quick: bool) -> list[str]:
-    """Write CSV, Markdown and figures of what is in the cache, and reproduction.md over all of them.
+def write(
+    experiments: Sequence[Experiment],
+    left_out: Mapping[str, str],
+    store: Store,
+    folder: Path,
+    *,
+    quick: bool = False,
+    tables: bool = True,
+) -> list[str]:
+    """Write figures of what is in the store and reproduction.md; with `tables` also CSV and Markdown of each.
 
     Gives messages about what was left out.
     """
     messages: list[str] = []
     index, sections = [], []
     for experiment in experiments:
-        results = {cell: cache.load(cell) for cell in experiment.cells(quick)}
+        results = {cell: store.load(cell) for cell in experiment.cells(quick)}
         lines = experiment.lines(results)
-        lines += [
-            Line((what, *[""] * (len(experiment.columns) - 1)), "", "", "", f"{CANNOT}: {why}")
-            for what, why in experiment.cannot
-        ]
         kinds = Counter(_kind(line.verdict) for line in lines)
         name = experiment.name.replace("/", "-")
         table = markdown(_header(experiment), _rows(lines))
-        (folder / f"{name}.csv").write_text(_csv(experiment, lines))
-        (folder / f"{name}-points.csv").write_text(_points(results))
+        if tables:
+            (folder / f"{name}.csv").write_text(_csv(experiment, lines))
+            (folder / f"{name}-points.csv").write_text(_points(results))
         section = f"## {experiment.title}\n\n"
-        if experiment.remarks:
-            section += f"{experiment.remarks}\n\n"
+        section += "".join(
+            f"{textwrap.fill(part, 110)}\n\n" for part in experiment.remarks.split("\n\n") if part
+        )
         section += f"{_seeds(results)}{table}"
         shown = {cell: found for cell, found in results.items() if found}
-        able = all(found or cell.why_not() for cell, found in results.items())
+        able = all(found or cell.needs for cell, found in results.items())
         if experiment.draw is not None and shown and able:
             picture = folder / "images" / f"{name}.png"
             if _has_matplotlib():
@@ -158,14 +207,33 @@ def write(experiments: Sequence[Experiment], cache: Cache, folder: Path, quick: 
                 messages.append(f'{experiment.name}: no figure without matplotlib: pip install "ordhc[plot]"')
             if picture.exists():
                 section += f"\n![{experiment.title}](images/{name}.png)\n"
-        (folder / f"{name}.md").write_text(section)
+        if tables:
+            (folder / f"{name}.md").write_text(section)
         sections.append(section)
         counted = (str(kinds[kind] or "") for kind in _VERDICTS)
         index.append([f"`{experiment.name}`", experiment.title, *counted])
     head = markdown(["name", "what", *_VERDICTS], index)
     note = "\nA smoke run with `--quick`: the numbers mean nothing.\n" if quick else ""
-    (folder / "reproduction.md").write_text("\n".join([_INTRODUCTION + note, head, *sections]))
+    made_by = f"<!-- code {provenance.everything()} -->\n"
+    parts = [made_by, _INTRODUCTION + note, head, _left_out(left_out), _data(), *sections]
+    (folder / "reproduction.md").write_text("\n".join(parts))
     return messages
+
+
+def _left_out(left_out: Mapping[str, str]) -> str:
+    table = markdown(["what", "why it is left out"], list(left_out.items()))
+    return f"## What is left out\n\n{table}"
+
+
+def _data() -> str:
+    rows = [[f"`{file}`", name, what] for name, files in data.FILES.items() for file, what in files.items()]
+    rows += [[f"`--data {form.name}=PATH`", name, form.what] for name, form in given.FORMATS.items()]
+    return f"""## Data
+
+`python -m reproduce.fetch FOLDER` makes the files of ORDHC_DATA, and `amazon_reviews.csv` for `--data
+amazon=`, from their public sources. Zoo and Glass are in `docs/data`; Car and Food come with ordhc.
+
+{markdown(["file", "data set", "contents"], rows)}"""
 
 
 def _kind(verdict: str) -> str:

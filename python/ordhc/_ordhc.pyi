@@ -16,13 +16,12 @@ __all__ = [
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
-    "leaf_heights",
-    "limit_threads", "mean_dot_linkage", "merge_distortion", "merged_runs",
-    "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
-    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "questions", "random_tree",
-    "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
-    "split_table", "square", "start_of_last_row", "support", "triplet_counts", "vector_distances",
-    "vector_linkage", "verdicts", "weights_less_lengths",
+    "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "merge_distortion",
+    "merged_runs", "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order",
+    "pair_run", "pairs_beaten", "panic", "parse_table", "planted", "planted_similarities",
+    "preference_linkage", "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue",
+    "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support",
+    "triplet_counts", "vector_distances", "vector_linkage", "verdicts", "weights_less_lengths",
 ]
 
 _Floats = NDArray[np.float64]
@@ -288,6 +287,10 @@ def merge_distortion(a: Tree, b: Tree, progress: _Progress) -> float: ...
 def kendall_tau(
     truth: Tree, tree: Tree, include_self: bool, tie_self: bool, progress: _Progress
 ) -> tuple[float, float, int, _Floats]: ...
+def kendall_tau_of_rows(
+    matrix: _Floats, is_dissimilarity: bool, tree: Tree, include_self: bool, tie_self: bool,
+    progress: _Progress
+) -> tuple[float, float, int, _Floats]: ...
 def triplet_counts(
     a: Tree, b: Tree, progress: _Progress
 ) -> tuple[int, int, int, int, int]: ...
@@ -408,3 +411,6 @@ def planted(
     levels: int, leaves_per_cluster: int, mu: float, delta: float, sigma: float, n_comparisons: int, flip:
     float, quadruplets: bool, permute: bool, seed: int, progress: _Progress
 ) -> tuple[_Ints32, _Ints]: ...
+def planted_similarities(
+    levels: int, leaves_per_cluster: int, mu: float, delta: float, sigma: float, permute: bool, seed: int
+) -> tuple[_Floats, _Ints]: ...

@@ -1,7 +1,9 @@
-"""Data sets: answers of people that come with ordhc, and answers from a planted hierarchy.
+"""Data sets: answers of people that come with ordhc, and simulated data whose tree is known.
 
 `load_car` and `load_food` return a `Dataset`, which is a dict whose items are also attributes, as
-scikit-learn's data sets are. `planted` returns comparisons and labels.
+scikit-learn's data sets are. `planted` returns comparisons and labels, `planted_similarities` the
+similarities that are compared. `random_tree` draws trees; `comparisons_of` draws comparisons of a tree or of
+similarities, `vectors_of` draws vectors of a tree.
 
 >>> from ordhc import datasets
 >>> car = datasets.load_car()
@@ -16,15 +18,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.asking.planted import planted
+from ordhc.asking.simulated import comparisons_of, planted_similarities, random_tree, vectors_of
 from ordhc.comparison.comparisons import Triplets
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
 from ordhc.io.names import read_names
 
-__all__ = ["Dataset", "load_car", "load_food", "planted"]
+__all__ = [
+    "Dataset",
+    "comparisons_of",
+    "load_car",
+    "load_food",
+    "planted",
+    "planted_similarities",
+    "random_tree",
+    "vectors_of",
+]
 
 
 class Dataset(dict[str, Any]):
@@ -129,8 +142,15 @@ def load_food(*, repeats: bool = False) -> Dataset:
     )
 
 
-def load_car() -> Dataset:
+def load_car(*, reduced: bool = False) -> Dataset:
     """Which of three cars is the most central: 7,097 answers about 60 (Kleindessner & von Luxburg 2017).
+
+    Parameters
+    ----------
+    reduced
+        True for the 6,056 answers of the authors' file T_ALL_REDUCED.csv: without the persons who were wrong
+        about the three cars that everybody was asked about, and with one answer for each three cars. This is
+        the most frequent one; of equally frequent ones the car with the smallest number.
 
     Returns
     -------
@@ -148,6 +168,8 @@ def load_car() -> Dataset:
     <Triplets: 14,194 of 60 leaves, 7097 answers, 146 groups>
     >>> car.labels[1], car.answers["seconds"].shape
     ('ORDINARY CARS', (7097,))
+    >>> ordhc.datasets.load_car(reduced=True).triplets
+    <Triplets: 12,112 of 60 leaves, 6056 answers>
     """
     with _shipped("car_names.csv") as path:
         names = read_names(path)
@@ -173,6 +195,8 @@ def load_car() -> Dataset:
             name: read_column(path, name).astype(kind)
             for name, kind in {**columns, "seconds": np.float64}.items()
         }
+    if reduced:
+        triplets = Triplets.from_most_central(_reduced(answers), names=names)
     return Dataset(
         name="car",
         triplets=triplets,
@@ -187,6 +211,24 @@ def load_car() -> Dataset:
         licence="MIT",
         url="https://github.com/mperrot/ComparisonHC",
     )
+
+
+#: The three cars that everybody was asked about, of which the middle one is central.
+_CONTROL = (14, 17, 52)
+
+
+def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
+    """Return one answer for each three cars, (central, another, another), without persons who failed."""
+    shown = np.sort(np.stack([answers[side] for side in ("left", "middle", "right")], axis=1), axis=1)
+    failed = (shown == _CONTROL).all(axis=1) & (answers["central"] != _CONTROL[1])
+    kept = ~np.isin(answers["round"], answers["round"][failed])
+    triples, which = np.unique(shown[kept], axis=0, return_inverse=True)
+    votes = np.zeros((len(triples), 3), dtype=np.int64)
+    place = (shown[kept] == answers["central"][kept][:, None]).argmax(axis=1)
+    np.add.at(votes, (which.ravel(), place), 1)
+    # The first of equal counts is the car with the smallest number.
+    order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[votes.argmax(axis=1)]
+    return np.take_along_axis(triples, order, axis=1)
 
 
 def __dir__() -> list[str]:

@@ -77,6 +77,41 @@ def test_noise(wrong):
     assert len(oracles.noisy(right, 0.5)(np.zeros((0, 3), dtype=int))) == 0
 
 
+@pytest.mark.parametrize("wrong", ["random", "adversarial", "none"])
+@pytest.mark.parametrize("width", [3, 4])
+def test_persistent_errors(width, wrong):
+    S = np.random.default_rng(0).random((30, 30))
+    right = oracles.from_similarity(S + S.T)
+    rows = np.array(list(itertools.combinations(range(30), width)))
+    liar = oracles.noisy(right, 0.8, wrong=wrong, noise="persistent", seed=4)
+    answers = liar(rows)
+    assert (answers == right(rows)).mean() == pytest.approx(0.8, abs=0.02)
+    # The answer does not depend on the batch, nor on the order of the leaves.
+    assert answers[:50].tolist() == [liar(row[None])[0] for row in rows[:50]]
+    assert (liar(rows[::-1])[::-1] == answers).all()
+    if width == 3:
+        order = [2, 0, 1]
+        turned = liar(rows[:, order])
+        told = np.where(answers < 0, -1, rows[np.arange(len(rows)), answers])
+        again = np.where(turned < 0, -1, rows[:, order][np.arange(len(rows)), turned])
+        assert (told == again).all()
+    else:
+        assert (liar(rows[:, [3, 2, 1, 0]]) == -answers).all()
+        assert (liar(rows[:, [1, 0, 2, 3]]) == answers).all()
+    assert (oracles.noisy(right, 0.8, wrong=wrong, noise="persistent", seed=5)(rows) != answers).any()
+    assert (liar.p, liar.noise) == (0.8, "persistent")
+    assert oracles.noisy(liar, 0.9).noise == "persistent"
+    assert oracles.noisy(right, 1.0, noise="persistent").noise is None
+
+
+def test_persistent_errors_in_a_batch_with_ties():
+    # What is asked beside a question does not change its answer.
+    right = oracles.from_tree("(((0,1),2),(3,4,5));")
+    liar = oracles.noisy(right, 0.5, noise="persistent", seed=1)
+    alone = [liar([row])[0] for row in ([0, 1, 2], [3, 4, 5], [0, 3, 4])]
+    assert liar([[0, 1, 2], [3, 4, 5], [0, 3, 4]]).tolist() == alone
+
+
 def test_wrappers():
     truth = random_tree(16, 0, "balanced")
     kept = oracles.Recording(truth)

@@ -166,6 +166,20 @@ CALLS = {
     "Vectors": (ordhc.Vectors, {"X": X}),
     "supported": (ordhc.supported, {"tree": TREE, "triplets": T, "at_least": 1}),
     "structure": (ordhc.structure, {"data": T, "folds": 2}),
+    "datasets.comparisons_of": (ordhc.datasets.comparisons_of, {"source": TREE, "number": 2}),
+    "datasets.planted_similarities": (
+        ordhc.datasets.planted_similarities,
+        {"levels": 1, "leaves_per_cluster": 2},
+    ),
+    "datasets.random_tree": (ordhc.datasets.random_tree, {"n_leaves": 4}),
+    "datasets.vectors_of": (
+        ordhc.datasets.vectors_of,
+        {
+            "tree": ordhc.Dendrogram([[0, 1]], [1.0], kind="similarity", leaf_heights=[2.0, 2.0]),
+            "n_vectors": 3,
+            "n_features": 2,
+        },
+    ),
     "planted": (ordhc.datasets.planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
     "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
@@ -305,9 +319,9 @@ CALLS = {
         {"oracle": ORACLE, "k": 3, "rows": ASK},
     ),
     "oracles.noisy": (
-        lambda oracle, p, rows, wrong="random", seed=0: oracles.noisy(oracle, p, wrong=wrong, seed=seed)(
-            rows
-        ),
+        lambda oracle, p, rows, wrong="random", noise="persistent", seed=0: oracles.noisy(
+            oracle, p, wrong=wrong, noise=noise, seed=seed
+        )(rows),
         {"oracle": ORACLE, "p": 0.5, "rows": ASK},
     ),
     "oracles.person": (oracles.person, {"names": None}),

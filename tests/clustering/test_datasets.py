@@ -79,5 +79,14 @@ def test_planted_models_have_comparisons_and_labels():
 
 
 def test_the_module_shows_what_is_public():
-    assert dir(datasets) == ["Dataset", "load_car", "load_food", "planted"]
+    assert dir(datasets) == [
+        "Dataset",
+        "comparisons_of",
+        "load_car",
+        "load_food",
+        "planted",
+        "planted_similarities",
+        "random_tree",
+        "vectors_of",
+    ]
     assert ordhc.datasets is datasets

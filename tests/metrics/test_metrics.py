@@ -383,6 +383,48 @@ def test_kendall_tau_b_without_the_leaf_ties_nothing():
         metrics.kendall_tau_b(*naive.LARGE[0], False, tie_self=True)
 
 
+@pytest.mark.parametrize("way", ["left out", "first", "by the diagonal"])
+@pytest.mark.parametrize("dissimilarity", [True, False])
+@QUICK
+@given(naive.trees(), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_kendall_tau_b_with_a_ranking(dissimilarity, way, tree, high, seed):
+    n = tree.n_leaves
+    # Not symmetric, with ties.
+    ranking = np.random.default_rng(seed).integers(0, high, (n, n))
+    values = np.full(n, np.nan)
+    for leaf in range(n):
+        own = naive.closeness(tree, leaf, include_self=True)
+        row = (-1 if dissimilarity else 1) * ranking[leaf].astype(float)
+        if way == "first":
+            row[leaf] = np.inf
+        kept = [at for at in range(n) if way != "left out" or at != leaf]
+        pair = [scipy.stats.rankdata([side[at] for at in kept]) for side in (own, row)]
+        if len(kept) > 1:
+            values[leaf] = scipy.stats.kendalltau(*pair).statistic
+    settings = {"include_self": way != "left out", "tie_self": way == "by the diagonal"}
+    if np.isnan(values).all():
+        with pytest.raises(InputError, match="has a tau-b"):
+            metrics.kendall_tau_b(tree, ranking, dissimilarity=dissimilarity, **settings)
+        return
+    found = metrics.kendall_tau_b(tree, ranking, dissimilarity=dissimilarity, **settings)
+    np.testing.assert_allclose(found.values, values, rtol=0, atol=1e-12)
+    by_score = ordhc.score(tree, ranking, "kendall_tau_b", dissimilarity=dissimilarity, **settings)
+    assert by_score.values.tolist() == pytest.approx(found.values.tolist(), nan_ok=True)
+
+
+def test_kendall_tau_b_takes_the_matrix_as_the_trees_heights():
+    S = np.random.default_rng(0).random((6, 6))
+    tree = ordhc.Dendrogram(naive.random_tree(6, 1).merges, np.arange(5.0, 0.0, -1.0), kind="similarity")
+    far = ordhc.Dendrogram(tree.merges, -tree.heights)
+    assert metrics.kendall_tau_b(tree, S).mean == metrics.kendall_tau_b(far, -S).mean
+    assert metrics.kendall_tau_b(tree, S).mean == metrics.kendall_tau_b(tree, -S, dissimilarity=True).mean
+    S[2, 3] = np.nan
+    with pytest.raises(InputError, match="the matrix"):
+        metrics.kendall_tau_b(tree, S)
+    with pytest.raises(InputError, match="dissimilarity is for a matrix"):
+        metrics.kendall_tau_b(tree, tree, dissimilarity=True)
+
+
 def test_kendall_tau_b_is_one_for_the_same_tree():
     for tree, _ in naive.LARGE:
         opposite = ordhc.Dendrogram(tree.merges, -tree.heights, kind="similarity")

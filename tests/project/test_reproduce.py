@@ -31,12 +31,13 @@ def command(monkeypatch):
 
 def test_a_quick_table_names_missing_data_sets(command, tmp_path):
     said = command("dot/table1", "--quick", "--output", tmp_path)
-    for name in ("20 Newsgroups", "Zoo", "MNIST"):
+    for name in ("20 Newsgroups", "MNIST"):
         assert f"Can't be run: data set '{name}' is missing: ORDHC_DATA is not set." in said
-    assert "Zebrafish gene counts: data not available" in said
+    assert "data set 'Zebrafish' is missing: give --data zebrafish=PATH" in said
     table = (tmp_path / "quick" / "dot-table1.md").read_text()
     assert "| Simulated | vectors | dot product | 0.86 (1) | 0.9" in table
-    assert "| Zoo | vectors | Ward |  |  |  | can't be run: data set 'Zoo' is missing" in table
+    assert "| MNIST |  |  | 10 numbers |  |  | can't be run: it needs the data set MNIST |" in table
+    assert "| Zoo | vectors | Ward |  | 0." in table
     assert (tmp_path / "quick" / "dot-table1.csv").read_text().count("\n") == table.count("\n| ") - 1
     document = (tmp_path / "quick" / "reproduction.md").read_text()
     assert table in document
@@ -45,7 +46,9 @@ def test_a_quick_table_names_missing_data_sets(command, tmp_path):
 
 def test_a_folder_without_the_file(command, tmp_path, monkeypatch):
     monkeypatch.setenv("ORDHC_DATA", str(tmp_path))
-    assert "data set 'Zoo' is missing: no zoo100.csv in ORDHC_DATA." in command("table1", "--list")
+    listed = command("table1", "--list")
+    assert "data set 'MNIST' is missing: no mnist_test_pixels.npz in ORDHC_DATA." in listed
+    assert "Left out: Foundations, Figure 1: it illustrates the planted model" in listed
 
 
 def test_a_quick_figure(command, tmp_path, monkeypatch):
@@ -70,18 +73,21 @@ def test_a_run_goes_on_where_it_was(command, tmp_path, monkeypatch):
     command("dot/table4", "--quick", "--only", "simulated, ties", "--output", tmp_path)
     from reproduce import dot_products
 
-    cached = sorted((tmp_path / "quick" / "cache").rglob("*.json"))
-    assert len(cached) == 4
-    before = {path: path.read_text() for path in cached}
+    (stored,) = (tmp_path / "quick" / "results").glob("*.json")
+    before = stored.read_text()
+    found = json.loads(before)
+    assert len(found) == 4
     calls = []
     tau = dot_products.tau
     monkeypatch.setattr(dot_products, "tau", lambda *given: calls.append(given) or tau(*given))
-    lost, other = cached[:2]
-    lost.unlink()
-    other.write_text(json.dumps({**json.loads(before[other]), "settings": {}}))
+    lost, other, changed = sorted(found)[:3]
+    del found[lost]
+    found[other]["settings"] = {}
+    found[changed]["code"] = "other"
+    stored.write_text(json.dumps(found))
     command("dot/table4", "--quick", "--only", "simulated, ties", "--output", tmp_path)
-    assert len(calls) == 2
-    assert {path: path.read_text() for path in cached} == before
+    assert len(calls) == 3
+    assert stored.read_text() == before
 
 
 def made_up_data(folder):
@@ -93,7 +99,6 @@ def made_up_data(folder):
         kind = ("dogs", "cats")[row % 2]
         text = " ".join(rng.choice(words[kind].split(), 4))
         reviews.append(f'"{text}, good",pets,{kind},{kind} {row % 3}')
-    reviews += ["too short,pets,dogs,dogs 1", "a longer text that counts,pets,dogs,unknown"]
     (folder / "reviews.csv").write_text("\n".join(reviews) + "\n")
     stocks = folder / "stocks"
     stocks.mkdir()
@@ -128,12 +133,14 @@ def test_recipes_of_given_data(command, tmp_path):
     )
     X, labels = given.amazon(reviews)
     assert X.shape == (60, 11)
+    shared = given.amazon_ranking(np.array([("a", "b", "c"), ("a", "b", "d"), ("c", "x", "y")]))
+    assert shared.tolist() == [[0, 1, 2], [1, 0, 3], [2, 3, 0]]
     np.testing.assert_allclose((X.toarray() ** 2).sum(axis=1), 1)
     assert labels.shape == (60, 3)
     options = ["--data", f"amazon={reviews}", "--data", f"sp500={stocks}", "--output", tmp_path / "out"]
     said = command("dot/table1", "dot/table4", "--quick", "--only", "vectors", *options)
     assert "'Amazon reviews'" not in said
-    assert "data set 'Zoo' is missing" in said
+    assert "data set 'MNIST' is missing" in said
     table = (tmp_path / "out" / "quick" / "dot-table1.md").read_text()
     for name, published in [("Amazon reviews", "0.14 (2.4)"), ("S&P 500", "0.34 (10)")]:
         line = next(
@@ -147,8 +154,8 @@ def test_recipes_of_given_data(command, tmp_path):
         table.split()
     )
     # Other files, other results.
-    cached = next((tmp_path / "out" / "quick" / "cache").rglob("S&P-500/vectors/dot-product.json"))
-    assert json.loads(cached.read_text())["settings"]["bytes"] == given.fingerprint("S&P 500")
+    stored = json.loads((tmp_path / "out" / "quick" / "results" / "dot-S&P-500.json").read_text())
+    assert stored["dot/S&P-500/vectors/dot-product"]["settings"]["bytes"] == given.fingerprint("S&P 500")
 
 
 def test_data_that_is_not_there(command, tmp_path):
@@ -157,7 +164,7 @@ def test_data_that_is_not_there(command, tmp_path):
     assert "data set 'S&P 500' is missing: give --data sp500=PATH" in listed
     assert "columns Text, Cat1, Cat2, Cat3" in " ".join(command("--help").split())
     for given, part in [
-        ("sp500", "'sp500' is not NAME=PATH with one of the names sp500, amazon"),
+        ("sp500", "'sp500' is not NAME=PATH with one of the names sp500, amazon, zebrafish, vogue"),
         ("glass=x", "is not NAME=PATH"),
         (f"sp500={tmp_path}", "there is no file"),
     ]:
@@ -169,6 +176,21 @@ def test_data_that_is_not_there(command, tmp_path):
         given.amazon(tmp_path / "x.csv")
 
 
+def test_other_data_that_are_given(command, tmp_path):
+    from reproduce import given
+
+    (tmp_path / "odd.csv").write_text("2,0,1\n3,1,0\n")
+    (tmp_path / "ranks.csv").write_text("0,1,2,3,4,5,6,7,8\n")
+    np.savez(tmp_path / "cells.npz", X=np.eye(3, dtype=np.float32), labels=np.array([["a"], ["a"], ["b"]]))
+    for name, file in (("vogue", "odd.csv"), ("imagenet", "ranks.csv"), ("zebrafish", "cells.npz")):
+        given.give(f"{name}={tmp_path / file}")
+    assert given.answers("Vogue").rows.tolist() == [[0, 1, 2], [1, 0, 2], [1, 0, 3], [0, 1, 3]]
+    assert len(given.answers.__wrapped__("Imagenet")) == 13
+    X, labels = given.load("Zebrafish")
+    assert (X.dtype, X.shape, labels.shape) == (np.float64, (3, 3), (3, 1))
+    given.PATHS.clear()
+
+
 def test_unknown_names(command):
     assert "there are dot/table1" in command("table9", code=2)
 
@@ -178,7 +200,7 @@ def test_methods_are_those_of_scipy(command):
     from reproduce import dot_errors, dot_products
 
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
-    Y, _ = dot_errors.draw(np.random.default_rng(1), 50, 30)
+    Y, _ = ordhc.datasets.vectors_of(dot_errors.TREE, 50, 30, seed=1)
     for method, linkage, metric in [
         (dot_products.COSINE, "average", "cosine"),
         (dot_products.WARD, "ward", "euclidean"),
@@ -194,22 +216,22 @@ def test_split_ties(command):
     scipy = pytest.importorskip("scipy.stats")
     from reproduce import dot_errors, dot_products
 
-    Y, leaves = dot_errors.draw(np.random.default_rng(2), 40, 60)
+    Y, leaves = ordhc.datasets.vectors_of(dot_errors.TREE, 40, 60, seed=2)
     tree = ordhc.cluster(Y, method="dot-al")
-    tree = ordhc.Dendrogram(tree.merges, np.arange(1.0, 40))
-    found = dot_products.split_tau(tree, leaves, seed=3)
-    between = dot_errors.affinities(np.array(dot_errors.LEAVES))
-    noise = np.random.default_rng([3, 1]).normal(scale=1e-9, size=between.shape)
-    split = between + noise + noise.T
-    ranks = np.array([[lca_size(tree, i, j) if i != j else 0 for j in range(40)] for i in range(40)])
-    for i in range(40):
-        # A leaf is as close to itself as to those of its own vertex.
-        truth = -split[leaves[i] - 1, leaves - 1]
-        assert found[i] == pytest.approx(scipy.kendalltau(ranks[i], truth).correlation, abs=1e-12)
+    found = dot_products._tau(tree, dot_products.split_ranking(leaves, seed=3))
+    merges = ordhc.Dendrogram(tree.merges, np.arange(1.0, 40))
+    noise = np.random.default_rng([3, 1]).normal(scale=1e-9, size=(5, 5))
+    split = dot_errors.affinities(np.arange(5)) + noise + noise.T
+    ranks = np.array([[lca_size(merges, i, j) if i != j else 0 for j in range(40)] for i in range(40)])
+    # A leaf is as close to itself as to those of its own vertex.
+    expected = [scipy.kendalltau(ranks[i], -split[leaves[i], leaves]).correlation for i in range(40)]
+    assert found["value"] == pytest.approx(np.mean(expected), abs=1e-12)
+    assert found["error"] == pytest.approx(scipy.sem(expected), abs=1e-12)
 
 
 def test_true_affinities(command):
     from reproduce import dot_errors
 
-    found = dot_errors.affinities(np.array([1, 2, 4, 5]))
+    found = dot_errors.affinities(np.array([0, 1, 3, 4]))
     assert found.tolist() == [[8, 3, 1, 1], [3, 5, 1, 1], [1, 1, 2.5, 2], [1, 1, 2, 9]]
+    assert dot_errors.labels_of(np.array([0, 2, 3])).tolist() == [[0, 0], [0, 2], [1, 3]]

@@ -3,13 +3,11 @@
 import numpy as np
 
 import ordhc
-from ordhc import _ordhc
-from ordhc.tree.parts import from_engine
 
 
 def random_tree(n, seed=0, shape="uniform"):
     """One of the crate's random trees."""
-    return from_engine(_ordhc.random_tree(shape, n, seed))
+    return ordhc.datasets.random_tree(n, shape=shape, seed=seed)
 
 
 def random_comparisons(n, m, seed=0, *, weighted=False, quadruplets=False):

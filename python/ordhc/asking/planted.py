@@ -1,5 +1,7 @@
 """Comparisons from the planted model."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,7 +10,7 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 
-__all__ = ["planted"]
+__all__ = ["checked_model", "planted"]
 
 
 @shows_progress("simulating")
@@ -66,20 +68,29 @@ def planted(
     (<Triplets: 500 of 20 leaves>, (20, 2))
     """
     progress = _checks.callback("progress", progress)
+    model = checked_model(levels, leaves_per_cluster, mu, delta, sigma)
+    n = model[1] * 2 ** model[0]
+    m = n * n if n_comparisons is None else _checks.whole("n_comparisons", n_comparisons, at_least=0)
+    seed = _checks.seed(seed)
+    flip = _checks.number("flip", flip, at_least=0, at_most=1)
+    quadruplets, permute = _checks.flag("quadruplets", quadruplets), _checks.flag("permute", permute)
+    rows, labels = _ordhc.planted(*model, m, flip, quadruplets, permute, seed, progress)
+    kind = Quadruplets if quadruplets else Triplets
+    return kind(rows, n_leaves=n), labels
+
+
+def checked_model(
+    levels: Any, leaves_per_cluster: Any, mu: Any, delta: Any, sigma: Any
+) -> tuple[int, int, float, float, float]:
+    """Return the checked parameters of the planted model."""
     levels = _checks.whole("levels", levels, at_least=0)
     leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
     n = leaves_per_cluster * 2 ** min(levels, 40)
-    m = n * n if n_comparisons is None else _checks.whole("n_comparisons", n_comparisons, at_least=0)
-    seed = _checks.seed(seed)
-    mu, delta, sigma = (
-        _checks.number(what, value) for what, value in (("mu", mu), ("delta", delta), ("sigma", sigma))
-    )
-    flip = _checks.number("flip", flip, at_least=0, at_most=1)
-    quadruplets, permute = _checks.flag("quadruplets", quadruplets), _checks.flag("permute", permute)
     if levels > 20 or n > 100_000:
-        raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
-    rows, labels = _ordhc.planted(
-        levels, leaves_per_cluster, mu, delta, sigma, m, flip, quadruplets, permute, seed, progress
-    )
-    kind = Quadruplets if quadruplets else Triplets
-    return kind(rows, n_leaves=n), labels
+        raise InputError(
+            f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster} make {n} leaves; "
+            "at most 20 levels and 100,000 leaves are possible"
+        )
+    numbers = (("mu", mu), ("delta", delta), ("sigma", sigma))
+    mu, delta, sigma = (_checks.number(what, value) for what, value in numbers)
+    return levels, leaves_per_cluster, mu, delta, sigma

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.answers import comparisons_of
+from ordhc.asking.methods import NOISES
 from ordhc.asking.oracle import (
     Answering,
     Oracle,
@@ -29,8 +30,10 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["Counting", "Recording", "as_oracle", "majority", "noisy", "workers"]
 
 
-def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Oracle:
-    """Right with probability `p` only, each time anew; a learner is told so if `p` is between 1/2 and 1.
+def noisy(
+    oracle: Any, p: float, *, wrong: str = "random", noise: str = "independent", seed: int = 0
+) -> Oracle:
+    """Return an oracle that is right with probability `p`; a learner is told so if `p` is between 1/2 and 1.
 
     Parameters
     ----------
@@ -42,6 +45,11 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
         "random": one of the other two leaves (of all three where "none" is right); "adversarial": always
         the same one of them; "none": -1, or always the same leaf where that is right. About pairs a
         wrong answer is the opposite.
+    noise
+        "independent": each answer is drawn anew. "persistent": the same question, in any order of its
+        leaves, always gets the same answer.
+    seed
+        The same seed gives the same errors.
 
     Examples
     --------
@@ -52,14 +60,17 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
     """
     p = _checks.number("p", p, at_least=0, at_most=1)
     wrong = _checks.choice("wrong", wrong, ("random", "adversarial", "none"))
+    noise = _checks.choice("noise", noise, NOISES)
     right = as_oracle(oracle)
-    random = np.random.default_rng(_checks.seed(seed))
+    seed = _checks.seed(seed)
+    anew = np.random.default_rng(seed)
 
     def answer(rows: ArrayLike) -> Any:
         table = checked_questions(rows, None, (3, 4))
         return then(right(table), lambda given: wronged(table, checked_answers(given, table)))
 
     def wronged(table: NDArray[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
+        random = anew if noise == "independent" else _Repeated(table, seed)
         if table.ndim == 2 and table.shape[1] == 4:
             return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
         if not len(answers):
@@ -85,13 +96,48 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
         return np.where(random.random(len(answers)) < p, answers, lies).astype(np.int8)
 
     made = Answering.around(right, answer)
-    before, noise = errors_of(right)
-    both = p if noise is None else None if before is None else p * before
-    if noise is not None or 0.5 < p < 1:
+    before, own = errors_of(right)
+    both = p if own is None else None if before is None else p * before
+    if own is not None or 0.5 < p < 1:
         # Persistent errors are worse than independent ones, so they count where both occur. No learner can
         # help where p is 1/2 or less.
-        made.p, made.noise = both if both is not None and both > 0.5 else None, noise or "independent"
+        made.p = both if both is not None and both > 0.5 else None
+        made.noise = "persistent" if "persistent" in (own, noise if p < 1 else None) else "independent"
     return made
+
+
+class _Repeated:
+    """Random numbers that depend on the seed and on the leaves of each question only."""
+
+    def __init__(self, table: NDArray[Any], seed: int) -> None:
+        pairs = [np.sort(table[:, :2], axis=1), np.sort(table[:, 2:], axis=1)]
+        if table.shape[1] == 3:
+            key = np.sort(table, axis=1)
+        else:
+            later = (pairs[0][:, 0] > pairs[1][:, 0]) | (
+                (pairs[0][:, 0] == pairs[1][:, 0]) & (pairs[0][:, 1] > pairs[1][:, 1])
+            )
+            key = np.where(later[:, None], np.hstack(pairs[::-1]), np.hstack(pairs))
+        self._key = key.astype(np.uint64)
+        self._seed = seed
+
+    def random(self, size: int) -> NDArray[np.float64]:
+        """Return a number from 0 to 1 for each question."""
+        return self._uniform(1, size)
+
+    def integers(self, low: int, high: int, size: int) -> NDArray[np.int64]:
+        """Return a whole number from `low` to `high` - 1 for each question."""
+        return low + ((high - low) * self._uniform(high, size)).astype(np.int64)
+
+    def _uniform(self, stream: int, size: int) -> NDArray[np.float64]:
+        # SplitMix64 over the leaves of a question.
+        state = np.full(size, (self._seed + stream * 0xD1342543DE82EF95) % 2**64, dtype=np.uint64)
+        for column in self._key.T:
+            state = (state + column + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            state ^= state >> np.uint64(31)
+        return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def majority(oracle: Any, k: int) -> Oracle:

@@ -90,10 +90,10 @@ _METRICS = (
     ),
     MetricSpec(
         name="kendall_tau_b",
-        summary="how alike two trees rank the other leaves by height, averaged over leaves",
+        summary="how alike a tree and another tree or ranking rank the other leaves, averaged over leaves",
         score=metrics.kendall_tau_b,
-        reference=("tree",),
-        parameters={"include_self": True, "tie_self": False, "progress": None},
+        reference=("tree", "ranking"),
+        parameters={"include_self": True, "tie_self": False, "dissimilarity": None, "progress": None},
         source=f"{_GRAY}, section 4.1",
     ),
     MetricSpec(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import aligned, core, prepared
 from ordhc.tree.parts import engine_tree
 
@@ -49,26 +50,36 @@ def kendall_tau_b(
     include_self: bool = True,
     *,
     tie_self: bool = False,
+    dissimilarity: bool | None = None,
     progress: Progress | bool | None = None,
 ) -> KendallTau:
-    """The mean Kendall tau-b of two trees (Gray et al. 2024, section 4.1).
+    """Return the mean Kendall tau-b of a tree with another tree or ranking (Gray et al. 2024, section 4.1).
 
-    Each leaf ranks the others by the height at which it merges with them, in one tree and in the other.
+    Each leaf ranks the others by the height at which it merges with them, and as the reference ranks them.
 
     Parameters
     ----------
-    tree, reference
+    tree
         See `ordhc.as_dendrogram`. Closer merges rank first, whether heights are similarities or
         dissimilarities; equal heights tie, inversions count as they stand. In a tree of shape alone a node
         is closer than the nodes above it.
+    reference
+        Another tree, or labels; or (n, n) similarities or ranks, whose row i ranks all leaves by how close
+        they are to leaf i. The matrix need not be symmetric.
     include_self
-        The leaf takes part in its own ranking, before all others in both trees.
+        True if the leaf takes part in its own ranking, before all others in the tree and in the reference.
     tie_self
-        With `include_self`: before all others in the tree only; in the reference the leaf ties with its
-        finest class. These are the leaves that merge with it at the closest of all merge heights of the
-        reference: of labels, those with the same labels in all columns (up to the last one in which any two
-        leaves agree). A leaf without others in its class is before all others. This is what the paper's
-        code does, which ranks by a matrix of labels where a leaf is as similar to itself as to its class.
+        With `include_self`: before all others in the tree only. In a matrix the diagonal ranks the leaf. In
+        a reference tree the leaf ties with its finest class. These are the leaves that merge with it at the
+        closest of all merge heights of the reference: of labels, those with the same labels in all columns
+        (up to the last one in which any two leaves agree). A leaf without others in its class is before all
+        others. The paper's code does this: it ranks by a matrix in which a leaf is as similar to itself as
+        to its class.
+    dissimilarity
+        True if smaller numbers of the matrix are closer, as ranks and distances are. By default what the
+        tree's heights are.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -78,7 +89,7 @@ def kendall_tau_b(
     Raises
     ------
     InputError
-        Another number of leaves; no leaf with a tau-b; a tree with lengths but without heights.
+        Another number of leaves; no leaf with a tau-b; a tree with lengths but without heights; NaN.
 
     Examples
     --------
@@ -91,15 +102,23 @@ def kendall_tau_b(
     1.0
     >>> round(ordhc.metrics.kendall_tau_b("((0,1),(2,3));", labels, tie_self=True).mean, 4)
     0.8944
+    >>> ranks = [[0, 1, 2], [1, 0, 2], [1, 1, 0]]
+    >>> ordhc.metrics.kendall_tau_b("((0,1),2);", ranks, dissimilarity=True).mean
+    1.0
     """
     progress = _checks.callback("progress", progress)
-    tree, other = prepared(tree, reference, ("tree",), "kendall_tau_b")
+    tree, other = prepared(tree, reference, ("tree", "ranking"), "kendall_tau_b")
     include_self, tie_self = _checks.flag("include_self", include_self), _checks.flag("tie_self", tie_self)
     if tie_self and not include_self:
         raise InputError("tie_self=True needs include_self=True: else a leaf is not in its own ranking")
-    tau = KendallTau(
-        *_ordhc.kendall_tau(engine_tree(other), engine_tree(tree), include_self, tie_self, progress)
-    )
+    flags = (engine_tree(tree), include_self, tie_self, progress)
+    if isinstance(other, Dendrogram):
+        if dissimilarity is not None:
+            raise InputError("dissimilarity is for a matrix: the heights of a tree have a kind")
+        tau = KendallTau(*_ordhc.kendall_tau(engine_tree(other), *flags))
+    else:
+        is_far = tree.kind == "dissimilarity" if dissimilarity is None else dissimilarity
+        tau = KendallTau(*_ordhc.kendall_tau_of_rows(other, _checks.flag("dissimilarity", is_far), *flags))
     if tau.undefined == tree.n_leaves:
         raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
     return tau

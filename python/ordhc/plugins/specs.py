@@ -22,7 +22,7 @@ DATA = ("triplets", "quadruplets", "vectors")
 OBJECTIVES = ("dasgupta", "revenue", "satisfied")
 #: What an oracle is made from.
 SOURCES = ("tree", "similarity", "vectors", "triplets", "quadruplets", "names", "path", "nothing")
-REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity")
+REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity", "ranking")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +263,8 @@ class MetricSpec(Spec):
         one. The tree is a `Dendrogram`, its leaves numbered as the reference's.
     reference
         What it takes: of "triplets", "quadruplets", "tree" (a `Dendrogram`), "labels" ((n, L) int64
-        numbers of clusters), "similarity" (an array, (n, n) or n(n-1)/2).
+        numbers of clusters), "similarity" (an array, (n, n) or n(n-1)/2), "ranking" (an array, (n, n), that
+        need not be symmetric).
     larger_is_better
         Which way it goes.
     """

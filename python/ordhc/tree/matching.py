@@ -18,8 +18,8 @@ from ordhc.tree.dendrogram import Dendrogram
 def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tuple[Dendrogram, Any]:
     """A tree and a reference of one of some kinds, over the same leaves in the same order.
 
-    Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers
-    and a "similarity" as an array that the crate reads.
+    Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers,
+    a "similarity" as an array that the crate reads, and a "ranking" as (n, n) numbers.
     """
     kinds = tuple(kinds)
     _refuse_others(reference, kinds, what)
@@ -43,6 +43,12 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     is_tree = isinstance(reference, Dendrogram | str) or hasattr(reference, "children_")
     if not is_tree:
         shape = _shape(reference, what)
+        if "ranking" in kinds and shape == (n, n):
+            rows = _checks.numbers_of("the matrix", reference)
+            lost = np.argwhere(np.isnan(rows))
+            if len(lost):
+                raise InputError(f"the matrix at {lost[0].tolist()} is NaN; a ranking has numbers only")
+            return _by_name(found, _row_names(reference, found), "the matrix", tree), rows
         pairs = (n * (n - 1) // 2,)
         if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
             if _checks.array("the matrix", reference, also="MmS").dtype.kind in "OUT" and shape != (n, n):
@@ -71,6 +77,7 @@ _TAKERS = {
     "tree": "another tree is for triplet_distance, robinson_foulds, kendall_tau_b and merge_distortion",
     "labels": "labels are for ari, aari and dendrogram_purity",
     "similarity": "similarities are for dasgupta_cost, dasgupta_revenue and cophenetic_correlation",
+    "ranking": "a ranking, (n, n), is for kendall_tau_b",
 }
 
 

@@ -41,7 +41,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::error::{InputError, OrdhcWarning, panic};
     #[pymodule_export]
-    use crate::generate::planted;
+    use crate::generate::{planted, planted_similarities};
     #[pymodule_export]
     use crate::learn::{Learner, TreeOracle, estimate_p, random_tree};
     #[pymodule_export]
@@ -49,7 +49,8 @@ mod _ordhc {
     #[pymodule_export]
     use crate::metric::{
         aari, aari_of_trees, ari, best_revenue, cluster_counts, cophenetic, cophenetic_of_trees, dasgupta,
-        dendrogram_purity, kendall_tau, merge_distortion, revenue, satisfied, triplet_counts, verdicts,
+        dendrogram_purity, kendall_tau, kendall_tau_of_rows, merge_distortion, revenue, satisfied, triplet_counts,
+        verdicts,
     };
     #[pymodule_export]
     use crate::posterior::{Samples, mixing, sample};

@@ -15,6 +15,8 @@ use crate::tree;
 
 type Tree<'py> = Bound<'py, tree::Tree>;
 type Progress<'py> = Option<Bound<'py, PyAny>>;
+/// The mean, its standard error, how many leaves have none, and the values by leaf.
+type Kendall<'py> = (f64, f64, usize, Bound<'py, PyArray1<f64>>);
 
 /// Above so many leaves, scores that take more than linear time run on a thread of their own.
 const LONG: usize = 1000;
@@ -186,17 +188,42 @@ pub(crate) fn kendall_tau<'py>(
     include_self: bool,
     tie_self: bool,
     progress: Progress<'py>,
-) -> PyResult<(f64, f64, usize, Bound<'py, PyArray1<f64>>)> {
-    let itself = match (include_self, tie_self) {
-        (false, _) => metric::Itself::LeftOut,
-        (true, false) => metric::Itself::First,
-        (true, true) => metric::Itself::InFinestClass,
-    };
+) -> PyResult<Kendall<'py>> {
     let (truth, tree) = (truth.get().ranked()?, tree.get().ranked()?);
+    let itself = itself(include_self, tie_self);
     let tau = callbacks::run(py, truth.n_leaves() > LONG, progress.as_ref(), |monitor| {
         metric::kendall_tau(truth, tree, itself, Some(monitor))
     })?;
-    Ok((tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values)))
+    Ok(kendall_to_py(py, tau))
+}
+
+#[pyfunction]
+pub(crate) fn kendall_tau_of_rows<'py>(
+    py: Python<'py>,
+    matrix: PyReadonlyArray2<'py, f64>,
+    is_dissimilarity: bool,
+    tree: &Tree<'py>,
+    include_self: bool,
+    tie_self: bool,
+    progress: Progress<'py>,
+) -> PyResult<Kendall<'py>> {
+    let (values, tree, itself) = (matrix.as_slice()?, tree.get().ranked()?, itself(include_self, tie_self));
+    let tau = callbacks::run(py, tree.n_leaves() > LONG, progress.as_ref(), |monitor| {
+        ordhc::bindings::kendall_tau_of_rows(values, is_dissimilarity, tree, itself, Some(monitor))
+    })?;
+    Ok(kendall_to_py(py, tau))
+}
+
+fn itself(include_self: bool, tie_self: bool) -> metric::Itself {
+    match (include_self, tie_self) {
+        (false, _) => metric::Itself::LeftOut,
+        (true, false) => metric::Itself::First,
+        (true, true) => metric::Itself::InFinestClass,
+    }
+}
+
+fn kendall_to_py(py: Python<'_>, tau: metric::KendallTau) -> Kendall<'_> {
+    (tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values))
 }
 
 #[pyfunction]

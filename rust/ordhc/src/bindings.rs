@@ -12,6 +12,7 @@ pub use crate::comparison::index::{index_parts, questions};
 #[cfg(feature = "csv")]
 pub use crate::comparison::table::{Columns, Labels, Table, TableOptions, parse_table};
 pub use crate::embedding::expected::expected_adds3;
+pub use crate::generate::planted::planted_similarities;
 pub use crate::learn::desk::{Desk, Event};
 pub use crate::learn::learner::Flexible;
 pub use crate::learn::repeated::repeated;
@@ -19,6 +20,7 @@ pub use crate::learn::uncertain::{uncertain_among, uncertain_of_pairs};
 pub use crate::metric::ari::{LevelScores, aari_of_trees};
 pub use crate::metric::cophenetic::cophenetic_correlation_of_trees;
 pub use crate::metric::dasgupta::{DasguptaScore, dasgupta_checked};
+pub use crate::metric::kendall::kendall_tau_of_rows;
 pub use crate::metric::robinson_foulds::ClusterCounts;
 pub use crate::metric::satisfied::verdicts;
 pub use crate::metric::triplet_distance::TripletCounts;

@@ -12,7 +12,7 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 
-mod planted;
+pub(crate) mod planted;
 mod quadruplet_oracle;
 mod random_tree;
 mod tree_oracle;

@@ -85,19 +85,7 @@ impl PlantedModel {
             )));
         }
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut blocks: Vec<u32> = (0..n as u32).map(|leaf| leaf / self.leaves_per_cluster as u32).collect();
-        if self.permute {
-            blocks.shuffle(&mut rng);
-        }
-        let mut similarities = memory::Buffer::zeros("the planted similarities", n * n)?;
-        for i in 0..n {
-            for j in i + 1..n {
-                let apart = u32::BITS - (blocks[i] ^ blocks[j]).leading_zeros();
-                let value = self.mu - f64::from(apart) * self.delta + self.sigma * normal(&mut rng);
-                similarities[i * n + j] = value;
-                similarities[j * n + i] = value;
-            }
-        }
+        let (blocks, similarities) = self.similarities(&mut rng)?;
         let mut rows = Vec::with_capacity(n_comparisons);
         for question in distinct(n_comparisons, all, &mut rng, monitor)? {
             let mut row: [i32; K] = ask(question, n);
@@ -115,11 +103,30 @@ impl PlantedModel {
             rows.push(row);
             monitor.advance(1)?;
         }
-        let labels = blocks
-            .iter()
-            .map(|block| (1..=self.levels).map(|level| block >> (self.levels - level)).collect())
-            .collect();
-        Ok(Planted { rows, labels })
+        Ok(Planted { rows, labels: self.labels(&blocks) })
+    }
+
+    /// The pure cluster of each leaf, and the (n, n) similarities, 0 on the diagonal.
+    fn similarities(&self, rng: &mut ChaCha8Rng) -> Result<(Vec<u32>, memory::Buffer<f64>)> {
+        let n = self.n_leaves();
+        let mut blocks: Vec<u32> = (0..n as u32).map(|leaf| leaf / self.leaves_per_cluster as u32).collect();
+        if self.permute {
+            blocks.shuffle(rng);
+        }
+        let mut similarities = memory::Buffer::zeros("the planted similarities", n * n)?;
+        for i in 0..n {
+            for j in i + 1..n {
+                let apart = u32::BITS - (blocks[i] ^ blocks[j]).leading_zeros();
+                let value = self.mu - f64::from(apart) * self.delta + self.sigma * normal(rng);
+                similarities[i * n + j] = value;
+                similarities[j * n + i] = value;
+            }
+        }
+        Ok((blocks, similarities))
+    }
+
+    fn labels(&self, blocks: &[u32]) -> Vec<Vec<u32>> {
+        blocks.iter().map(|block| (1..=self.levels).map(|level| block >> (self.levels - level)).collect()).collect()
     }
 
     fn check(&self) -> Result<()> {
@@ -142,6 +149,13 @@ impl PlantedModel {
         }
         Ok(())
     }
+}
+
+/// The similarities that [`PlantedModel::draw`] compares, (n, n) with 0 on the diagonal, and the labels of the leaves.
+pub fn planted_similarities(model: &PlantedModel) -> Result<(Vec<f64>, Vec<Vec<u32>>)> {
+    model.check()?;
+    let (blocks, similarities) = model.similarities(&mut ChaCha8Rng::seed_from_u64(model.seed))?;
+    Ok((similarities.to_vec(), model.labels(&blocks)))
 }
 
 /// Box and Muller's normal number.

@@ -87,6 +87,33 @@ pub fn kendall_tau(
     Ok(KendallTau::of(inner.paths.places().iter().map(|&place| by_place[place as usize]).collect()))
 }
 
+/// As [`kendall_tau`], with an (n, n) matrix as the truth: row i ranks all leaves by how close they are to leaf i.
+///
+/// The matrix need not be symmetric. [`Itself::InFinestClass`] ranks leaf i in its own row by the diagonal.
+///
+/// O(n^2 log n).
+///
+/// # Errors
+/// A matrix of another size than the tree.
+pub fn kendall_tau_of_rows(
+    matrix: &[f64],
+    is_dissimilarity: bool,
+    tree: &Dendrogram,
+    itself: Itself,
+    monitor: Option<&Monitor>,
+) -> Result<KendallTau> {
+    watched!(monitor);
+    let n = tree.n_leaves();
+    same_leaves(["the rows of the matrix have", "the tree has"], [matrix.len() / n, n])?;
+    monitor.start(n as u64);
+    let outer = Ranking::new(tree);
+    let step = |scratch: &mut Scratch, leaf: usize| {
+        let row = &matrix[leaf * n..(leaf + 1) * n];
+        scratch.pairs_of_row(row, is_dissimilarity, &outer, leaf).tau_b(n - 1, itself)
+    };
+    Ok(KendallTau::of(for_places(n, Scratch::default, step, monitor)?))
+}
+
 impl KendallTau {
     fn of(values: Vec<f64>) -> Self {
         let defined = || values.iter().copied().filter(|tau| !tau.is_nan());
@@ -105,26 +132,28 @@ struct Pairs {
     /// Those ordered alike less those ordered the other way round.
     score: i64,
     ties: [u64; 2],
-    /// How many leaves are in the finest class of the inner tree besides the leaf itself.
-    finest: u64,
+    /// How many others the truth ties with the leaf, and ranks before it, if [`Itself::InFinestClass`].
+    tied: u64,
+    before: u64,
 }
 
 impl Pairs {
     fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        // Pairs of the leaf itself with another: all, and those that are no ties of the inner tree.
-        let (own, apart) = match itself {
-            Itself::LeftOut => (0, 0),
-            Itself::First => (others, others),
-            Itself::InFinestClass => (others, others - self.finest),
+        // Pairs of the leaf itself with another, and those that the truth ties or orders the other way round.
+        let (own, tied, before) = match itself {
+            Itself::LeftOut => (0, 0, 0),
+            Itself::First => (others, 0, 0),
+            Itself::InFinestClass => (others, self.tied, self.before),
         };
         let all = two(others) + own;
-        let [x, y] = [all - self.ties[0] - (own - apart), all - self.ties[1]];
+        let [x, y] = [all - self.ties[0] - tied, all - self.ties[1]];
         if x == 0 || y == 0 {
             return f64::NAN;
         }
+        let score = self.score + (own - tied) as i64 - 2 * before as i64;
         // In this order equal rankings give exactly 1.
-        ((self.score + apart as i64) as f64 / (x as f64 * y as f64).sqrt()).clamp(-1.0, 1.0)
+        (score as f64 / (x as f64 * y as f64).sqrt()).clamp(-1.0, 1.0)
     }
 }
 
@@ -165,12 +194,49 @@ struct Scratch {
     /// In the outer tree: who joins, by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
+    /// Of a row of a matrix: the other leaves, closest first, and the class of each leaf by its place in the tree.
+    order: Vec<u32>,
+    classes: Vec<u32>,
 }
 
 impl Scratch {
     /// Counts pairs for a leaf; `row` has the depth of the LCA in the inner tree by place in the outer.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
+        let class_of_depth = std::mem::take(&mut self.class_of_depth);
+        let (score, outer_ties) = self.count(outer, leaf, |place| class_of_depth[row[place] as usize]);
+        self.class_of_depth = class_of_depth;
+        let tied = if self.ranks.first() == Some(&0) { self.class_sizes[0] } else { 0 };
+        Pairs { score, ties: [inner_ties, outer_ties], tied, before: 0 }
+    }
+
+    /// Counts pairs for a leaf; `row` has how close the leaf is to each leaf.
+    fn pairs_of_row(&mut self, row: &[f64], is_dissimilarity: bool, outer: &Ranking, leaf: usize) -> Pairs {
+        let closeness = |other: u32| if is_dissimilarity { -row[other as usize] } else { row[other as usize] };
+        self.order.clear();
+        self.order.extend((0..row.len() as u32).filter(|&other| other as usize != leaf));
+        order_by(&mut self.order, &|a, b| closeness(b).total_cmp(&closeness(a)));
+        self.class_sizes.clear();
+        self.classes.clear();
+        self.classes.resize(row.len(), 0);
+        for class in self.order.chunk_by(|&a, &b| row[a as usize] == row[b as usize]) {
+            for &other in class {
+                self.classes[outer.paths.places()[other as usize] as usize] = self.class_sizes.len() as u32;
+            }
+            self.class_sizes.push(class.len() as u64);
+        }
+        let own = closeness(leaf as u32);
+        let tied = self.order.iter().filter(|&&other| closeness(other) == own).count() as u64;
+        let before = self.order.iter().filter(|&&other| closeness(other) > own).count() as u64;
+        let ties = self.class_sizes.iter().copied().map(two).sum();
+        let classes = std::mem::take(&mut self.classes);
+        let (score, outer_ties) = self.count(outer, leaf, |place| classes[place]);
+        self.classes = classes;
+        Pairs { score, ties: [ties, outer_ties], tied, before }
+    }
+
+    /// Returns how the other leaves are ordered, and the ties in the outer tree; `class` is that of the leaf at a place.
+    fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
         if !self.joining.is_sorted_by_key(|step| step.0) {
@@ -180,15 +246,11 @@ impl Scratch {
         let (mut score, mut outer_ties) = (0, 0);
         for group in self.joining.chunk_by(|a, b| a.0 == b.0) {
             let size: usize = group.iter().map(|(_, joining)| joining.len()).sum();
-            let classes = group
-                .iter()
-                .flat_map(|(_, joining)| &row[joining.clone()])
-                .map(|&depth| self.class_of_depth[depth as usize] as usize);
+            let classes = group.iter().flat_map(|(_, joining)| joining.clone()).map(|place| class(place) as usize);
             score += self.seen.add(size, classes);
             outer_ties += two(size as u64);
         }
-        let finest = if self.ranks.first() == Some(&0) { self.class_sizes[0] } else { 0 };
-        Pairs { score, ties: [inner_ties, outer_ties], finest }
+        (score, outer_ties)
     }
 
     /// Numbers the classes of leaves that are equally close in the inner tree, and returns the ties.
@@ -333,12 +395,26 @@ mod tests {
             .collect()
     }
 
+    /// Closeness by pair as a matrix; the diagonal is the closest of all heights.
+    fn rows_of(truth: &Dendrogram) -> Vec<f64> {
+        let n = truth.n_leaves();
+        let sign = if truth.is_dissimilarity() { -1.0 } else { 1.0 };
+        let mut rows: Vec<f64> = (0..n).flat_map(|i| naive_heights(truth, i)).map(|height| sign * height).collect();
+        let finest = rows.iter().copied().filter(|value| !value.is_nan()).fold(f64::NEG_INFINITY, f64::max);
+        (0..n).for_each(|i| rows[i * n + i] = finest);
+        rows
+    }
+
     fn assert_same(truth: &Dendrogram, tree: &Dendrogram, itself: Itself) {
         let found = kendall_tau(truth, tree, itself, None).unwrap();
         let expected = naive(truth, tree, itself);
         let bits = |values: &[f64]| values.iter().map(|tau| tau.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&found.values), bits(&expected), "{:?} {expected:?}", found.values);
         assert_eq!(found.undefined, expected.iter().filter(|tau| tau.is_nan()).count());
+        let mut rows = rows_of(truth);
+        assert_eq!(bits(&kendall_tau_of_rows(&rows, false, tree, itself, None).unwrap().values), bits(&expected));
+        rows.iter_mut().for_each(|value| *value = -*value);
+        assert_eq!(bits(&kendall_tau_of_rows(&rows, true, tree, itself, None).unwrap().values), bits(&expected));
     }
 
     proptest! {

@@ -19,7 +19,7 @@ pub(crate) mod cophenetic;
 mod count;
 pub(crate) mod dasgupta;
 mod distortion;
-mod kendall;
+pub(crate) mod kendall;
 mod path;
 mod purity;
 mod revenue;

@@ -1,0 +1,247 @@
+"""Simulated trees, similarities, vectors and comparisons whose truth is known."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.asking.planted import checked_model
+from ordhc.asking.sources import from_similarity, from_tree
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import from_engine
+
+__all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
+
+_SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
+#: Comparisons that are answered at a time.
+_CHUNK = 1 << 22
+
+
+def random_tree(n_leaves: int, *, shape: str = "uniform", seed: int = 0) -> Dendrogram:
+    """Draw a random tree; its heights count the levels below each node.
+
+    Parameters
+    ----------
+    n_leaves
+        Number of leaves, which are numbered in random order.
+    shape
+        "uniform": all binary trees are equally likely. "yule": each new leaf goes beside a random leaf.
+        "balanced": every cluster is halved. "caterpillar": every cluster loses one leaf. "degree": nodes of
+        two or three children. "joined": nodes of three children. "star": all leaves join at the root.
+    seed
+        The same seed gives the same tree.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.datasets.random_tree(4, shape="caterpillar", seed=1).heights
+    array([1., 2., 3.])
+    """
+    n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
+    shape = _checks.choice("shape", shape, _SHAPES)
+    return from_engine(_ordhc.random_tree(shape, n_leaves, _checks.seed(seed)))
+
+
+def planted_similarities(
+    *,
+    levels: int = 3,
+    leaves_per_cluster: int = 30,
+    mu: float = 0.8,
+    delta: float = 0.1,
+    sigma: float = 0.1,
+    permute: bool = True,
+    seed: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw similarities from the planted hierarchical model; return them with the truth.
+
+    `planted` with the same parameters compares these similarities. Draw comparisons of the same similarities
+    anew with `comparisons_of`, or let a learner ask about them with `ordhc.oracles.from_similarity`.
+
+    Parameters
+    ----------
+    levels, leaves_per_cluster, mu, delta, sigma, permute, seed
+        As in `planted`.
+
+    Returns
+    -------
+    similarities, labels
+        (n, n), symmetric, with 0 on the diagonal; and (n, levels), each leaf's cluster at levels 1, 2, ...
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> S, labels = ordhc.datasets.planted_similarities(levels=2, leaves_per_cluster=5, seed=1)
+    >>> S.shape, labels.shape
+    ((20, 20), (20, 2))
+    """
+    model = checked_model(levels, leaves_per_cluster, mu, delta, sigma)
+    return _ordhc.planted_similarities(*model, _checks.flag("permute", permute), _checks.seed(seed))
+
+
+def vectors_of(
+    tree: Dendrogram, n_vectors: int, n_features: int, *, noise: float = 1.0, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw vectors whose expected dot products, divided by `n_features`, are the heights of a tree.
+
+    A vector is that of a random leaf of the tree, plus normal noise. Each step from a node to its child adds
+    normal numbers, whose variance is the difference of the two heights (Gray et al. 2024, sections 2 and
+    D.1).
+
+    Parameters
+    ----------
+    tree
+        A `Dendrogram` of kind "similarity" with `leaf_heights`, whose heights do not fall from the root down.
+    n_vectors, n_features
+        Number of vectors and of their coordinates.
+    noise
+        Standard deviation of the noise in each coordinate.
+    seed
+        The same seed gives the same vectors.
+
+    Returns
+    -------
+    vectors, leaves
+        (n_vectors, n_features), and (n_vectors,) the leaf of each vector.
+
+    Raises
+    ------
+    InputError
+        A tree of dissimilarities, without leaf heights, or with a node below 0 or below its parent.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> tree = ordhc.Dendrogram([[0, 1], [2, 3]], [2, 1], kind="similarity", leaf_heights=[4, 3, 2])
+    >>> X, leaves = ordhc.datasets.vectors_of(tree, 50, 10_000)
+    >>> bool(abs(X[leaves == 0][0] @ X[leaves == 1][0] / 10_000 - 2) < 0.2)
+    True
+    """
+    n_vectors = _checks.whole("n_vectors", n_vectors, at_least=1)
+    n_features = _checks.whole("n_features", n_features, at_least=1)
+    noise = _checks.number("noise", noise, at_least=0)
+    random = np.random.default_rng(_checks.seed(seed))
+    if not isinstance(tree, Dendrogram) or tree.kind != "similarity" or tree.leaf_heights is None:
+        raise InputError('the tree must be a Dendrogram of kind "similarity" with leaf_heights')
+    n, merges = tree.n_leaves, tree.merges
+    heights = np.concatenate([tree.leaf_heights, tree.heights])
+    above = np.zeros(2 * n - 1)
+    above[merges.ravel()] = np.repeat(tree.heights, 2)
+    low = np.flatnonzero(heights < above)
+    if len(low):
+        node = int(low[0])
+        raise InputError(
+            f"node {node} has height {heights[node]:g}, less than {above[node]:g}, that above it"
+        )
+    steps = random.normal(size=(2 * n - 1, n_features)) * np.sqrt(heights - above)[:, None]
+    for merge in range(n - 2, -1, -1):
+        steps[merges[merge]] += steps[n + merge]
+    leaves = random.integers(n, size=n_vectors)
+    return steps[leaves] + noise * random.normal(size=(n_vectors, n_features)), leaves
+
+
+def comparisons_of(
+    source: Any,
+    number: int | None = None,
+    *,
+    share: float | None = None,
+    quadruplets: bool = False,
+    flip: float = 0.0,
+    seed: int = 0,
+) -> Triplets | Quadruplets:
+    """Draw distinct comparisons and answer them as a tree or similarities do; leave ties out.
+
+    Parameters
+    ----------
+    source
+        A tree or its Newick text, (n, n) similarities, or an oracle that answers questions of two pairs.
+        A tree orders all pairs of leaves only if it has heights.
+    number
+        Number of comparisons that are drawn uniformly from all; fewer remain if some are ties. By default
+        all comparisons.
+    share
+        Instead of `number`: the probability with which each comparison is drawn.
+    quadruplets
+        Compare pairs of leaves, instead of two leaves with an anchor.
+    flip
+        Probability with which each answer is turned round.
+    seed
+        The same seed gives the same comparisons.
+
+    Examples
+    --------
+    All triplets that a tree implies:
+
+    >>> import ordhc
+    >>> ordhc.datasets.comparisons_of("((0,1),2);").rows.tolist()
+    [[0, 1, 2], [1, 0, 2]]
+    """
+    is_tree = isinstance(source, Dendrogram | str)
+    oracle = source if callable(source) else from_tree(source) if is_tree else from_similarity(source)
+    n = getattr(oracle, "n_leaves", None)
+    if n is None:
+        raise InputError("the oracle has no n_leaves, the number of leaves that comparisons are drawn of")
+    flip = _checks.number("flip", flip, at_least=0, at_most=1)
+    quadruplets = _checks.flag("quadruplets", quadruplets)
+    random = np.random.default_rng(_checks.seed(seed))
+    total = _total(n, quadruplets)
+    if number is not None and share is not None:
+        raise InputError("give number or share, not both")
+    number = total if number is None else _checks.whole("number", number, at_least=0, at_most=total)
+    share = None if share is None else _checks.number("share", share, at_least=0, at_most=1)
+    parts = []
+    for at in _drawn(total, number, share, random):
+        rows = _rows(at, n, quadruplets)
+        answers = oracle(rows if quadruplets else rows[:, [0, 1, 0, 2]])
+        rows, answers = rows[answers != 0], answers[answers != 0]
+        turned = (answers < 0) ^ (random.random(len(rows)) < flip) if flip else answers < 0
+        rows[turned] = rows[turned][:, [2, 3, 0, 1] if quadruplets else [0, 2, 1]]
+        parts.append(rows.astype(np.uint8 if n <= 256 else np.uint16 if n <= 1 << 16 else np.int32))
+    kind = Quadruplets if quadruplets else Triplets
+    names = getattr(oracle, "names", None)
+    return kind(np.concatenate(parts), n_leaves=None if names else n, names=names, copy=False)
+
+
+def _total(n: int, quadruplets: bool) -> int:
+    """Return the number of questions about n leaves."""
+    pairs = n * (n - 1) // 2
+    return pairs * (pairs - 1) // 2 if quadruplets else n * max(n - 1, 0) * max(n - 2, 0) // 2
+
+
+def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
+    """Yield numbers of questions in parts: `number` distinct ones, or each with probability `share`."""
+    if share is None and number < total:
+        chosen = random.choice(total, number, replace=False, shuffle=False)
+        yield from np.array_split(chosen, number // _CHUNK + 1)
+        return
+    if share is None or share == 1:
+        yield from (np.arange(start, min(start + _CHUNK, total)) for start in range(0, max(total, 1), _CHUNK))
+        return
+    last = -1
+    while share and last < total:
+        # The gaps between those that are drawn are geometric.
+        at = last + np.cumsum(random.geometric(share, min(_CHUNK, int(1.1 * share * total) + 10)))
+        last = int(at[-1])
+        yield at[at < total]
+    yield np.zeros(0, dtype=np.int64)
+
+
+def _pair(k: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return pair number k as (i, j) with i < j, in the order (0, 1), (0, 2), (1, 2), (0, 3), ..."""
+    j = ((1 + np.sqrt(1 + 8.0 * k)) // 2).astype(np.int64)
+    # The root may be rounded.
+    j -= j * (j - 1) // 2 > k
+    j += j * (j + 1) // 2 <= k
+    return k - j * (j - 1) // 2, j
+
+
+def _rows(at: NDArray[np.int64], n: int, quadruplets: bool) -> NDArray[np.int64]:
+    """Return questions by number: (anchor, j, k) or (i, j, k, l)."""
+    if quadruplets:
+        first, second = _pair(at)
+        return np.stack([*_pair(first), *_pair(second)], axis=1)
+    anchor, rest = np.divmod(at, max((n - 1) * (n - 2) // 2, 1))
+    j, k = _pair(rest)
+    return np.stack([anchor, j + (j >= anchor), k + (k >= anchor)], axis=1)
