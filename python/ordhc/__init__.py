@@ -84,7 +84,7 @@ __all__ = [
     "write_trees",
 ]
 
-#: Names that are imported when they are first used, by module, because this keeps `import ordhc` fast.
+#: For each module, its public names. They are imported at their first use, to keep `import ordhc` fast.
 _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.asking.insert": "insert",
@@ -114,7 +114,7 @@ _LATER = {
     "ordhc.tree.dendrogram": "Dendrogram",
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names.split()}
-#: Public modules that are imported when they are first used.
+#: Public modules, imported at their first use.
 _MODULES = [
     "commands",
     "datasets",
