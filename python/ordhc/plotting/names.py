@@ -74,7 +74,7 @@ def write_names(
     if names and size:
         axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
         axis.set_ticks([tip.place for tip in crown.tips], labels=names, fontsize=size, parse_math=False)
-        # `set_tick_params` also rotates labels on the top and the right, where Matplotlib shows none by default.
+        # `set_tick_params` also rotates labels at the top and the right, which Matplotlib hides by default.
         axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
         for text, colour in zip(axis.get_ticklabels(), colours, strict=True):
             text.set_color(colour)

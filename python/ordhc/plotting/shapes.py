@@ -128,7 +128,7 @@ class Circle:
         return 0.06 + 0.94 * (height - root_end) / (leaf_end - root_end)
 
     def angle(self, place: float) -> float:
-        """Return the angle of a position across the axis, in radians; positions run clockwise from the top."""
+        """Return the angle of a position among the leaves, in radians; leaves run clockwise from the top."""
         sweep = 360.0 - self.opening
         return math.radians(90 - self.opening / 2 - sweep * (place + 0.5) / self.crown.width)
 
