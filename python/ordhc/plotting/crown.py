@@ -95,7 +95,7 @@ class Crown:
         return Item(label, shape.starts[label], shape.sizes[label], height, near=height, far=height)
 
     def _open(self, most: int) -> None:
-        """Open nodes from the root down, the last merge first, until there are enough tips."""
+        """Replace clusters by their children, the last merge first, until there are `most` tips."""
         shape, count = shape_of(self.tree), 1
         waiting = [(-self.root.label, 0, self.root)] if self.root.size > 1 else []
         while waiting and count < most:

@@ -21,7 +21,7 @@ class Positions:
 
     #: The positions, (n_nodes,).
     at: NDArray[np.float64]
-    #: The positions of the picture's two ends: just beyond the root, and where the names of leaves begin.
+    #: The positions of the two ends of the picture: a little beyond the root, and at the names of the leaves.
     root_end: float
     leaf_end: float
     #: The smallest and the largest number of the axis.
@@ -29,7 +29,7 @@ class Positions:
     high: float
     #: The label of the axis; None if positions are levels, which have no axis.
     label: str | None
-    #: The length of an edge whose ends are 1 apart.
+    #: The length of an edge if the positions of its ends differ by 1.
     length: float = 1.0
 
 

@@ -23,7 +23,7 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
     tree
         The tree.
     path
-        The file. Its ending decides the format: .svg, .png, .pdf, or .html (.htm).
+        The file. The ending decides the format: .svg, .png, .pdf, or .html (.htm).
     **options
         The options of the format.
 

@@ -15,7 +15,7 @@ __all__ = ["draw_scale"]
 
 
 def draw_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
-    """Draw the scale "axis" or "bar"; "none" leaves an axis without numbers."""
+    """Draw the scale of a picture: "axis", "bar", or nothing for "none"."""
     if isinstance(shapes, Rectangle):
         _axis(ax, crown, shapes, inks, size, shown=scale == "axis")
     elif scale == "axis" and isinstance(shapes, Circle):

@@ -28,7 +28,7 @@ WIDTH = 180.0
 def tree_figure(
     tree: Dendrogram, n_clusters: int, unanswered: Sequence[int], *, was_asked: bool
 ) -> tuple[str, list[str]]:
-    """Draw the tree of the items that have answers.
+    """Return a picture of the tree of all items with answers, and its caption.
 
     Parameters
     ----------

@@ -54,14 +54,17 @@ class Annotations:
         return cls(known, labels, sure, bool(shares), standing, settings_of(settings))
 
     def relabelled(self, leaves: NDArray[np.int64]) -> "Annotations":
-        """Return the annotations of the tree in which leaf i is leaf `leaves[i]`."""
+        """Return the annotations of the tree after leaf i became leaf `leaves[i]`."""
         before = np.argsort(leaves).tolist()
         names = None if self.names is None else tuple(self.names[leaf] for leaf in before)
         standing = None if self.standing is None else leaves[self.standing]
         return replace(self, names=names, standing=standing)
 
     def of_nodes(self, kept: NDArray[np.int64], n_before: int, n_leaves: int) -> "Annotations":
-        """Return the annotations of a tree whose node i was node `kept[i]` of a tree of `n_before` leaves."""
+        """Return the annotations of a new tree, whose node i was node `kept[i]` of the old tree.
+
+        The old tree has `n_before` leaves, the new tree has `n_leaves` leaves.
+        """
         leaves, inner = kept[:n_leaves], kept[n_leaves:] - n_before
         names, node_names, support, standing = self.names, self.node_names, self.support, self.standing
         if names is not None:

@@ -42,8 +42,8 @@ def as_dendrogram(
           or "weight"
         * a tree of ETE, DendroPy or Biopython, or the single-linkage tree of hdbscan
     n_leaves
-        The number of leaves, if known. This number distinguishes labels from merges. It is rarely needed,
-        because merges name each cluster exactly once.
+        The number of leaves, if known. This number distinguishes labels from merges. The number is rarely
+        needed, because merges name each cluster exactly once.
     names
         (n,), the names of the leaves.
     progress
@@ -103,7 +103,7 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     if (text := newick_of(tree)) is not None:
         return Dendrogram.from_newick(text, names)
     if hasattr(tree, "to_numpy") and hasattr(tree, "get_clusters"):
-        # The single-linkage tree of hdbscan.
+        # The single-linkage tree of hdbscan has the same columns as SciPy's Z.
         tree = tree.to_numpy()
     table = _checks.array("the tree", tree, also="MmS")
     if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):

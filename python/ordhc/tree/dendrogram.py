@@ -108,7 +108,7 @@ class Dendrogram:
 
     __slots__ = ("_annotations", "_cache", "_tree")
 
-    # How a tree is made.
+    # Constructors.
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class Dendrogram:
         found: NDArray[np.float64] | None = self._cache["heights if any"]
         return found
 
-    # Shape: which nodes are below which.
+    # Shape: parents and children of nodes.
 
     @property
     def n_leaves(self) -> int:
@@ -312,7 +312,7 @@ class Dendrogram:
 
     @property
     def kind(self) -> str:
-        """The unit of the heights: "similarity" or "dissimilarity"; "dissimilarity" in trees with lengths."""
+        """The unit of the heights: "similarity" or "dissimilarity". Without heights "dissimilarity"."""
         return "dissimilarity" if self._tree.dissimilarity else "similarity"
 
     @property
@@ -456,7 +456,7 @@ class Dendrogram:
 
     @property
     def node_names(self) -> tuple[str | None, ...] | None:
-        """The name of each inner node or None, (n_nodes - n,), or None if no node has one."""
+        """The name of each inner node, or None, (n_nodes - n,); None instead of a tuple without any names."""
         return self._annotations.node_names
 
     @property
@@ -1336,7 +1336,7 @@ class Dendrogram:
 
     @classmethod
     def _from_dict(cls, data: Any) -> "Dendrogram":
-        """Restore the tree from what `to_dict` returned."""
+        """Return the tree of a dict that `to_dict` returned."""
         if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
             raise InputError(
                 "a tree is a dict that has the keys n_leaves and parents, and heights or lengths"
@@ -1439,7 +1439,7 @@ class Dendrogram:
         Parameters
         ----------
         path
-            The file. Its ending decides the format: .svg, .png, .pdf, or .html (.htm).
+            The file. The ending decides the format: .svg, .png, .pdf, or .html (.htm).
         **options
             For all formats: `n_clusters` (color clusters as `cut` makes them), `support_threshold` (0 to 1),
             `title`.

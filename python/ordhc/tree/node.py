@@ -49,13 +49,13 @@ class Node:
 
     @property
     def children(self) -> "tuple[Node, ...]":
-        """The nodes directly below, in the order in which `Dendrogram.to_newick` writes them."""
+        """The children of the node, in the order in which `Dendrogram.to_newick` writes them."""
         tree = self._tree
         return tuple([Node(tree, child) for child in tree._shape.children_of(self._label)])
 
     @property
     def parent(self) -> "Node | None":
-        """The node directly above; None for the root."""
+        """The parent of the node; None for the root."""
         above = self._tree._shape.parents[self._label]
         return None if above < 0 else Node(self._tree, above)
 

@@ -17,7 +17,7 @@ from ordhc.tree.shape import Shape
 
 
 def engine_tree(tree: Dendrogram) -> _ordhc.Tree:
-    """Return the tree of the engine, without names and supports."""
+    """Return the engine's tree of a dendrogram, which has no names and no support."""
     return tree._tree
 
 

@@ -1,4 +1,4 @@
-"""Dendrograms as tables, graphs and nested JSON."""
+"""Convert dendrograms to data frames, NetworkX graphs and nested JSON."""
 
 import json
 from collections.abc import Iterable
