@@ -1,7 +1,7 @@
-"""Hierarchies from comparisons.
+"""Make hierarchies from comparisons.
 
-"A is more like B than C" is what people and models can say reliably. ordhc turns such answers into a
-dendrogram and says how good the tree is.
+People and models can reliably answer questions such as "Is A more like B or C?". ordhc turns such answers
+into a dendrogram, and estimates how good this tree is.
 
 >>> import ordhc
 >>> t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")])
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ordhc.tree.convert import as_dendrogram
     from ordhc.tree.dendrogram import Dendrogram
 
-# Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
+# `OrdinalClustering` is missing in this list, so that `from ordhc import *` works without scikit-learn.
 __all__ = [
     "Dendrogram",
     "Learner",
@@ -84,7 +84,7 @@ __all__ = [
     "write_trees",
 ]
 
-#: Names that are imported when they are first used, by module, because this keeps `import ordhc` fast.
+#: For each module, its public names. They are imported at their first use, to keep `import ordhc` fast.
 _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.asking.insert": "insert",
@@ -114,7 +114,7 @@ _LATER = {
     "ordhc.tree.dendrogram": "Dendrogram",
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names.split()}
-#: Public modules that are imported when they are first used.
+#: Public modules, imported at their first use.
 _MODULES = [
     "commands",
     "datasets",
@@ -144,6 +144,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    # `help(ordhc)` looks up every listed name, so the estimator is listed only with scikit-learn.
+    # `help(ordhc)` imports all listed names, so `OrdinalClustering` is listed only with scikit-learn.
     there = {*__all__, *_MODULES}
     return sorted({*there, "OrdinalClustering"} if find_spec("sklearn") else there)

@@ -1,4 +1,4 @@
-"""`python -m ordhc`."""
+"""Run the command line for `python -m ordhc`."""
 
 from ordhc.cli import main
 

@@ -1,18 +1,18 @@
-"""Small tables for notebooks, in the colours that the page has, light or dark."""
+"""HTML tables for notebooks, in the text colour of the page, so that they fit light and dark themes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = ["asked", "block", "picture", "table"]
 
-#: Thin lines in the colour of the text, which is whatever the theme says.
+#: The border of tables: a thin line in a pale shade of the theme's text colour.
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 _PADDING = "padding:.25em .8em"
 _LONGEST = 60
 
 
 def block(title: str, *parts: str) -> str:
-    """A title and what stands below it, which is HTML already."""
+    """Return HTML of a title (text) with `parts` (HTML) below it."""
     head = f'<div style="{_PADDING};font-weight:600">{_text(title, 400)}</div>'
     return f'<div class="ordhc" style="display:inline-block;max-width:100%">{head}{"".join(parts)}</div>'
 
@@ -25,7 +25,21 @@ def table(
     strong: int | None = None,
     notes: Iterable[str] = (),
 ) -> str:
-    """A table, its first `left` columns set left and all others right, the row `strong` in bold."""
+    """Return an HTML table.
+
+    Parameters
+    ----------
+    columns
+        The headings of the columns.
+    rows
+        The cells of each row.
+    left
+        The number of columns, from the first, that are aligned left. The others are aligned right.
+    strong
+        The index of a row to write in bold, or None.
+    notes
+        Lines of text below the rows, each across the whole table.
+    """
 
     def cells(kind: str, row: Sequence[Any], weight: int) -> str:
         return "".join(
@@ -48,7 +62,7 @@ def table(
 
 
 def picture(svg: str) -> str:
-    """A drawing on white paper, which it was made for."""
+    """Return HTML of a drawing on a white background, because its colours are made for white paper."""
     return (
         '<div style="background:#fff;border-radius:4px;margin:.5em 0;padding:.25em;display:inline-block">'
         f"{svg}</div>"
@@ -56,7 +70,7 @@ def picture(svg: str) -> str:
 
 
 def asked(subject: Any) -> str:
-    """How far a learner or a session has come."""
+    """Return HTML that shows which share of its leaves a learner or a session has placed."""
     share = subject.status.n_placed / max(subject.n_leaves, 1)
     bar = f'<progress value="{share:.3f}" max="1" style="width:20em;max-width:60%"></progress>'
     return block(

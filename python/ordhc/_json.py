@@ -1,4 +1,4 @@
-"""Numbers that JSON has no word for: NaN and infinity."""
+"""Replace NaN and infinity, which JSON cannot store."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ __all__ = ["finite"]
 
 
 def finite(value: Any) -> Any:
-    """Return a value of lists and mappings with None for numbers that aren't finite.
+    """Return a copy of nested lists and mappings, with None for numbers that are not finite.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Reports of how far long work has come, and bars that show them."""
+"""Callbacks that receive the progress of long work, and progress bars."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from ordhc._signals import interrupts_later
 
 __all__ = ["Progress", "part", "progress_bar", "shows_progress", "without_bars"]
 
-#: Called now and then with the share that is done, from 0 to 1.
+#: A callable that receives the completed fraction in [0, 1] from time to time.
 Progress = Callable[[float], None]
 
 P = ParamSpec("P")
@@ -22,21 +22,31 @@ T = TypeVar("T")
 
 
 def part(progress: Progress | None, start: float, end: float) -> Progress | None:
-    """The callback for a part of the work: its 0 to 1 is `start` to `end` of the whole."""
+    """Return the callback for a part of the work.
+
+    The callback maps the completed fraction of the part to the range from `start` to `end` of the whole work,
+    and calls `progress`. None if `progress` is None.
+    """
     if progress is None:
         return None
     return lambda done: progress(start + (end - start) * done)
 
 
 def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function's keyword `progress` be true, for a bar that says `what` is going on.
+    """Return a decorator that lets the keyword `progress` of a function be `True`, for a progress bar.
 
-    The function itself gets a callable or None. The bar is gone when the function has returned or raised.
+    The decorated function itself receives a callable or None. The bar ends when the function returns or
+    raises.
+
+    Parameters
+    ----------
+    what
+        The label of the bar, such as "reading".
 
     Raises
     ------
     InputError
-        By the function, if `progress` is neither True, False, None nor what can be called.
+        The decorated function raises if `progress` is neither True, False, None nor callable.
 
     Examples
     --------
@@ -81,12 +91,18 @@ def _shown(progress: Any, what: str) -> AbstractContextManager[Progress | None]:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress | None]:
-    """A bar for the block, to be called with the share that is done.
+    """Show a progress bar for the block, and give the block a callback for the completed fraction in [0, 1].
 
-    In a notebook it is tqdm's if that is installed, else a line of text, and stays when the work is over.
-    On a terminal it is Rich's, on standard error, and is gone when the work is over. Elsewhere there is none.
+    In a notebook the bar is tqdm's, or a line of text if tqdm is not installed, and remains after the block.
+    On a terminal the bar is Rich's, on standard error, and disappears after the block. Elsewhere there is no
+    bar, and the callback is None.
+
+    Parameters
+    ----------
+    what
+        The label of the bar.
     """
-    # A notebook has imported IPython; nobody else has to.
+    # Notebooks have imported IPython already. Importing it here would be slow in all other programs.
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if type(shell).__name__ == "ZMQInteractiveShell" or "google.colab" in type(shell).__module__:
         with _in_notebook(what) as told:
@@ -113,18 +129,18 @@ def _on_terminal(what: str) -> Iterator[Progress]:
         bar.start()
         yield lambda done: bar.update(task, completed=done)
     finally:
-        # Also brings the cursor back, if Ctrl-C came while the bar began.
+        # Rich hides the cursor in `start`. `stop` shows it again, even if Ctrl-C interrupted `start`.
         bar.stop()
         _on_screen.remove(bar)
 
 
-#: Bars on the terminal.
+#: The bars that the terminal shows now.
 _on_screen: list[Any] = []
 
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Take bars off the terminal for the block, in which somebody is asked something there."""
+    """Remove progress bars from the terminal during the block, which asks the user a question there."""
     bars = list(_on_screen)
     for bar in bars:
         bar.stop()
@@ -139,7 +155,7 @@ def without_bars() -> Iterator[None]:
 def _in_notebook(what: str) -> Iterator[Progress]:
     try:
         with warnings.catch_warnings(), interrupts_later():
-            # Without ipywidgets it says so, and draws with characters.
+            # Without ipywidgets tqdm warns and draws the bar with characters, which is good enough.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:

@@ -1,4 +1,4 @@
-"""Ctrl-C at moments at which an exception would get lost."""
+"""Delay Ctrl-C while code runs that would swallow the exception KeyboardInterrupt."""
 
 import signal
 import threading
@@ -11,10 +11,11 @@ __all__ = ["interrupts_later"]
 
 @contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Raise KeyboardInterrupt after the block for a Ctrl-C within; a second one is raised at once.
+    """Delay the KeyboardInterrupt of a Ctrl-C to the end of the block; a second Ctrl-C raises at once.
 
-    For imports of the code of others: extension modules and whatever ignores all exceptions swallow one that
-    is raised while they run. Only where Python's own handler is in place, on the main thread.
+    The block imports code of other packages. Extension modules, and code that ignores all exceptions, would
+    swallow a KeyboardInterrupt. Nothing is delayed on other threads than the main thread, or if Python's own
+    handler of Ctrl-C was replaced.
     """
     noted = False
 
@@ -43,7 +44,7 @@ def _is_default() -> bool:
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return False
     try:
-        # Refused in subinterpreters, which never see signals.
+        # Python raises ValueError in subinterpreters, which never receive signals.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     except ValueError:
         return False

@@ -1,6 +1,6 @@
-"""Ctrl-C while a command is still importing: one line instead of a traceback.
+"""Make Ctrl-C print one line instead of a traceback while the command `ordhc` is still importing.
 
-Imported before all else.
+`ordhc` imports this module before all other modules.
 """
 
 import os
@@ -15,19 +15,19 @@ _before: Any = None
 
 
 def importing_begins() -> None:
-    """In a process that is the command `ordhc`, let Ctrl-C end it quietly."""
+    """Let Ctrl-C end the process without a traceback, if the process is the command `ordhc`."""
     global _before
     if not _is_command() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
     try:
         _before = signal.signal(signal.SIGINT, _stop)
     except ValueError:
-        # Signals can be handled on the main thread only.
+        # Only the main thread can set signal handlers; elsewhere nothing changes.
         return
 
 
 def importing_is_over() -> None:
-    """From here on Ctrl-C is a KeyboardInterrupt again."""
+    """Restore Python's handler, so that Ctrl-C raises KeyboardInterrupt again."""
     global _before
     if _before is not None:
         signal.signal(signal.SIGINT, _before)

@@ -1,4 +1,4 @@
-"""Tables as plain text."""
+"""Format tables as plain text."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,15 @@ __all__ = ["aligned"]
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: int | None = None) -> list[str]:
-    """Return a line for each row, with cells as wide as their column.
+    """Return one line of text for each row, with all cells of a column padded to the same width.
 
     Parameters
     ----------
     rows
-        The heading and the rows, all of the same number of cells.
+        The heading and the rows, all with the same number of cells.
     left
-        The number of columns, from the first, that are aligned left; the others are aligned right. By
-        default all are aligned left.
+        The number of columns, from the first, that are aligned left. The others are aligned right. By default
+        all columns are aligned left.
 
     Examples
     --------

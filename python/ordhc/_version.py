@@ -1,4 +1,4 @@
-"""The version, and where bugs are reported."""
+"""The version of ordhc, and the address for reports of bugs."""
 
 __version__ = "0.1.0"
 

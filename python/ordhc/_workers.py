@@ -1,4 +1,4 @@
-"""Tasks for any executor: results in the order of the tasks, whoever does them and however often."""
+"""Run tasks on an executor, repeat tasks of lost workers, and return results in the order of the tasks."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ from ordhc.errors import InputError, warn
 
 __all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored"]
 
-#: Errors of engines that lost a worker, by name: these packages need not be there.
+#: Exceptions that mean a lost worker, in Dask and Joblib. Names, because these packages may not be installed.
 _LOST = {
     "KilledWorker",
     "CommClosedError",
@@ -26,19 +26,19 @@ _LOST = {
     "FutureCancelledError",
     "WorkerStartTimeoutError",
 }
-#: How often a task is given to somebody else before it is done here.
+#: The maximum number of times a task is submitted. After that, the task runs in this process.
 _TRIES = 8
-#: Values that are larger go to workers in a file.
+#: The largest size in bytes of a pickled value that is sent with each task. Larger values go into a file.
 _INLINE = 1 << 20
 
 
 def as_executor(executor: Any) -> Executor | None:
-    """An executor, or None.
+    """Return the argument `executor` of a public function.
 
     Raises
     ------
     InputError
-        What is no `concurrent.futures.Executor`.
+        `executor` is neither None nor a `concurrent.futures.Executor`.
     """
     if executor is None or isinstance(executor, Executor):
         return executor
@@ -47,18 +47,21 @@ def as_executor(executor: Any) -> Executor | None:
 
 
 def digest(*parts: Any) -> str:
-    """A hash of a task's input."""
+    """Return a hash of the input of a task, 32 hexadecimal digits."""
     return hashlib.sha256(pickle.dumps(parts, protocol=5)).hexdigest()[:32]
 
 
 def cut(count: int, executor: Executor, each: int = 4) -> list[range]:
-    """0..count in parts, `each` of them for a worker; the same result comes of any cut."""
+    """Return the range from 0 to `count` in parts, `each` parts for each worker of the executor.
+
+    The number of parts must not change results, because the number of workers differs between machines.
+    """
     parts = max(1, min(count, each * (_n_workers(executor) or 2)))
     return [range(count * at // parts, count * (at + 1) // parts) for at in range(parts)]
 
 
 def _n_workers(executor: Executor) -> int | None:
-    """How many tasks are done at the same time, if that is known."""
+    """Return the number of tasks that run at the same time, or None if unknown."""
     count = getattr(executor, "_max_workers", None)
     client = getattr(executor, "_client", None)
     if count is None and client is not None:
@@ -74,15 +77,26 @@ def run_tasks(
     *,
     progress: Progress | bool | None = None,
 ) -> list[Any]:
-    """What `function` gives for each of the arguments, in their order.
+    """Return the results of `function` for all tasks, in the order of the tasks.
 
-    Progress counts tasks. A task whose worker was lost is given to another one; where no worker is left it is
-    done here. Whatever is raised cancels what has not begun.
+    A task whose worker was lost is submitted again. If no worker is left, the task runs in this process. An
+    exception cancels all tasks that have not started.
+
+    Parameters
+    ----------
+    executor
+        A `concurrent.futures.Executor`.
+    function
+        The function, which must be picklable.
+    tasks
+        The arguments of each call of `function`.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Raises
     ------
     InputError
-        An executor that was shut down, what can't be pickled.
+        The executor was shut down.
     """
     progress = _checks.callback("progress", progress)
     threads = _threads_each(executor)
@@ -146,7 +160,10 @@ def _is_lost(error: BaseException) -> bool:
 
 
 def _threads_each(executor: Executor) -> int:
-    """The engine's threads in each worker, so that all together are as many as cores; 1 if nobody knows."""
+    """Return the number of threads per worker so that all workers together use each core once.
+
+    The result is 1 if the number of workers is unknown.
+    """
     count = getattr(executor, "_max_workers", None)
     return max(1, (os.cpu_count() or 1) // int(count)) if count else 1
 
@@ -163,7 +180,10 @@ _before: int | None = None
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """Let the engine and, with threadpoolctl, linear algebra make at most so many threads in the block."""
+    """Limit the threads of the engine during the block to `threads`.
+
+    If threadpoolctl is installed, the threads of linear algebra libraries are limited too.
+    """
     global _inside, _before
     with ExitStack() as stack:
         with _limits:
@@ -189,7 +209,15 @@ def _leave() -> None:
 
 
 class Shared:
-    """A value that all tasks use: small ones go with each task, large ones are written to a file once."""
+    """A value that all tasks use: small values are sent with each task, large values are written to one file.
+
+    Parameters
+    ----------
+    value
+        The value, which must be picklable.
+    folder
+        A function that returns the folder for the file. All workers must be able to read the folder.
+    """
 
     def __init__(self, value: Any, folder: Callable[[], Path]) -> None:
         data = pickle.dumps(value, protocol=5)
@@ -202,7 +230,7 @@ class Shared:
             self.data = None
 
     def value(self) -> Any:
-        """The value; a worker reads it once."""
+        """Return the value; each worker caches the value, so that it reads the file once."""
         return _loaded(self.name, self.path, self.data)
 
 
@@ -220,7 +248,7 @@ def _loaded(name: str, path: str | None, data: bytes | None) -> Any:  # noqa: AR
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; who is second writes the same."""
+    """Write a file atomically; an existing file stays, because its name is a hash of the same content."""
     if path.exists():
         return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="part-")
@@ -234,7 +262,20 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def stored(folder: str, name: str, make: Callable[[Path], None]) -> str:
-    """A folder of results named by its input: whoever is first makes and renames it, so it counts once."""
+    """Return the path of a folder of results, which is made by `make` if it does not exist.
+
+    `make` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
+    and if several processes make the folder, the first result is used.
+
+    Parameters
+    ----------
+    folder
+        The parent folder.
+    name
+        The name of the folder of results, a hash of their input.
+    make
+        A function that writes the results into the folder that it receives.
+    """
     target = Path(folder) / name
     if not target.exists():
         temporary = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))
@@ -242,7 +283,7 @@ def stored(folder: str, name: str, make: Callable[[Path], None]) -> str:
         try:
             temporary.rename(target)
         except OSError:
-            # Somebody else was first, with the same result.
+            # If the folder exists now, another process made it from the same input, with the same result.
             if not target.exists():
                 raise
     return str(target)

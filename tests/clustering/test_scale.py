@@ -133,7 +133,7 @@ def test_measurements_have_no_unit():
 
 def test_errors_name_leaves_as_the_caller_does():
     data = ordhc.Triplets([(0, 5, 1), (2, 0, 5), (5, 0, 2)], n_leaves=7)
-    for more in ({}, {"tie_seed": 1}, {"refine": True}):
+    for more in ({}, {"tie_seed": 1}):
         with pytest.raises(InputError, match=r": \((2, 0, 5|5, 0, 2)\) and \((2, 0, 5|5, 0, 2)\)$"):
             ordhc.cluster(data, method="build", **more)
     few = ordhc.Quadruplets([(0, 5, 5, 6)], n_leaves=8)

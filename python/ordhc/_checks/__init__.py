@@ -1,8 +1,8 @@
-"""The gate for arguments: numbers, words, names, labels, settings, arrays.
+"""Checks of the arguments of public functions: numbers, words, names, labels, settings, arrays.
 
-Public functions check what they are given here, once. What passes is of the crate's types: native, aligned,
-C-contiguous, nothing masked, nothing rounded. All else is an `InputError` that names the argument, the place
-and the value.
+Each public function checks its arguments once, with these functions. Checked arrays have the types of the
+crate: native byte order, aligned, C-contiguous, without masked or rounded values. For other values the
+functions raise an `InputError` with the argument, the index and the value.
 """
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers

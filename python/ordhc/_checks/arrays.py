@@ -1,4 +1,4 @@
-"""Checks of arrays: whole numbers, numbers, labels."""
+"""Checks of arrays: integers, floats, labels."""
 
 import numbers
 import sys
@@ -17,16 +17,25 @@ __all__ = ["array", "labels", "numbers_of", "whole_numbers"]
 
 
 def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
-    """Values as an array of bools, whole numbers, floats, text or objects: native and aligned.
+    """Return `values` as an aligned array in native byte order, of bools, integers, floats, text or objects.
 
-    Subclasses of arrays become plain arrays; what is masked, complex, bytes, records or dates is refused,
-    unless NumPy's letter of its kind is in `also`.
+    Subclasses of arrays become plain arrays.
+
+    Parameters
+    ----------
+    what
+        The name of the argument, for messages.
+    values
+        An array, or anything that NumPy can convert to an array.
+    also
+        NumPy's letters of further kinds to accept: "c" complex, "M" dates, "m" durations, "S" bytes, "V"
+        records.
 
     Raises
     ------
     InputError
-        What is no array: ragged rows, masked values (with the place of the first), complex numbers, dates,
-        records, and whatever fails when it is read.
+        Rows have different lengths, a value is masked (the message has the index of the first), the kind is
+        not accepted, or NumPy cannot read the values.
     """
     if isinstance(values, np.ma.MaskedArray):
         table: NDArray[Any] = unmasked(what, values)
@@ -55,13 +64,13 @@ def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
     if not table.dtype.isnative:
         table = table.astype(table.dtype.newbyteorder("="))
     if kind == "U" and np.frombuffer(table.tobytes(), dtype=np.uint32).max(initial=0) > sys.maxunicode:
-        # Reading such a string fails in Python itself, here and there with a crash.
+        # Python cannot represent such a string: reading it raises an error or crashes.
         raise InputError(f"{what} holds a character beyond U+10FFFF, which is no Unicode text")
     return table if table.flags.aligned else table.copy()
 
 
 def unmasked(what: str, values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
-    """The values of an array of which none is masked."""
+    """Return the values of a masked array; raise `InputError` if a value is masked."""
     if values.dtype.names is not None:
         raise InputError(f"{what} holds records ({quoted(values.dtype)}), not numbers")
     places = np.argwhere(np.ma.getmaskarray(values))
@@ -71,19 +80,28 @@ def unmasked(what: str, values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
 
 
 def _at(place: Iterable[Any]) -> str:
-    """A place in an array: [3], [0, 2], or nothing for a single value."""
+    """Return an index as messages show it: "[3]", "[0, 2]", or "" for a single value."""
     index = [int(at) for at in place]
     return str(index) if index else ""
 
 
 def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
-    """Values as a C-contiguous array of float64; not a number and infinity are kept.
+    """Return `values` as a C-contiguous array of float64; NaN and infinity are kept.
+
+    Parameters
+    ----------
+    what
+        The name of the argument, for messages.
+    values
+        An array, or anything that NumPy can convert to an array.
+    shape
+        The shape that the array must have; None accepts all shapes.
 
     Raises
     ------
     InputError
-        As `array`; text; an object that is no number (None, a missing value, a list), with its place; a
-        number beyond float64; another shape.
+        `array` raises; the values are text; an object is not a number (None, a missing value, a list); a
+        number is too large for float64; or the shape differs from `shape`.
     """
     table = array(what, values)
     if shape is not None and table.shape != shape:
@@ -115,15 +133,27 @@ def _first(table: NDArray[Any]) -> Any:
 def whole_numbers(
     what: str, values: Any, shape: tuple[int, ...] | None = None, *, at_least: int | None = None
 ) -> NDArray[np.int64]:
-    """Values as a C-contiguous array of int64; floats and objects only if they are whole.
+    """Return `values` as a C-contiguous array of int64; floats and objects must be whole numbers.
+
+    Parameters
+    ----------
+    what
+        The name of the argument, for messages.
+    values
+        An array, or anything that NumPy can convert to an array.
+    shape
+        The shape that the array must have; None accepts all shapes.
+    at_least
+        The smallest value; None accepts all values.
 
     Raises
     ------
     InputError
-        As `array`; text and bools; 2.5, NaN, infinity, and what 64 bits don't hold, with the place.
+        `array` raises; the values are text or bools; a value is not whole, is below `at_least`, or does not
+        fit into 64 bits; or the shape differs from `shape`.
     """
     if type(values) is np.ndarray and values.dtype.kind == "i" and shape is None and at_least is None:
-        # Questions and answers, most of which come one by one.
+        # Fast path for questions and answers, because most calls have only one row.
         whole = np.ascontiguousarray(values, dtype=np.int64).reshape(values.shape)
         return whole if whole.flags.aligned else whole.copy()
     table = array(what, values)
@@ -164,7 +194,7 @@ def _first_false(fine: NDArray[np.bool_]) -> int | None:
 
 
 def labels(what: str, given: Any, n: int) -> NDArray[np.int64] | None:
-    """A whole number for each of n leaves, (n,), or None."""
+    """Return labels, (n,) integers, one for each of `n` leaves; None if `given` is None."""
     if given is None:
         return None
     table = array(what, given)

@@ -1,4 +1,4 @@
-"""Check `dissimilarity`, which says what numbers mean, and report matrices that contradict it."""
+"""Check the argument `dissimilarity`, and warn if a matrix contradicts it."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ def is_dissimilarity(value: Any, call: str) -> bool:
     Parameters
     ----------
     value
-        What the caller gave; None is nothing.
+        The argument; None if the caller left it out.
     call
         The call as the message shows it, such as ``linkage(S, "average")``.
 
     Raises
     ------
     InputError
-        Nothing was given, or neither True nor False.
+        The argument was left out, or is neither True nor False.
     """
     if value is None:
         raise InputError(
@@ -36,14 +36,21 @@ def is_dissimilarity(value: Any, call: str) -> bool:
 
 
 def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, squared: bool) -> None:
-    """Warn of dissimilarities below 0 and of a diagonal of similarities; where squares lose the sign, raise.
+    """Warn if a matrix of dissimilarities looks like similarities: negative values, or a large diagonal.
 
-    `any_negative` tells whether there may be any below 0.
+    Parameters
+    ----------
+    values
+        The dissimilarities, (n, n) or n(n-1)/2.
+    any_negative
+        False if the caller knows that no value is negative.
+    squared
+        True if the linkage squares dissimilarities, which would lose the sign of negative values.
 
     Raises
     ------
     InputError
-        With `squared`, a number below 0, with its place.
+        `squared` is True, and a value is negative.
     """
     text = None
     at, least = _least(values) if any_negative else (0, 0.0)
@@ -64,7 +71,10 @@ _TURN = "give dissimilarity=False for similarities, or S.max() - S"
 
 
 def _least(values: NDArray[Any]) -> tuple[int, float]:
-    """Where the least number is, and the number; 0 if none off the diagonal is below 0."""
+    """Return the flat index of the smallest value and the value; (0, 0.0) if none is negative.
+
+    The diagonal of a square matrix is ignored.
+    """
     if not values.size or not values.min() < 0:
         return 0, 0.0
     if values.ndim == 2:
@@ -75,7 +85,7 @@ def _least(values: NDArray[Any]) -> tuple[int, float]:
 
 
 def _place(values: NDArray[Any], at: int) -> tuple[int, int]:
-    """The two leaves of the value at a place of the flattened matrix."""
+    """Return the two leaves of the value at flat index `at`."""
     if values.ndim == 2:
         return at // len(values), at % len(values)
     n = leaves_of_condensed(len(values))

@@ -14,12 +14,20 @@ __all__ = ["names"]
 
 
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
-    """Names of leaves: different strings, `n` of them, or None.
+    """Return the names of leaves as a tuple of distinct strings; None if `given` is None.
+
+    Parameters
+    ----------
+    given
+        A sequence of strings, or None.
+    n
+        The number of leaves, if known.
 
     Raises
     ------
     InputError
-        One string, what is no string, no Unicode text, a name twice, another number.
+        `given` is one string or no sequence; an item is not a string or not Unicode; a name occurs twice; or
+        there are not `n` names.
     """
     if given is None:
         return None

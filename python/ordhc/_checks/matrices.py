@@ -1,4 +1,4 @@
-"""Matrices as the crate reads them."""
+"""Checks of matrices of pairs, which return arrays of types that the crate can read."""
 
 import math
 from typing import Any
@@ -13,7 +13,15 @@ __all__ = ["handed_over", "leaves_of_condensed", "matrix", "square"]
 
 
 def matrix(S: ArrayLike) -> NDArray[Any]:
-    """A C-contiguous array of a type that the crate reads, with a shape that it can be."""
+    """Return a matrix of pairs, (n, n) or condensed, as a C-contiguous array of a type that the crate reads.
+
+    Types are int32, int64, float32 and float64.
+
+    Raises
+    ------
+    InputError
+        The shape is neither (n, n) nor one-dimensional, or the values are not numbers.
+    """
     if (
         type(S) is np.ndarray
         and S.ndim == 1
@@ -45,7 +53,7 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
 
 
 def _check_unsigned(values: NDArray[Any]) -> None:
-    """Refuses what 64-bit integers with a sign do not hold, except on the diagonal."""
+    """Raise `InputError` if a value off the diagonal is too large for int64."""
     limit = np.iinfo(np.int64).max
     if not values.size or values.max() <= limit:
         return
@@ -60,7 +68,13 @@ def _check_unsigned(values: NDArray[Any]) -> None:
 
 
 def handed_over(S: ArrayLike) -> NDArray[np.float64]:
-    """S itself, if it can be worked in."""
+    """Return `S` itself, for a caller that overwrites it.
+
+    Raises
+    ------
+    InputError
+        `S` is not a writable, C-contiguous, aligned array of native float64.
+    """
     fine = isinstance(S, np.ndarray) and S.dtype == np.float64 and S.dtype.isnative
     if not (fine and S.flags.c_contiguous and S.flags.writeable and S.flags.aligned):  # type: ignore[union-attr]
         found = f"{type(S).__name__} of {S.dtype}" if isinstance(S, np.ndarray) else type(S).__name__

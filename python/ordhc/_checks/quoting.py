@@ -1,4 +1,4 @@
-"""Values and names as messages show them."""
+"""Format values and names for messages."""
 
 import difflib
 import math
@@ -10,12 +10,12 @@ import numpy as np
 
 __all__ = ["nearest", "on_one_line", "quoted", "unknown_name"]
 
-#: How much of what was given a message repeats.
+#: The maximum number of characters of a value that a message shows.
 QUOTED = 80
 
 
 def quoted(value: Any, limit: int = QUOTED) -> str:
-    """A value as messages show it: at most `limit` characters, control characters escaped.
+    """Return the text of a value for messages: at most `limit` characters, control characters escaped.
 
     Examples
     --------
@@ -38,12 +38,12 @@ def quoted(value: Any, limit: int = QUOTED) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
-#: Control characters, line separators, overrides of the direction of writing, and halves of characters.
+#: Control characters, line separators, marks that change the direction of text, and lone surrogates.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def on_one_line(text: str) -> str:
-    r"""Return `text` with everything escaped that a terminal or a page would not show as a character.
+    r"""Return `text` with control characters and other invisible characters escaped.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def on_one_line(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The beginning of a text, in quotes, and three dots."""
+    """Return the beginning of a text, in quotes and with three dots, at most `limit` characters."""
     end = min(len(text), limit)
     while end and len(repr(text[:end])) > limit - 3:
         end -= 1
@@ -62,11 +62,11 @@ def _cut(text: str, limit: int) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the nearest of some names, or nothing."""
+    """Return a hint with up to three known names that are similar to `name`, or an empty text."""
     near = difflib.get_close_matches(str(name)[:QUOTED], list(known), n=3)
     return f"; nearest: {', '.join(quoted(found) for found in near)}" if near else ""
 
 
 def unknown_name(name: str, known: Sequence[str]) -> str:
-    """Say that a name is unknown, with the nearest ones."""
+    """Return the message that a name is unknown, with up to three similar known names."""
     return f"the name {quoted(name)} is unknown{nearest(name, known)}"

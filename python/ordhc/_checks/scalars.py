@@ -29,12 +29,21 @@ __all__ = [
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
-    """A whole number of any type, as int, that 64 bits hold.
+    """Return a whole number of any type as int.
+
+    Parameters
+    ----------
+    what
+        The name of the argument, for messages.
+    value
+        The value.
+    at_least, at_most
+        The limits, both included. By default `at_most` is the largest signed integer of 64 bits.
 
     Raises
     ------
     InputError
-        What is no whole number (bools, text, masked values, 2.5) or is outside the limits.
+        The value is not a whole number (a bool, text, a masked value, 2.5), or is outside the limits.
     """
     number = as_int(value)
     if number is None:
@@ -47,7 +56,7 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> 
 
 
 def as_int(value: Any) -> int | None:
-    """A whole number of any type as int, or None for anything else."""
+    """Return a whole number of any type as int; None for all other values, bools included."""
     if isinstance(value, np.ma.MaskedArray):
         return None
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf":
@@ -66,7 +75,7 @@ def as_int(value: Any) -> int | None:
 
 
 def seed(value: Any, what: str = "seed") -> int:
-    """A seed: a whole number from 0 to 2^64 - 1."""
+    """Return a seed as int; raise `InputError` unless it is a whole number from 0 to 2^64 - 1."""
     return whole(what, value, at_least=0, at_most=2**64 - 1)
 
 
@@ -78,12 +87,23 @@ def number(
     at_most: float = math.inf,
     open_ends: bool = False,
 ) -> float:
-    """A finite number, as float.
+    """Return a finite number as float.
+
+    Parameters
+    ----------
+    what
+        The name of the argument, for messages.
+    value
+        The value.
+    at_least, at_most
+        The limits, both included.
+    open_ends
+        True excludes both limits.
 
     Raises
     ------
     InputError
-        What is no number, not finite, or outside the limits (or one of them, with `open_ends`).
+        The value is not a number, not finite, or outside the limits.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0 and not isinstance(value, np.ma.MaskedArray):
         value = value[()]
@@ -102,7 +122,7 @@ def number(
 
 
 def flag(what: str, value: Any) -> bool:
-    """True or False."""
+    """Return `value` as bool; raise `InputError` unless it is True, False, 0 or 1."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int) and value in (0, 1):
@@ -111,12 +131,12 @@ def flag(what: str, value: Any) -> bool:
 
 
 def choice(what: str, value: Any, allowed: Collection[str]) -> str:
-    """One of some words.
+    """Return `value`, a text that is in `allowed`.
 
     Raises
     ------
     InputError
-        Anything else, with the words that there are.
+        `value` is not in `allowed`; the message lists the allowed texts.
     """
     if isinstance(value, str) and value in allowed:
         return str(value)
@@ -124,12 +144,12 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
 
 
 def callback(what: str, value: Any) -> Callable[[float], None] | None:
-    """What can be called, or None; None for False as well.
+    """Return a callable, or None for None and False.
 
     Raises
     ------
     InputError
-        What is neither; True is only for functions that show a bar themselves.
+        `value` is another value. True is refused too: only `shows_progress` accepts True.
     """
     if value is None or value is False:
         return None
@@ -141,12 +161,12 @@ def callback(what: str, value: Any) -> Callable[[float], None] | None:
 
 
 def path(value: Any, what: str = "path") -> str:
-    """A path of a file as text.
+    """Return the path of a file as text.
 
     Raises
     ------
     InputError
-        What is no path, bytes, and text with a NUL.
+        `value` is not a path, is bytes, is empty, has a NUL, or cannot be encoded for the file system.
     """
     try:
         found = os.fspath(value)
@@ -164,18 +184,18 @@ def path(value: Any, what: str = "path") -> str:
 
 
 def text(what: str, value: Any) -> str:
-    """Return text that UTF-8 can write.
+    """Return `value`, a string that UTF-8 can encode.
 
     Raises
     ------
     InputError
-        What is no string; half of a character (a lone surrogate); code points above U+10FFFF, which NumPy
-        makes of damaged arrays.
+        `value` is not a string; or it has a lone surrogate, or a code point above U+10FFFF (NumPy makes such
+        strings from damaged arrays).
     """
     if not isinstance(value, str):
         raise InputError(f"{what} is {quoted(value)}, not a string")
     try:
-        # Code points above U+10FFFF can be encoded, but not decoded.
+        # `decode` finds code points above U+10FFFF, which `encode` accepts.
         value.encode().decode()
     except UnicodeError:
         raise InputError(f"{what} is {quoted(value)}, which is no Unicode text") from None
@@ -183,12 +203,12 @@ def text(what: str, value: Any) -> str:
 
 
 def listed(what: str, given: Any) -> list[Any]:
-    """The items of a list, or of anything else that is gone through; text is none.
+    """Return the items of any iterable except text and bytes as a list.
 
     Raises
     ------
     InputError
-        One value, text, and what fails on the way.
+        `given` is text, bytes or not iterable, or raises an exception during the iteration.
     """
     try:
         if not isinstance(given, str | bytes | bytearray):
@@ -201,7 +221,7 @@ def listed(what: str, given: Any) -> list[Any]:
 
 
 def words(what: str, given: Any) -> list[str]:
-    """Different words, at least one."""
+    """Return a list of distinct strings; raise `InputError` if it is empty, or for other items."""
     try:
         found = [] if isinstance(given, str | bytes) else list(given)
     except Exception:
@@ -217,12 +237,12 @@ def words(what: str, given: Any) -> list[str]:
 
 
 def settings(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of something, those given over the defaults.
+    """Return `defaults`, updated with the settings in `given`.
 
     Raises
     ------
     InputError
-        What is no mapping, and names that there are none of.
+        `given` is not a mapping, or has a name that is not in `defaults`.
     """
     if not isinstance(given, Mapping):
         raise InputError(f"the parameters of {what} are {quoted(given)}, not a dict")

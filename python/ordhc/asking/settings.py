@@ -150,6 +150,7 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     for key in settings:
         if key not in (*SETTINGS, *OF_LEARNERS, "method"):
             raise InputError(f"there is no setting {_checks.quoted(key)} of learners")
+    default = _checks.choice("default", default, METHODS)
     given = {key: settings[key] for key in OF_LEARNERS if settings.get(key) is not None}
     return {"method": from_settings(settings, default=default), **given}
 

@@ -1,6 +1,6 @@
 """Figures about trees and answers, with Matplotlib (the extra `plot`).
 
-All take axes, by default pyplot's current ones, and return those in which they have drawn.
+Each function draws into the argument `ax`, by default into pyplot's current axes, and returns the axes.
 """
 
 from ordhc.plots.answers import agreement, learning_curve

@@ -1,4 +1,4 @@
-"""How well a tree fits answers, by their level and by how many it has seen."""
+"""Figures of how well trees satisfy answers: by level of the tree, and by number of answers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -31,27 +31,29 @@ __all__ = ["agreement", "learning_curve"]
 def agreement(
     tree: Any, answers: Triplets | Quadruplets | ArrayLike, *, ax: "Axes | None" = None, n_bins: int = 8
 ) -> "Axes":
-    """Draw which share of the answers a tree satisfies, by the level of the tree that decides them.
+    """Draw the share of the answers that a tree satisfies, for each level of the tree.
 
-    An answer is decided at the smallest cluster that holds all of the leaves it compares: small clusters
-    are at the leaves, the largest is the root. Bars below tell how many answers there are.
+    The level of an answer is the size of the smallest cluster that contains all leaves of the answer. Small
+    clusters are near the leaves; the largest cluster is the root. Bars at the bottom show the number of
+    answers.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        A tree in any form that `ordhc.as_dendrogram` takes.
     answers
-        `Triplets` or `Quadruplets`, best some that the tree was not made from.
+        `Triplets` or `Quadruplets`, preferably answers from which the tree was not made.
     ax
-        Where to draw.
+        The axes to draw in; by default pyplot's current axes if they are empty, else a new figure.
     n_bins
-        At most so many levels, of sizes of clusters that grow by the same factor.
+        The maximum number of levels, by default 8. The sizes of clusters grow by the same factor from level
+        to level.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With points at shares satisfied of the answers' weight, and 95% intervals (Wilson) as if every row
-        were independent.
+        The axes. Points are the satisfied share of the answers' weight. Bars at the points are 95% intervals
+        (Wilson), which assume that rows are independent.
 
     Examples
     --------
@@ -129,38 +131,41 @@ def learning_curve(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> "Axes":
-    """Draw how the accuracy on held-out answers grows with the number of answers that a tree is made from.
+    """Draw the accuracy on held-out answers against the number of answers from which trees are made.
 
-    Answers are split into folds, as `ordhc.select` does; trees are made from a growing share of all but one
-    fold, and scored by this one.
+    Answers are split into folds, as in `ordhc.select`. For each fold, trees are made from growing numbers of
+    the other folds' answers, and scored on this fold.
 
     Parameters
     ----------
     data
         `Triplets` or `Quadruplets`.
     methods
-        Names, as `ordhc.cluster` takes them; by default the one that it uses.
+        A name, or a list of names, as in `ordhc.cluster`. By default "adds3-al" for triplets and "adds4-al"
+        for quadruplets.
     ax
-        Where to draw.
+        The axes to draw in; by default pyplot's current axes if they are empty, else a new figure.
     sizes
-        Numbers of rows to make trees from; by default eight, from a fiftieth of the rows to all.
+        The numbers of rows to make trees from. By default eight numbers, from a fiftieth of the rows to all.
     folds
-        In how many parts to split the answers.
+        The number of folds, by default 5.
     seed
-        The same seed gives the same figure.
+        The seed of the random numbers, by default 0. The same seed gives the same figure.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the mean over folds for each method, its standard error as a band, chance, and the noise
-        ceiling where a hundred answers or more are to repeated questions.
+        The axes. Lines are means over folds, one line for each method, with the standard error as a band.
+        Dashed is chance. If at least a hundred answers are to repeated questions, a band is the noise
+        ceiling.
 
     Raises
     ------
     InputError
-        Unknown methods, more rows than there are, fewer questions than folds.
+        A method is unknown, a size is larger than the number of rows, or there are fewer questions than
+        folds.
 
     Examples
     --------

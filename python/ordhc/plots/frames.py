@@ -1,4 +1,4 @@
-"""What all figures share: axes, inks, intervals of shares."""
+"""Functions that all figures share: axes without a frame, reference lines, and the noise ceiling."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ __all__ = ["ceiling_band", "plain_axes", "reference_line"]
 def plain_axes(
     ax: "Axes | None", x: str, y: str, *, size: tuple[float, float] = (4.8, 3.4)
 ) -> tuple["Axes", Theme]:
-    """Axes with their labels and without a frame, and their inks."""
+    """Return axes without a frame, with the labels `x` and `y`, and the colours of their theme."""
     ax = axes_for(ax, size)
     inks = Theme.of(None, ax)
     for side in ("top", "right"):
@@ -29,7 +29,7 @@ def plain_axes(
 
 
 def reference_line(ax: "Axes", value: float, name: str, inks: Theme, *, upright: bool = False) -> None:
-    """A dashed line at a value, with its name at its end."""
+    """Draw a dashed line at `value` with its name; horizontal, or vertical if `upright`."""
     line = ax.axvline if upright else ax.axhline
     line(value, color=inks.line, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1, gid=f"ordhc-{name}")
     across = ax.get_xaxis_transform() if upright else ax.get_yaxis_transform()
@@ -45,7 +45,7 @@ def reference_line(ax: "Axes", value: float, name: str, inks: Theme, *, upright:
 
 
 def ceiling_band(ax: "Axes", ceiling: NoiseCeiling | None, inks: Theme, *, upright: bool = False) -> None:
-    """The noise ceiling, from its lower to its upper bound, unless too few answers tell it."""
+    """Draw the noise ceiling as a band between its bounds; nothing if too few answers estimate it."""
     if ceiling is None or not ceiling.is_told:
         return
     span = ax.axvspan if upright else ax.axhspan

@@ -1,4 +1,4 @@
-"""A tree beside the similarities that it was made from."""
+"""The figure `heatmap`: a matrix of similarities in the order of a tree, with the tree beside it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["heatmap"]
 
-#: Longer names are cut.
+#: The maximum number of characters of a name. Longer names are cut.
 LONGEST = 40
-#: Cells of larger matrices are means of several.
+#: The maximum number of rows of the picture. Larger matrices are reduced to means of blocks.
 MOST_CELLS = 1500
 ORDERS = ("tree", "optimal")
 
@@ -48,51 +48,54 @@ def heatmap(
     colorbar: bool = True,
     dissimilarity: bool | None = None,
 ) -> "Axes":
-    """Draw a matrix with its rows and columns in the order of a tree, and the tree at its left.
+    """Draw a matrix with its rows and columns in the order of a tree, and the tree to the left.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        A tree in any form that `ordhc.as_dendrogram` takes.
     S
-        (n, n), or the n(n-1)/2 pairs as SciPy orders them; a data frame is matched by its names.
+        (n, n), or the n(n-1)/2 pairs in SciPy's order. Rows of a data frame are matched to leaves by name.
     ax
-        Where to draw: tree, matrix, names and colour bar share the room of these axes.
+        The axes to draw in; by default pyplot's current axes if they are empty, else a new figure. Tree,
+        matrix, names and colour bar share the area of these axes.
     order
-        "tree", as the tree writes its leaves, or "optimal", turned so that neighbours are alike
-        (`Dendrogram.leaf_order`).
+        "tree" (the default) keeps the order of the tree's leaves. "optimal" turns the tree so that neighbours
+        are similar (`Dendrogram.leaf_order`).
     n_clusters
-        Colour this many clusters, and draw lines between them.
+        The number of clusters to colour, with lines between the clusters. By default no clusters are
+        coloured.
     columns, palette
         Categories as strips between tree and matrix, and their colours, as in `plot_dendrogram`.
     cmap
-        A colour map of Matplotlib, reversed for dissimilarities; by default "cividis", and "RdBu_r" with
-        `center`.
+        The name of a Matplotlib colour map, which is reversed for dissimilarities. By default "cividis", or
+        "RdBu_r" with `center`.
     vmin, vmax
-        The values of the first and the last colour; by default the smallest and the largest value, or
-        percentiles, see `robust`.
+        The values of the first and the last colour. By default the smallest and the largest value, or
+        percentiles (see `robust`).
     center
-        The value of the middle colour.
+        The value of the middle colour. By default the colours are not centred.
     robust
-        True for colours from the 2nd to the 98th percentile of the values instead of all. By default True if
-        these percentiles are within a third of the range, because a few extreme values would leave all others
-        one colour. The ends of the colour bar are arrows then.
+        True makes the colours range from the 2nd to the 98th percentile of the values, and draws arrows at
+        the ends of the colour bar. False uses the whole range. By default True if these percentiles are
+        within a third of the range, because a few extreme values would give all other values the same
+        colour.
     labels
-        Whether to write names; they are left out where they would be smaller than 3 points.
+        True, the default, writes names, unless they would be smaller than 3 points.
     colorbar
-        Whether to show which value has which colour.
+        True, the default, draws a colour bar.
     dissimilarity
-        Whether smaller is closer in `S`; by default as the tree's heights.
+        True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Those of the matrix.
+        The axes of the matrix.
 
     Raises
     ------
     InputError
-        Another number of leaves, an unknown `order`, a `vmin` that is not below `vmax`.
+        `S` has another number of leaves, `order` is unknown, or `vmin` is not below `vmax`.
 
     Examples
     --------
@@ -171,14 +174,17 @@ def heatmap(
 
 
 def _font_size(height: float, n: int) -> float:
-    """The size of names beside so many rows, in points; 0 where names do not fit."""
+    """Return the font size in points for `n` rows in `height` inches; 0 if names do not fit."""
     size = min(0.75 * 72 * height / n, 9.0)
     return size if size >= SMALLEST else 0.0
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """Values of the first and the last colour, how much of a colour map they take, ends with arrows."""
+    """The values of the first and the last colour, and the part of a colour map that is used.
+
+    `extend` names the ends of the colour bar that are arrows, as in Matplotlib.
+    """
 
     low: float
     high: float
@@ -194,7 +200,7 @@ def _scale_of(
     center: float | None,
     robust: bool | None,
 ) -> _Scale:
-    """Which values are which colours, as in seaborn's heatmap; of one value alone all are."""
+    """Return the scale of colours for an image; the rules for `center` and `robust` are seaborn's."""
     known = image[~np.isnan(image)]
     if not len(known):
         known = np.zeros(1)
@@ -221,7 +227,7 @@ def _scale_of(
 
 
 def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> "Colormap":
-    """The part of a colour map that the values take."""
+    """Return the part of a colour map that the values need; reversed if `turned`."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 
@@ -236,7 +242,10 @@ def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> "Colormap":
 
 
 def _ordered(values: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Rows and columns in this order, the diagonal left out; of large matrices means of blocks."""
+    """Return the matrix with rows and columns in the order `places`, and NaN on its diagonal.
+
+    Matrices of more than `MOST_CELLS` rows are reduced to means of blocks, which ignore the diagonal.
+    """
     n = len(places)
     blocks = np.minimum(np.arange(n) * MOST_CELLS // n, MOST_CELLS - 1) if n > MOST_CELLS else np.arange(n)
     k = int(blocks[-1]) + 1

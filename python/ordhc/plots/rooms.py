@@ -1,4 +1,4 @@
-"""The room of axes, shared by a matrix, the tree beside it, a colour bar below it and names."""
+"""Divide the area of axes between a matrix, the tree beside it, a colour bar below it, and names."""
 
 import warnings
 from typing import TYPE_CHECKING
@@ -9,20 +9,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Room"]
 
-#: Inches: between parts, the thickness of a colour bar, and the room for its numbers and its name.
+#: In inches: the gap between parts, the thickness of the colour bar, and the space for its numbers and name.
 GAP, BAR, BELOW = 0.06, 0.1, 0.36
-#: Beyond the matrix if there are no names, for half of the last number of the colour bar.
+#: In inches: the space right of a matrix without names, for half of the colour bar's last number.
 END = 0.15
-#: The tree's part of the width.
+#: The share of the width that the tree has.
 TREE = 0.27
 
 
 class Room:
-    """A grid in the place of axes, which move to its middle.
+    """A grid that replaces axes. The axes move into the middle of the grid, and hold the matrix.
 
-    From left to right it holds the tree, a gap, the matrix and the names; from top to bottom a legend, the
-    matrix, a gap, the colour bar and its numbers. It measures texts, unless a layout engine makes room for
-    them.
+    The columns of the grid are the tree, a gap, the matrix and the names. The rows are a legend, the matrix,
+    a gap, the colour bar and its numbers. `Room` measures the texts to find the sizes of these parts, unless
+    a layout engine of Matplotlib does that.
     """
 
     def __init__(self, ax: "Axes") -> None:
@@ -50,19 +50,19 @@ class Room:
         self._below: Axes | None = None
 
     def beside(self) -> "Axes":
-        """The axes of the tree."""
+        """Return new axes for the tree."""
         self._beside = self.figure.add_subplot(self._grid[1, 0])
-        # The size of its texts follows that of the axes.
+        # The axes get their final size now, because the sizes of the tree's texts depend on it.
         self.share()
         return self._beside
 
     def below(self) -> "Axes":
-        """The axes of the colour bar."""
+        """Return new axes for the colour bar."""
         self._below = self.figure.add_subplot(self._grid[3, 2])
         return self._below
 
     def share(self) -> None:
-        """Give every part as much as it needs."""
+        """Set the sizes of the parts to the space that they need."""
         tree = TREE * self.width
         names = END
         if self.ax.get_yticklabels():
@@ -74,7 +74,7 @@ class Room:
             above = legend.get_window_extent().height / self._dpi + 2 * GAP
         bar = [0.0, 0.0, 0.0] if self._below is None else [GAP, BAR, 0.0 if self.has_engine else BELOW]
         used = above + sum(bar)
-        # Zeros would divide by zero.
+        # Matplotlib divides by these sizes, so they must not be 0.
         rows = [above, max(self.height - used, 0.3 * self.height), *bar]
         parts = [tree, GAP, max(self.width - tree - GAP - names, 0.3 * self.width), names]
         self._grid.set_height_ratios([max(part, 1e-6) for part in rows])
@@ -86,7 +86,7 @@ class Room:
                     each.set_in_layout(False)
 
     def _names(self) -> float:
-        """The width of the longest name, in inches."""
+        """Return the width of the longest name and a gap, in inches."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
             widths = [label.get_window_extent().width for label in self.ax.get_yticklabels()]

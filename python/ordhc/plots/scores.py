@@ -1,4 +1,4 @@
-"""How sure support is, and how methods compare."""
+"""Figures of the calibration of support, and of the scores of methods."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,31 +23,32 @@ __all__ = ["compare", "support_calibration"]
 
 
 def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None, n_bins: int = 10) -> "Axes":
-    """Draw how many of the clusters of some support are true.
+    """Draw the share of true clusters against the support of the clusters.
 
-    Where support is calibrated, of the clusters with a support of 0.8 four in five are in the true tree:
-    points are on the diagonal. Below it support promises too much.
+    If support is calibrated, points are on the diagonal: for example, 80% of the clusters with a support of
+    0.8 are in the true tree. Points below the diagonal mean that support is too high.
 
     Parameters
     ----------
     trees
-        A tree with support, a `Bootstrap`, or a list of such; trees of many simulations tell more.
+        A tree with support, a `Bootstrap`, or a list of them, for example from many simulations.
     references
-        The true tree, or one for each.
+        The true tree, or a list with the true tree of each of `trees`.
     ax
-        Where to draw.
+        The axes to draw in; by default pyplot's current axes if they are empty, else a new figure.
     n_bins
-        In how many parts of equal width to split support.
+        The number of bins of equal width from 0 to 1, by default 10.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the share of clusters that are true for each part, and 95% intervals (Wilson).
+        The axes. Each point is the share of true clusters in a bin, with a 95% interval (Wilson). Numbers at
+        the top are the numbers of clusters.
 
     Raises
     ------
     InputError
-        No support, another number of references than trees, other leaves.
+        A tree has no support, the numbers of references and trees differ, or the leaves differ.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None
     ax.errorbar(x, y, errors, fmt="o-", color=colour, markersize=4, linewidth=1.2, capsize=2)
     ax.plot([0, 1], [0, 1], color=inks.line, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     for at, many in zip(x.tolist(), count[some].tolist(), strict=True):
-        # How many clusters there are, above.
+        # Write the number of clusters of the bin above the axes.
         ax.text(
             at,
             1.01,
@@ -109,22 +110,23 @@ def compare(
     ax: "Axes | None" = None,
     by: str | None = None,
 ) -> "Axes":
-    """Draw the scores of methods with their intervals, the best on top.
+    """Draw the scores of methods with their intervals, the best method on top.
 
     Parameters
     ----------
     scores
-        What `ordhc.select` gives; or by name an interval, as `Bootstrap.intervals` has them, or (value, low,
-        high).
+        The `Selection` that `ordhc.select` returns; or a mapping from names to intervals, each an interval of
+        `Bootstrap.intervals` or a tuple (value, low, high).
     ax
-        Where to draw.
+        The axes to draw in; by default pyplot's current axes if they are empty, else a new figure.
     by
-        "revenue" or "satisfied", of a `Selection`; by default the one that decided.
+        The score of a `Selection` to draw: "revenue" or "satisfied". By default the score by which the
+        selection chose the best method.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the 95% intervals of a `Selection`, and with chance and the noise ceiling where they are known.
+        The axes, with the 95% intervals of a `Selection`, with chance, and with the noise ceiling if known.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def compare(
     table.sort(key=lambda row: -row[1])
     ax, inks = plain_axes(ax, what, "", size=(5.2, 0.32 * len(table) + 1.0))
     values = np.array([row[1:] for row in table], dtype=np.float64)
-    # Intervals that aren't known are drawn as points.
+    # Unknown intervals (NaN) are drawn as points without bars.
     errors = np.nan_to_num(np.stack([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]]))
     places = np.arange(len(table))
     ax.errorbar(
@@ -193,7 +195,11 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Return the inner nodes below the root, each with what its leaves are (sums of random numbers)."""
+    """Return for each inner node below the root a code of its cluster.
+
+    The code is a pair of sums of random numbers of the leaves. Equal clusters have equal codes, and different
+    clusters have different codes with a probability close to 1.
+    """
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)
     sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((len(tree.sizes), 2), dtype=np.uint64)])

@@ -1,4 +1,4 @@
-"""Two trees of the same leaves, face to face."""
+"""The figure `tanglegram`: two trees of the same leaves, face to face."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tanglegram"]
 
-#: How much of the width each tree has.
+#: The share of the width that each tree has.
 TREE = 0.27
 
 
@@ -31,29 +31,30 @@ def tanglegram(
     labels: bool = True,
     line_width: float = 0.9,
 ) -> "Axes":
-    """Draw two trees face to face, with a line from each leaf of one to the same leaf of the other.
+    """Draw two trees face to face, with a line between each leaf of `a` and the same leaf of `b`.
 
-    Both trees are turned so that few lines cross; how many do stands below.
+    Both trees are turned so that few lines cross. The number of crossings is written below.
 
     Parameters
     ----------
     a, b
-        Trees of the same leaves, matched by their names, see `ordhc.as_dendrogram`.
+        Trees of the same leaves, in any form that `ordhc.as_dendrogram` takes. Leaves are matched by name.
     ax
-        Where to draw; the trees stand in axes of their own within the same room.
+        The axes to draw in; by default pyplot's current axes if they are empty, else a new figure. Each tree
+        has axes of its own inside the area of `ax`.
     n_clusters
-        Colour the lines by this many clusters of `a`.
+        The number of clusters of `a` whose lines are coloured. By default all lines are grey.
     titles
-        Above the trees.
+        The two titles above the trees.
     labels
-        Whether to write names; where they fit.
+        True, the default, writes the names of leaves if they fit.
     line_width
-        Of the lines between leaves, in points.
+        The width of the lines between leaves, in points.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Those of the lines.
+        The axes of the lines.
 
     Examples
     --------

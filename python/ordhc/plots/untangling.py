@@ -1,4 +1,4 @@
-"""Orders of the leaves of two trees in which few lines between the same leaves cross."""
+"""Order the leaves of two trees so that few lines between the same leaves cross."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +9,12 @@ from ordhc.tree.parts import shape_of
 __all__ = ["crossings", "untangled"]
 
 Numbers = NDArray[np.int64]
-#: Rounds in which one tree is turned to fit the other, from each start, at most.
+#: The maximum number of rounds for each start, and the number of starts.
 ROUNDS, STARTS = 20, 8
 
 
 def crossings(first: Numbers, second: Numbers) -> int:
-    """How many of the lines between the same leaves in two orders cross, in O(n log^2 n).
+    """Return the number of crossings of lines between the same leaves in two orders, in O(n log^2 n).
 
     Examples
     --------
@@ -37,19 +37,22 @@ def crossings(first: Numbers, second: Numbers) -> int:
 
 
 def untangled(a: Dendrogram, b: Dendrogram) -> tuple[Numbers, Numbers]:
-    """Orders of the leaves of two trees, as the trees allow.
+    """Return orders of the leaves of two trees with few crossings, without crossing branches of the trees.
 
-    One tree is turned to fit the other's order, then the other way round, until nothing is gained; from
-    several starts, of which the best is kept. For a fixed order of one tree the other's is optimal where its
-    nodes have two children: how many lines cross between the two sides depends on nothing else. Nodes of many
-    children are put in the order of their medians, and then neighbours are exchanged as long as that helps.
+    The search turns one tree to fit the order of the other tree, and vice versa, until the number of
+    crossings stops falling. The best result of several random starts is returned.
+
+    For a fixed order of one tree, the order of a binary tree is optimal, because the number of crossings
+    between the two children of a node does not depend on other nodes. Nodes with more than two children are
+    a heuristic: children are sorted by the median position of their leaves, then neighbours are exchanged as
+    long as the number of crossings falls.
     """
     best: tuple[int, Numbers, Numbers] | None = None
     random = np.random.default_rng(0)
     for start in range(STARTS):
         order = a.leaf_order()
         if start:
-            # The tree turned by chance.
+            # A random start: the order of the tree that fits a random permutation.
             order = fitted(a, random.permutation(a.n_leaves))
         mine, other = order, fitted(b, order)
         fewest = crossings(mine, other)
@@ -69,10 +72,10 @@ def untangled(a: Dendrogram, b: Dendrogram) -> tuple[Numbers, Numbers]:
 
 
 def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
-    """The order of a tree's leaves whose lines to another order cross least."""
+    """Return an order of the tree's leaves with few crossings to `order`; optimal for binary trees."""
     shape, n = shape_of(tree), tree.n_leaves
     places = np.argsort(order)
-    # By node: places of its leaves, sorted; and its leaves in their order.
+    # For each node: the sorted positions of its leaves in `order`, and its children in the new order.
     sorted_places: dict[int, Numbers] = {leaf: places[leaf : leaf + 1] for leaf in range(n)}
     turned: dict[int, list[int]] = {}
     for label in shape.postorder(shape.root):
@@ -102,7 +105,7 @@ def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
 
 
 def _inversions(left: Numbers, right: Numbers) -> int:
-    """How many places of the right side come before places of the left side; both are sorted."""
+    """Return the number of pairs with a position of `right` before a position of `left`; both are sorted."""
     if len(left) <= len(right):
         return int(np.searchsorted(right, left).sum())
     return int(len(left) * len(right) - np.searchsorted(left, right).sum())

@@ -1,4 +1,4 @@
-"""Pictures of dendrograms."""
+"""Draw dendrograms with Matplotlib, and write them as pictures or as html pages."""
 
 from ordhc.plotting.drawing import PICTURES, need_matplotlib, plot_dendrogram, svg
 from ordhc.plotting.saving import save_plot

@@ -1,4 +1,4 @@
-"""Categories of leaves, and their colours."""
+"""Categories of leaves (clusters, given colours, columns of a table), and their colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Categories:
-    """A category of each leaf, (n,) codes, -1 for none; the names of the categories and their colours."""
+    """The category of each leaf, (n,) codes, -1 for none; the names and the colours of the categories."""
 
     codes: NDArray[np.int64]
     names: tuple[str, ...]
@@ -27,7 +27,10 @@ class Categories:
 
 
 def of_cut(tree: Dendrogram, n_clusters: int) -> Categories:
-    """The clusters of a cut as they stand side by side, called as their nodes are, else by number."""
+    """Return the clusters of a cut as categories, in the order of the tree's leaves.
+
+    The name of a category is the name of the cluster's node, or "cluster 0", "cluster 1" and so on.
+    """
     flat = tree.cut(n_clusters)
     placed = flat[tree.leaf_order()]
     starts = np.flatnonzero(np.diff(placed, prepend=-1))
@@ -43,7 +46,7 @@ def of_cut(tree: Dendrogram, n_clusters: int) -> Categories:
 
 
 def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
-    """The names of nodes by their first leaf, as leaves stand, and the number of their leaves."""
+    """Return the names of nodes; keys are the position of the first leaf and the number of leaves."""
     if tree.node_names is None:
         return {}
     shape, n = shape_of(tree), tree.n_leaves
@@ -55,7 +58,10 @@ def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
 
 
 def of_mapping(tree: Dendrogram, colours: Any) -> Categories:
-    """Colours of leaves, by name or in the order of their numbers; those that are missing have none."""
+    """Return categories of given colours of leaves, by name or in the order of the leaves' numbers.
+
+    Leaves without a colour have no category.
+    """
     given = _by_leaf(tree, "colors", colours)
     different: dict[str, int] = {}
     codes = np.full(tree.n_leaves, -1)
@@ -68,15 +74,21 @@ def of_mapping(tree: Dendrogram, colours: Any) -> Categories:
 def columns_of(
     tree: Dendrogram, what: str, given: Any, chosen: Mapping[Any, Any] | None, *, after: int = 0
 ) -> list[Categories]:
-    """Columns of categories; none of them shares a colour with another, nor with the first `after` colours.
+    """Return columns of categories, each category with a colour of its own.
 
     Parameters
     ----------
+    tree
+        The tree.
+    what
+        The name of the argument, for messages.
     given
-        One column, by name or in the order of the leaves' numbers; or a data frame or a mapping of titles to
-        such columns.
+        One column, by name or in the order of the leaves' numbers; or a data frame, or a mapping from titles
+        to such columns.
     chosen
-        The colours of categories; by default those of the palette.
+        A mapping from categories to colours. Other categories have colours of the palette.
+    after
+        The number of colours of the palette that are already in use.
     """
     tables: list[tuple[str | None, Any]]
     if hasattr(given, "columns") and not isinstance(given, Mapping):
@@ -111,7 +123,7 @@ def columns_of(
 
 
 def check_colour(what: str, colour: Any) -> str:
-    """A colour of Matplotlib as text."""
+    """Return a Matplotlib colour as text such as "#0072b2"; raise `InputError` for other values."""
     from matplotlib.colors import is_color_like, to_hex
 
     if not is_color_like(colour):
@@ -126,9 +138,9 @@ def _is_column(value: Any) -> bool:
 
 
 def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
-    """A value of each leaf, None where there is none (NaN, missing names)."""
+    """Return the value of each leaf; None for NaN, and for leaves whose names are missing."""
     if hasattr(given, "index") and hasattr(given, "to_dict"):
-        # A series: by its index, unless that only counts what is there.
+        # A series is matched by its index, unless the index only counts the rows.
         index = list(given.index)
         given = (
             list(given) if tree.names is not None and index == list(range(len(index))) else given.to_dict()

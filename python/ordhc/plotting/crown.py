@@ -1,4 +1,4 @@
-"""What of a tree is drawn: open nodes, and tips, which are leaves or collapsed clusters, side by side."""
+"""Choose the part of a tree to draw: open nodes, and tips, which are leaves or collapsed clusters."""
 
 import heapq
 import math
@@ -16,7 +16,7 @@ from ordhc.tree.parts import shape_of
 
 __all__ = ["Crown", "Item"]
 
-#: Trees of more leaves are collapsed, unless `truncate` says otherwise, to so many tips.
+#: By default, trees with more than `WHOLE` leaves are collapsed to `COLLAPSED` tips.
 WHOLE, COLLAPSED = 299, 60
 
 
@@ -24,16 +24,16 @@ WHOLE, COLLAPSED = 299, 60
 class Item:
     """A leaf, a collapsed cluster or an open node.
 
-    `first` and `size` are its leaves in the order of the picture. `height` is its position along the axis,
-    `near` and `far` are those of the leaf nearest to the root and of the leaf farthest from it. `place`,
-    `low` and `high` are positions across the axis: leaf after leaf, 1 apart.
+    `first` and `size` are the range of its leaves in the order of the picture. `height` is the position along
+    the axis from root to leaves. `near` and `far` are the positions of its nearest and farthest leaf from the
+    root. `place`, `low` and `high` are the middle and the ends across the axis, where leaves are 1 apart.
     """
 
     label: int
     first: int
     size: int
     height: float
-    #: The last children of a node of many, of which only the first are shown.
+    #: True if the item replaces the last children of a node, because the node has too many children to show.
     is_rest: bool = False
     children: "list[Item]" = field(default_factory=list)
     place: float = 0.0
@@ -44,12 +44,22 @@ class Item:
 
 
 class Crown:
-    """The items of a picture, of which only the top of the tree is seen if it is too large."""
+    """The items of a picture. If the tree is too large, only its top is shown.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    truncate
+        The maximum number of tips; None and True choose by the number of leaves, False shows all leaves.
+    at_least
+        The minimum number of tips, for pictures with coloured clusters.
+    """
 
     def __init__(self, tree: Dendrogram, truncate: int | bool | None = None, *, at_least: int = 1) -> None:
         self.tree = tree
         self.order: NDArray[np.int64] = tree.leaf_order()
-        #: Where nodes are along the axis.
+        #: The positions of the nodes along the axis.
         self.positions = positions_of(tree)
         self.root_end, self.leaf_end = self.positions.root_end, self.positions.leaf_end
         self.root = self._item(len(tree.parents) - 1)
@@ -64,7 +74,7 @@ class Crown:
                 leaves = self.positions.at[self.order[tip.first : tip.first + tip.size]]
                 ends = float(leaves.min()), float(leaves.max())
                 tip.near, tip.far = ends if self.leaf_end > self.root_end else ends[::-1]
-        #: The room of all tips, the first of which begins at -0.5.
+        #: The total width of all tips. The first tip begins at -0.5.
         self.width = cursor + 0.5
         self.opened = [item for item in self.items() if item.children]
         for item in reversed(self.opened):
@@ -73,7 +83,7 @@ class Crown:
             item.low, item.high = first.low, last.high
 
     def items(self) -> Iterator[Item]:
-        """All items, parents before their children, from left to right."""
+        """Iterate over all items, parents before their children, from left to right."""
         waiting = [self.root]
         while waiting:
             item = waiting.pop()
@@ -85,7 +95,7 @@ class Crown:
         return Item(label, shape.starts[label], shape.sizes[label], height, near=height, far=height)
 
     def _open(self, most: int) -> None:
-        """Open nodes from the root down, the last merge first, until there are enough tips."""
+        """Replace clusters by their children, the last merge first, until there are `most` tips."""
         shape, count = shape_of(self.tree), 1
         waiting = [(-self.root.label, 0, self.root)] if self.root.size > 1 else []
         while waiting and count < most:
@@ -104,7 +114,7 @@ class Crown:
                     heapq.heappush(waiting, (-child.label, child.first, child))
 
     def names(self, longest: int = 60) -> list[str]:
-        """What to call the tips."""
+        """Return the names of the tips, each with at most `longest` characters."""
         tree, labels, found = self.tree, self.tree.labels, []
         for tip in self.tips:
             name = None
@@ -113,7 +123,7 @@ class Crown:
             more = "" if tip.size == 1 or name is not None else f" +{tip.size - 1:,}"
             if name is not None:
                 more = f" ({tip.size:,})"
-            # As `Dendrogram.collapse` calls it: by the leaf with the smallest number.
+            # `Dendrogram.collapse` names a cluster in the same way: by its leaf with the smallest number.
             leaves = self.order[tip.first : tip.first + tip.size]
             leaf = int(leaves[0] if tip.is_rest else leaves.min())
             text = " ".join((labels[leaf] if name is None else name).split())
@@ -123,7 +133,10 @@ class Crown:
         return found
 
     def uniform(self, codes: NDArray[np.int64]) -> dict[int, int]:
-        """By `id` of an item the code that all of its leaves have; those of different codes are left out."""
+        """Return the code that all leaves of an item share, for each `id` of an item.
+
+        Items whose leaves have different codes, or no code, are left out.
+        """
         placed = codes[self.order]
         changes = np.concatenate([[0], np.cumsum(placed[1:] != placed[:-1])]).tolist()
         found = {}

@@ -1,4 +1,4 @@
-"""Pictures of dendrograms, with Matplotlib (the extra `plot`)."""
+"""The function `plot_dendrogram`, which draws trees with Matplotlib (the extra `plot`)."""
 
 from collections.abc import Iterable, Mapping
 from inspect import signature
@@ -43,13 +43,13 @@ _SIDES = ("right", "left", "top", "bottom")
 _LAYOUTS = ("rectangular", "circular", "unrooted")
 _SUPPORT = ("numbers", "dots", "width")
 _SCALES = ("axis", "bar", "none")
-#: Support of larger pictures is shown as dots, unless numbers are asked for.
+#: The maximum number of tips with support as numbers by default. Larger pictures show dots.
 MOST_NUMBERS = 150
-#: How wide the characters of two names are, on both sides of a circle, of a font of 1 point.
+#: The width in points of two characters of a font of 1 point: one name on each side of a circle.
 _WIDE = 1.04
-#: How much room a number takes, in points.
+#: The space for a number, in points.
 _NUMBER = 11.0
-#: Closer leaders, in points, would be a grey area.
+#: The smallest distance of leaders, in points. Closer dotted lines would look like a grey area.
 _BETWEEN = 2.5
 
 
@@ -80,82 +80,91 @@ def plot_dendrogram(
     title: str | None = None,
     pyplot: bool = False,
 ) -> "Axes":
-    """Draw a dendrogram, a phylogram or a cladogram, as the tree is.
+    """Draw a dendrogram, a phylogram or a cladogram, depending on the tree.
 
-    A tree with heights is a dendrogram: nodes are at their heights. A tree with lengths (`Dendrogram.scale`)
-    is a phylogram: each node is at its distance from the root, and each leaf ends where its path ends. A
-    dotted line leads from the end of a leaf to its name. An edge of negative length runs backwards. A tree of
-    shape alone is a cladogram by levels. A tree in which an edge has no length is drawn as a cladogram too.
+    * A tree with heights is drawn as a dendrogram: nodes are at their heights.
+    * A tree with lengths (`Dendrogram.scale`) is drawn as a phylogram: each node is at its distance from the
+      root. A dotted line connects the end of a leaf with its name. Edges of negative length run backwards.
+    * A tree of shape alone, or a tree in which the length of an edge is unknown, is drawn as a cladogram:
+      nodes are at levels.
 
     Parameters
     ----------
     tree
         The tree.
     ax
-        Where to draw; by default a new figure whose size grows with the number of leaves, and which pyplot
-        does not know. `Dendrogram.plot` draws where pyplot does.
+        The axes to draw in; by default a new figure whose size grows with the number of leaves, and which
+        pyplot does not manage. `Dendrogram.plot` draws into pyplot's axes.
     layout
-        "rectangular", "circular", or "unrooted" (straight branches as long as the edges; no root is marked).
+        "rectangular" (the default), "circular", or "unrooted" (straight branches as long as the edges,
+        without a mark of the root).
     orientation
-        The side on which the leaves of a rectangular tree stand: "right", "left", "top" or "bottom".
+        The side of a rectangular tree with the leaves: "right" (the default), "left", "top" or "bottom".
     truncate
-        At most so many tips: the tree is opened from the root down, the last merge first, and what stays
-        closed is a triangle that is wider the more leaves it holds, named as "cat +11". In a phylogram the
-        triangle reaches from its farthest leaf to its nearest one. By default trees of 300 leaves or more are
-        truncated to 60; False draws all leaves.
+        The maximum number of tips. The last merges are shown first. Other clusters are drawn as triangles,
+        which are wider if they contain more leaves, with names such as "cat +11". In a phylogram, a triangle
+        extends from its farthest leaf to its nearest leaf. By default trees of 300 leaves or more are
+        truncated to 60 tips. False draws all leaves.
     n_clusters
-        Colour the clusters of `Dendrogram.cut`, each in a colour of its own. A tree with lengths is cut by
-        its longest paths; a tree of shape alone has no such cut.
+        The number of clusters to colour, as in `Dendrogram.cut`. A tree with lengths is cut by its longest
+        paths. A tree of shape alone cannot be cut into a number of clusters.
     color_by
-        Colour the branches by a category of each leaf: a mapping or series by name, or a list in the order of
-        the leaves' numbers. Branches above leaves of different categories stay grey. With a legend.
+        A category of each leaf, by which branches are coloured: a mapping or series by name, or a list in
+        the order of the leaves' numbers. Branches above leaves of different categories are grey. A legend
+        explains the colours.
     colors
-        The colours of leaves themselves, by name or in the order of their numbers; branches as before.
+        A colour of each leaf, by name or in the order of the leaves' numbers. Branches above leaves of
+        different colours are grey.
     columns
-        Categories as a strip beside the leaves: one column as in `color_by`, or several as a data frame or a
-        mapping of titles to columns. A triangle shows the shares of its leaves. With a legend.
+        Categories to draw as strips beside the leaves: one column as in `color_by`, or several columns as a
+        data frame or a mapping from titles to columns. The cell of a triangle shows the shares of its leaves.
+        A legend explains the colours.
     palette
-        Colours of categories, by category; others get colours that nothing else in the figure has.
+        A mapping from categories to colours. Other categories have colours that are not used elsewhere in the
+        figure.
     marked
-        Leaves that get a dot and nodes that get a ring: numbers, names or `Node`. Those inside a triangle are
-        not seen.
+        Numbers, names or `Node` of leaves to mark with dots, and of inner nodes to mark with rings. Leaves
+        and nodes inside triangles are not visible.
     labels
-        Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
+        True, the default, writes the names of leaves, unless they would be smaller than 3 points.
     node_names
-        Whether to write the names of nodes (`describe`) on branches of rectangular trees as far as they fit,
-        and those of the clusters of `n_clusters` as a legend.
+        True, the default, writes the names of nodes (see `describe`) on branches of rectangular trees if they
+        fit. The names of the clusters of `n_clusters` are written as a legend.
     support
-        How support is shown where the tree has it: "numbers" (in percent), "dots" at the nodes, larger the
-        surer, the "width" of lines, or False. True is numbers, of more than 150 tips dots. Numbers that would
-        cover others are left out.
+        How to show support: "numbers" (in percent), "dots" at the nodes (larger for higher support), "width"
+        of lines, or False for nothing. True, the default, shows numbers, or dots for more than 150 tips.
+        Numbers that would overlap are left out.
     support_threshold
-        Show only support of at least this, from 0 to 1; lines below it are thin.
+        From 0 to 1: the smallest support that is shown. With "width", lines of smaller support are thin.
     scale
         "axis" (heights, or distances from the root; rings in a circular tree), "bar" or "none". By default
         "axis" for rectangular trees and for circular phylograms, "bar" for other circular and for unrooted
         trees, "none" for cladograms. The bar of an unrooted tree is a length of edges.
     width, height
-        Of a new figure, in millimetres: a column of a journal has about 85, a page 180.
-    font, font_size
-        The family; the size in points (by default up to 10, as there is room).
+        The size of a new figure, in millimetres. A column of a journal is about 85 wide, a page 180.
+    font
+        The font family.
+    font_size
+        The size of names, in points; by default up to 10, depending on the space.
     line_width
-        In points.
+        The width of branches, in points; by default 0.5 to 1.2, depending on the number of tips.
     theme
-        "light" or "dark"; by default as the axes are.
+        "light" or "dark"; by default the background of the axes decides.
     title
-        Above the tree.
+        The title above the tree.
     pyplot
-        Without `ax`: into pyplot's current axes if these are empty, else into a new figure of pyplot.
+        True draws without `ax` into pyplot's current axes if they are empty, else into a new pyplot figure.
+        False, the default, makes a figure that pyplot does not manage.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes, which know their figure.
+        The axes.
 
     Raises
     ------
     InputError
-        An unknown option or colour, an unknown leaf, an axis or a bar for a cladogram.
+        An option, a colour or a leaf is unknown, or a cladogram has an axis or a bar as `scale`.
 
     Warns
     -----
@@ -250,11 +259,11 @@ def _draw_lines(
     widths: dict[int, float],
     line: float,
 ) -> None:
-    """Draw branches and collapsed subtrees; `inked` has the colours of those in a category, by identity."""
+    """Draw branches and collapsed clusters; `inked` maps the `id` of items in a category to their colours."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     lines, colours, thick = [], [], []
-    # Coloured branches are drawn over grey ones.
+    # Coloured branches come last, so that they are drawn over grey branches.
     edges = [(item, child) for item in crown.opened for child in item.children]
     for item, child in sorted(edges, key=lambda edge: id(edge[1]) in inked):
         lines.append(shapes.branch(item, child))
@@ -275,7 +284,7 @@ def _draw_lines(
 
 
 def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None:
-    """Dotted lines from the ends of leaves to where names begin, where there is room between them."""
+    """Draw dotted lines from the ends of leaves to their names, unless the lines would be too dense."""
     from matplotlib.collections import LineCollection
 
     breadth, tallness = points_of(ax)
@@ -286,7 +295,7 @@ def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None
     if room < _BETWEEN * crown.width:
         return
     leads = [shapes.leader(tip) for tip in crown.tips]
-    # Leaves of ultrametric trees differ by rounding errors.
+    # Rounding errors move the leaves of ultrametric trees a little. Such short leaders are left out.
     leads = [lead for lead in leads if np.abs(lead[0] - lead[1]).max() > 2e-3 * depth]
     if leads:
         dotted = (0, (1, 2.5))
@@ -305,13 +314,13 @@ def _set_up(
     *,
     numbered: bool,
 ) -> float:
-    """Set limits; the size of names in points, 0 where they don't fit."""
+    """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit."""
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0)
     breadth, tallness = points_of(ax)
     if isinstance(shapes, Rectangle):
-        # Numbers stand on the root's side of their nodes.
+        # Numbers of support are on the root's side of their nodes, so the root needs space for a number.
         room = (_NUMBER / (0.6 * (breadth if shapes.sideways else tallness))) if numbered else 0.0
         along = (crown.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
         across = (crown.width - 0.4, -0.6)
@@ -327,7 +336,7 @@ def _set_up(
         ax.set(xticks=[], yticks=[])
         ax.patch.set_visible(False)
         side, most = min(breadth, tallness), max(map(len, names), default=0)
-        # Names stand within the axes: the circle that they begin at is smaller the longer they are.
+        # Names must fit into the axes, so longer names need a smaller circle.
         room = np.pi * side / (crown.width + 0.8 * np.pi * _WIDE * most)
         room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / crown.width)
     fitting = float(min(0.8 * room, LARGEST if isinstance(shapes, Rectangle) else 8.0))
@@ -340,7 +349,7 @@ def _set_up(
 
 
 def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
-    """The scale of a picture: as asked for, or what fits the tree and the layout."""
+    """Return the given scale, or by default the scale that fits the tree and the layout."""
     if crown.positions.label is None:
         if scale in ("axis", "bar"):
             raise InputError(
@@ -355,7 +364,7 @@ def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
     return "axis" if layout == "rectangular" else "bar"
 
 
-#: What SciPy, seaborn and Matplotlib call options, and the way here.
+#: Names of options in SciPy, seaborn and Matplotlib, and hints at the options of ordhc.
 _ELSEWHERE = {
     "above_threshold_color": "`palette` and `colors` give colours",
     "cmap": "`palette` and `colors` give colours",
@@ -375,7 +384,10 @@ def options_of_pictures() -> list[str]:
 
 
 def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]:
-    """Return the options for `plot_dendrogram`; raise for unknown names, with the nearest known ones."""
+    """Return `given`; raise `InputError` with similar names if `plot_dendrogram` has no such option.
+
+    `others` are further names to accept.
+    """
     known = [*options_of_pictures(), *others]
     for name in given:
         if name not in known:
@@ -388,6 +400,6 @@ def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]
 
 
 def svg(tree: Dendrogram, **options: Any) -> str:
-    """The picture as an SVG element."""
+    """Return the picture of a tree as an SVG element; options as in `plot_dendrogram`."""
     text = picture_bytes("svg", lambda: plot_dendrogram(tree, **options)).decode()
     return text[text.index("<svg") :]

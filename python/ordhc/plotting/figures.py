@@ -1,4 +1,4 @@
-"""Figures: their size, pyplot's current axes, and files."""
+"""Make or find the axes to draw in, and write figures into files."""
 
 import io as bytes_io
 import os
@@ -30,14 +30,14 @@ __all__ = [
 
 PICTURES = (".svg", ".png", ".pdf")
 MILLIMETRES = 25.4
-#: Text stays text: in SVG it can be edited, in PDF fonts are embedded as TrueType, as journals want them.
+#: Settings for files: text in SVG stays editable, and PDF embeds fonts as TrueType, as journals require.
 EXPORT = {"svg.hashsalt": "ordhc", "svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42}
-#: Characters that XML cannot hold, which names may.
+#: Characters that XML does not allow, but names can contain.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def need_matplotlib() -> Any:
-    """Matplotlib, or an error that says how to get it."""
+    """Return the module matplotlib; raise `MissingExtraError` with the command to install it."""
     try:
         with interrupts_later():
             import matplotlib
@@ -49,10 +49,11 @@ def need_matplotlib() -> Any:
 
 @contextmanager
 def matplotlib_settings(changes: Mapping[str, Any]) -> Iterator[None]:
-    """Change Matplotlib's settings for a while, and restore these settings only.
+    """Change Matplotlib's settings during the block, and restore only the changed settings.
 
-    `matplotlib.rc_context` restores all settings, "interactive" among them. The first figure of a notebook
-    switches interactive mode on; if `rc_context` switches it off again, no later figure is shown.
+    `matplotlib.rc_context` restores all settings, including "interactive". The first figure of a notebook
+    switches interactive mode on. If `rc_context` switched interactive mode off again, notebooks would not
+    show later figures.
     """
     settings = need_matplotlib().rcParams
     before = {name: settings[name] for name in changes}
@@ -66,9 +67,10 @@ def matplotlib_settings(changes: Mapping[str, Any]) -> Iterator[None]:
 def axes_for(
     ax: "Axes | None", size: tuple[float, float], *, theme: str | None = None, pyplot: bool = True
 ) -> "Axes":
-    """The axes to draw in: those given; pyplot's current ones if these are empty; else those of a new figure.
+    """Return the axes to draw in: `ax`, or pyplot's current axes if they are empty, or axes of a new figure.
 
-    Where pyplot can't have a figure (its backend needs a screen) it is one that pyplot does not know.
+    If pyplot cannot make a figure, because its backend needs a screen, the new figure is not managed by
+    pyplot.
 
     Parameters
     ----------
@@ -77,9 +79,10 @@ def axes_for(
     size
         Width and height of a new figure in inches.
     theme
-        "light" or "dark": the background of a new figure, and of axes that stand alone in theirs.
+        "light" or "dark" sets the background of the axes, and of their figure if it has no other axes. None
+        does not change the background.
     pyplot
-        Whether pyplot is asked at all.
+        False ignores pyplot's current axes, and makes a figure that pyplot does not manage.
     """
     need_matplotlib()
     if ax is not None:
@@ -98,12 +101,12 @@ def axes_for(
 
 
 def points_of(ax: "Axes") -> tuple[float, float]:
-    """About how wide and tall axes are with their labels, in points, before the figure is laid out."""
+    """Return the approximate width and height of axes with their labels, in points, before the layout."""
     figure = ax.get_figure(root=True)
     box = ax.get_window_extent()
     dots = 72.0 / (100.0 if figure is None else figure.dpi)
     if figure is not None and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
-        # Nothing but these axes fills it.
+        # The layout engine will stretch the only axes of a figure over the whole figure.
         return figure.bbox.width * dots * 0.98, max(figure.bbox.height * dots - 40, 10.0)
     return box.width * dots, box.height * dots
 
@@ -123,7 +126,7 @@ def _current(size: tuple[float, float]) -> "Axes":
         ax = pyplot.gca()
         figure = ax.get_figure(root=True)
         if figure is not None and len(figure.axes) == 1 and figure.get_layout_engine() is None:
-            # Else long names are cut off.
+            # Without a layout engine, long names would extend beyond the figure.
             figure.set_layout_engine("constrained")
         return ax
     except ImportError:
@@ -131,7 +134,7 @@ def _current(size: tuple[float, float]) -> "Axes":
 
 
 def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float = 150) -> None:
-    """Write what is drawn into an svg, png or pdf file; the same axes give the same file."""
+    """Write the figure that `draw` returns into an svg, png or pdf file; equal figures give equal files."""
     from ordhc.io.files import name_of, write_bytes
 
     suffix = Path(_checks.path(path)).suffix.lower()
@@ -141,18 +144,18 @@ def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float
 
 
 def picture_bytes(kind: str, draw: Callable[[], "Axes"], dpi: float = 150) -> bytes:
-    """What is drawn as "svg", "png" or "pdf"."""
+    """Return the figure that `draw` returns as the bytes of an "svg", "png" or "pdf" file."""
     dpi = _checks.number("dpi", dpi, at_least=10, at_most=4800)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     buffer = bytes_io.BytesIO()
     with matplotlib_settings(EXPORT), warnings.catch_warnings():
         if kind == "svg":
-            # Text stays text: who shows it has the glyphs.
+            # SVG files contain text. The viewer draws it with its own fonts, so glyphs can be missing here.
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = draw().get_figure(root=True)
         if figure is None:
             raise InputError("the axes are in no figure")
-        # What packs a picture best takes longer than drawing it.
+        # Level 3 is below the default: stronger compression would take longer than drawing the figure.
         packing: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if kind == "png" else {}
         face = figure.get_facecolor()
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata, facecolor=face, **packing)

@@ -1,4 +1,4 @@
-"""What is drawn beside and on a tree: support, names of nodes, columns of categories, legends."""
+"""Draw support, marks, names of nodes, columns of categories, and legends on and beside a tree."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["draw_columns", "draw_marked", "draw_node_names", "draw_support", "legend", "widths_of"]
 
 
-#: Shorter names of nodes are not cut further.
+#: The minimum number of characters of a cut name. If fewer fit, the name is left out.
 _SHORTEST = 8
 
 
 def support_of(crown: Crown) -> list[tuple[Item, float]]:
-    """Nodes whose support is known, but for the root, which has all leaves always; large ones first."""
+    """Return the inner nodes with known support, largest first.
+
+    The root is left out, because all trees contain the cluster of all leaves.
+    """
     support, n = crown.tree.support, crown.tree.n_leaves
     if support is None:
         return []
@@ -39,7 +42,7 @@ def support_of(crown: Crown) -> list[tuple[Item, float]]:
 
 
 def widths_of(crown: Crown, line: float, shown: str | None, least: float | None) -> dict[int, float]:
-    """By `id` of an item how wide its branch is, where support is shown so."""
+    """Return the width of the branch for each `id` of an item; empty unless `shown` is "width"."""
     if shown != "width":
         return {}
     thinnest, widest = 0.4 * line, 3.0 * line
@@ -59,7 +62,13 @@ def draw_support(
     size: float,
     line: float,
 ) -> NDArray[np.float64]:
-    """Numbers in percent, or dots, at the nodes; the boxes of the numbers in pixels, (k, 4)."""
+    """Draw support at the nodes, as numbers in percent or as dots.
+
+    Returns
+    -------
+    numpy.ndarray
+        (k, 4), the boxes of the k numbers in pixels: left, bottom, right, top.
+    """
     taken = np.zeros((0, 4))
     known = [(item, share) for item, share in support_of(crown) if least is None or share >= least]
     if not known:
@@ -78,7 +87,7 @@ def draw_support(
     for (_, share), place, (x, y) in zip(known, places.tolist(), pixels, strict=True):
         text = f"{100 * share:.0f}"
         extent = np.array([0.64 * small * len(text), small])[:: -1 if turned else 1]
-        # As far as can be told before the figure is laid out.
+        # These boxes are approximate, because the layout of the figure is not known yet.
         spots = [(spot, _box(x, y, spot, extent, scale)) for spot in _spots(shapes)]
         free = [(spot, box) for spot, box in spots if not _overlaps(box, taken).any()]
         if not free:
@@ -102,7 +111,10 @@ def draw_support(
 
 
 def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int], line: float) -> None:
-    """Draw dots at leaves and rings around nodes, by number; those inside collapsed clusters are not seen."""
+    """Draw dots at marked leaves and rings around marked nodes, which are given by number.
+
+    Leaves and nodes inside collapsed clusters are left out.
+    """
     colour, n = palette(2)[1], crown.tree.n_leaves
     items = [item for item in crown.items() if item.label in marked and not item.is_rest]
     for some, face, area in (
@@ -112,7 +124,7 @@ def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int
         if some:
             x, y = zip(*map(shapes.node, some), strict=True)
             drawn = ax.scatter(x, y, s=area, facecolors=face, edgecolors=colour, zorder=4, clip_on=False)
-            # A dot without an edge covers less of the name beside it.
+            # Dots have no outline, so that they cover less of the names beside them.
             drawn.set_linewidth(0 if face == colour else 1.3 * max(line, 0.8))
             drawn.set_gid("ordhc-marked-leaves" if face == colour else "ordhc-marked-nodes")
 
@@ -125,7 +137,7 @@ def draw_node_names(
     inks: Theme,
     size: float,
 ) -> None:
-    """The names of nodes below their branches, cut to the length of these, where they fit."""
+    """Write the names of nodes below their branches, cut to the length of the branch, if they fit."""
     names, n = crown.tree.node_names, crown.tree.n_leaves
     if names is None or not isinstance(shapes, Rectangle):
         return
@@ -134,7 +146,7 @@ def draw_node_names(
     breadth, tallness = points_of(ax)
     depth = abs(ax.get_xlim()[1] - ax.get_xlim()[0]) if shapes.sideways else abs(np.diff(ax.get_ylim())[0])
     whole = breadth if shapes.sideways else tallness
-    # Names of tips take part of the room.
+    # The names of tips use a part of the width of the axes.
     longest = max(map(len, crown.names(longest_name(shapes, whole, size)))) if size else 0
     along = (0.96 * whole - 0.58 * size * longest) / depth
     boxes = np.zeros((0, 4)) if taken is None else taken
@@ -181,7 +193,7 @@ Spot = tuple[float, float, str, str]
 
 
 def _spots(shapes: Shapes) -> list[Spot]:
-    """Where a number may stand beside its node, the best first: shifts in points, alignment."""
+    """Return possible positions of a number beside its node, the best first: offset in points, alignment."""
     if not isinstance(shapes, Rectangle):
         return [(-1.0, 1.0, "right", "bottom"), (1.0, 1.0, "left", "bottom"), (1.0, -1.0, "left", "top")]
     return {
@@ -208,7 +220,7 @@ def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[
 
 
 def _segments(ax: "Axes", crown: Crown, shapes: Shapes) -> NDArray[np.float64]:
-    """The boxes of the parts of all branches, in pixels."""
+    """Return the boxes of the segments of all branches, in pixels, (k, 4)."""
     lines = [shapes.branch(item, child) for item in crown.opened for child in item.children]
     pairs = np.concatenate([np.concatenate([line[:-1], line[1:]], axis=1) for line in lines])
     ends = ax.transData.transform(pairs.reshape(-1, 2)).reshape(-1, 2, 2)
@@ -218,7 +230,7 @@ def _segments(ax: "Axes", crown: Crown, shapes: Shapes) -> NDArray[np.float64]:
 def draw_columns(
     ax: "Axes", crown: Crown, shapes: Shapes, columns: Sequence[Categories], inks: Theme
 ) -> None:
-    """Strips of categories; a collapsed cluster shows the shares of its leaves."""
+    """Draw columns of categories as strips; a collapsed cluster's cell shows the shares of its leaves."""
     from matplotlib.collections import PolyCollection
 
     for at, column in enumerate(columns):
@@ -241,7 +253,7 @@ def draw_columns(
 def legend(
     ax: "Axes", keys: Sequence[Categories], title: str | None, inks: Theme, size: float, *, below: bool
 ) -> None:
-    """The categories of all columns beside their colours, where no names are; and the title."""
+    """Draw the legend of categories and colours, and the title, where they do not cover names."""
     from matplotlib.patches import Patch
 
     entries: list[Patch] = []

@@ -1,4 +1,4 @@
-"""The names of tips, beside a tree or around it."""
+"""Write the names of tips beside a tree or around it."""
 
 import math
 from functools import lru_cache
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_names"]
 
-#: Names of more tips are texts of the axes instead of labels of ticks, which take much longer.
+#: The maximum number of names that are tick labels. More names are texts of the axes, which is much faster.
 MOST_TICKS = 150
 
 
@@ -32,7 +32,7 @@ def write_names(
     taken: dict[int, int],
     inks: Theme,
 ) -> None:
-    """Write names, cut where there is no room for them, in the colours of their branches."""
+    """Write the names of the tips in the colours of their branches; names that are too long are cut."""
     colours = [
         inks.ink
         if branches is None or id(tip) not in taken
@@ -62,10 +62,10 @@ def write_names(
                 transform=ax.transData,
                 clip_on=False,
             )
-            # One is enough to find room for all.
+            # The layout engine measures only the widest name, which is enough and faster.
             text.set_in_layout(name == widest)
             ax.add_artist(text)
-            # As `Axes.text` has it: `add_artist` clips.
+            # `add_artist` clips the text at the axes, unlike `Axes.text`, so remove the clip path.
             text.set_clip_path(None)
         if isinstance(shapes, Rectangle):
             (ax.yaxis if shapes.sideways else ax.xaxis).set_ticks([])
@@ -74,7 +74,7 @@ def write_names(
     if names and size:
         axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
         axis.set_ticks([tip.place for tip in crown.tips], labels=names, fontsize=size, parse_math=False)
-        # Those of a side that is not shown by default are turned too.
+        # `set_tick_params` also rotates labels at the top and the right, which Matplotlib hides by default.
         axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
         for text, colour in zip(axis.get_ticklabels(), colours, strict=True):
             text.set_color(colour)
@@ -91,7 +91,7 @@ def _text() -> "type[Text]":
 
 @lru_cache(maxsize=1)
 def _plain_text() -> "type[Text]":
-    """A text of one line at an angle, drawn in one step: hundreds of names take half the time."""
+    """Return a class of text for single lines, which draws without a layout: twice as fast for many names."""
     from matplotlib.colors import to_rgba
     from matplotlib.text import Text
 
@@ -105,7 +105,7 @@ def _plain_text() -> "type[Text]":
                 return
             prop, angle = self.get_fontproperties(), self.get_rotation()
             x, y = self.get_transform().transform(self.get_unitless_position()).tolist()
-            # Names are of one font: all lines are as high.
+            # All names have the same font, so the height of a line is measured only once.
             key = (type(renderer), renderer.points_to_pixels(1.0), prop)
             if key not in lines:
                 _, height, descent = renderer.get_text_width_height_descent("lp", prop, False)

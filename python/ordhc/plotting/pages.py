@@ -1,4 +1,4 @@
-"""The html page to explore a tree: one file that needs no network."""
+"""Write the html page to explore a tree, one file that needs no network."""
 
 import base64
 import json
@@ -25,10 +25,10 @@ __all__ = ["PAGES", "inline", "page"]
 #: The endings of files that are pages.
 PAGES = (".html", ".htm")
 
-#: Larger trees would make notebooks heavy.
+#: The maximum number of leaves of a page within a notebook. Larger pages would make notebook files too large.
 MOST_INLINE = 5000
 
-#: The beginnings of pictures that browsers show.
+#: The first bytes of the picture formats that browsers can show, and their media types.
 _KINDS = {
     b"\x89PNG": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -38,7 +38,7 @@ _KINDS = {
     b"<?xml": "image/svg+xml",
 }
 _SCRIPTS = ("model.js", "view.js", "controls.js", "start.js")
-#: Colours of the first clusters; the page goes on by itself.
+#: The number of colours that are written into the page. For more clusters the page computes colours itself.
 _COLOURS = 60
 
 
@@ -56,14 +56,15 @@ def page(
     Parameters
     ----------
     tree
-        The tree. It is drawn as `plot_dendrogram` draws it.
+        The tree, which is drawn as in `plot_dendrogram`.
     n_clusters
-        The maximum number of clusters that the page colors when it opens, as `Dendrogram.cut` makes them.
+        The maximum number of clusters that the page colors when it opens, as in `Dendrogram.cut`.
     support_threshold
         From 0 to 1, by default 0: smaller support is not shown, and the branches above such nodes are dashed.
     texts, pictures
-        Mappings from names of leaves to what is shown under the pointer. A text is escaped. A picture is
-        bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied into the page.
+        Mappings from names of leaves to the text or picture that is shown when the pointer is on the leaf. A
+        text is escaped. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied
+        into the page.
     title
         The title of the page, by default the number of leaves.
 
@@ -75,7 +76,7 @@ def page(
     clusters = 1
     if n_clusters is not None:
         clusters = _checks.whole("n_clusters", n_clusters, at_least=1, at_most=tree.n_leaves)
-        # Trees that can't be cut so say why.
+        # `cut` raises an error with the reason if the tree cannot be cut into clusters.
         tree.cut(clusters)
     least = 0.0
     if support_threshold is not None:
@@ -97,13 +98,16 @@ def page(
         "SCRIPT": "\n".join(_asset(name) for name in _SCRIPTS),
         "DATA": _json(data),
     }
-    # Cut at the marks, so that nothing in one part is taken for another.
+    # The template is split at its marks, so that text in a part is never mistaken for a mark.
     pieces = _asset("page.html").split("@")
     return "".join(parts.get(piece, piece) if at % 2 else piece for at, piece in enumerate(pieces))
 
 
 def inline(tree: Dendrogram, height: int = 480) -> str:
-    """The page within a notebook, which it can't touch; of large trees only what they are."""
+    """Return HTML of the page for a notebook; trees of more than `MOST_INLINE` leaves are shown as text.
+
+    The page is in a sandboxed frame, so that its scripts cannot access the notebook.
+    """
     text = f"<code>{escape(repr(tree))}</code>"
     if tree.n_leaves > MOST_INLINE:
         return text
@@ -119,20 +123,21 @@ def _asset(name: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON that may stand within HTML, whatever texts are in it."""
+    """Return JSON that is safe within HTML, because `<`, `>` and `&` are escaped."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _nodes(tree: Dendrogram) -> dict[str, Any]:
-    """All nodes, parents before their children, by column."""
+    """Return the data of all nodes as columns, parents before their children."""
     n, shape = tree.n_leaves, shape_of(tree)
     labels = np.fromiter(shape.preorder(shape.root), dtype=np.int64)
     at = np.full(len(tree.parents), -1)
     at[labels] = np.arange(len(labels))
     above = np.array(shape.parents)[labels]
     positions = positions_of(tree)
-    # The last merge is opened first; without an order of merging, the node nearest to the root.
+    # `rank` is the order in which the page opens nodes: the last merge first. In a cladogram, which has no
+    # order of merges, the nodes nearest to the root are opened first.
     rank = np.full(len(labels), -1)
     inner = np.flatnonzero(labels >= n)
     depth = np.zeros(len(labels))
@@ -168,11 +173,11 @@ def _short(value: float) -> float:
 
 
 def _of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
-    """What was given by the names of leaves, by their numbers."""
+    """Return a mapping by names of leaves as a dict by numbers of leaves."""
     if given is None:
         return {}
     if hasattr(given, "to_dict"):
-        # A series.
+        # Series of pandas become dicts.
         given = given.to_dict()
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {_checks.quoted(given)}; give a mapping by the names of leaves")
@@ -187,7 +192,7 @@ def _of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
 
 
 def _data_uri(given: Any) -> str:
-    """A picture, as bytes or a file, within the page."""
+    """Return a picture, bytes or the path of a file, as a data URI."""
     if isinstance(given, bytes | bytearray):
         content, name = bytes(given), "bytes"
     else:

@@ -1,4 +1,4 @@
-"""Colours: as many as are wanted, told apart with the eye, on white and on black."""
+"""Palettes of distinguishable colours for white and black backgrounds, and the colours of themes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 __all__ = ["Theme", "palette", "readable"]
 
-#: Distinguishable with any colour vision (Okabe & Ito 2008, without yellow and black); the first to be used.
+#: The first colours of each palette, distinguishable with any colour vision (Okabe & Ito 2008, without yellow
+#: and black).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-#: Lightness (CIELAB) of colours that are seen on white as well as on black.
+#: The limits of lightness (CIELAB) of colours that are visible on white and on black.
 _DARKEST, _LIGHTEST = 45.0, 76.0
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of what has no colour of its own."""
+    """The colours of text, lines, pale areas and the background."""
 
     ink: str
     line: str
@@ -26,7 +27,7 @@ class Theme:
 
     @classmethod
     def of(cls, theme: str | None, ax: Any) -> "Theme":
-        """The one named, "light" or "dark", or that of the axes' background."""
+        """Return the theme "light" or "dark"; with None the theme that fits the background of the axes."""
         if theme is None:
             from matplotlib.colors import to_hex, to_rgba
 
@@ -44,10 +45,10 @@ DARK = Theme("#e8ebee", "#9aa5ad", "#3d454c", "#16191c")
 
 @lru_cache(maxsize=32)
 def palette(count: int) -> tuple[str, ...]:
-    """Different colours, as many as are asked for.
+    """Return `count` distinct colours.
 
-    The first six are those of Okabe and Ito; each further one is as far as can be from all before, as the eye
-    sees distance (CIELAB). A longer palette begins with the shorter one.
+    The first six colours are from Okabe and Ito. Each further colour has the largest possible distance to all
+    colours before, where distance is perceptual (CIELAB). A longer palette begins with the shorter palette.
 
     Examples
     --------
@@ -57,7 +58,8 @@ def palette(count: int) -> tuple[str, ...]:
     found = list(OKABE_ITO[:count])
     if count <= len(found):
         return tuple(found)
-    # All palettes are grown among the same candidates, unless there are too few of them.
+    # Use the same grid of candidates for all palettes, so that longer palettes extend shorter ones. Only very
+    # long palettes need a finer grid.
     steps = 20
     while True:
         candidates = _candidates(steps)
@@ -77,7 +79,7 @@ def palette(count: int) -> tuple[str, ...]:
 
 
 def _candidates(steps: int) -> NDArray[np.float64]:
-    """Colours on a grid that are neither too dark, nor too light, nor grey."""
+    """Return the colours of an RGB grid that are not too dark, not too light and not grey, (k, 3)."""
     levels = np.linspace(0.0, 1.0, steps)
     grid = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
     lab = _lab(grid)
@@ -86,7 +88,7 @@ def _candidates(steps: int) -> NDArray[np.float64]:
 
 
 def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """CIELAB (D65) of sRGB."""
+    """Return sRGB colours as CIELAB (D65)."""
     linear = _linear(rgb)
     to_xyz = np.array(
         [
@@ -104,9 +106,9 @@ def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=4096)
 def readable(colour: str, background: str) -> str:
-    """The colour nearest to this one, towards black or white, that text may have on a background.
+    """Return a colour for text on a background: `colour`, mixed with as little black or white as possible.
 
-    Its contrast is 4.5 at least, as WCAG 2 wants it.
+    The contrast of the result is at least 4.5, as WCAG 2 requires.
 
     Examples
     --------
@@ -132,5 +134,5 @@ def _luminance(rgb: NDArray[np.float64]) -> float:
 
 
 def _linear(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Amounts of light, of sRGB."""
+    """Return the linear light of sRGB values."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

@@ -1,4 +1,4 @@
-"""Where nodes are along the axis of a picture: at heights, at distances from the root, or at levels."""
+"""Positions of nodes along the axis of a picture: heights, distances from the root, or levels."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from ordhc.tree.parts import node_heights, root_distances
 
 __all__ = ["Positions", "positions_of"]
 
-#: The room between the root and the end of the picture, as a share of the tree's depth.
+#: The space between the root and the end of the picture, as a fraction of the tree's depth.
 _MARGIN = 0.03
 
 
@@ -21,29 +21,29 @@ class Positions:
 
     #: The positions, (n_nodes,).
     at: NDArray[np.float64]
-    #: The positions of the picture's two ends: just beyond the root, and where the names of leaves begin.
+    #: The positions of the two ends of the picture: a little beyond the root, and at the names of the leaves.
     root_end: float
     leaf_end: float
     #: The smallest and the largest number of the axis.
     low: float
     high: float
-    #: What the numbers of the axis are, or None if positions are levels, which are not shown as numbers.
+    #: The label of the axis; None if positions are levels, which have no axis.
     label: str | None
-    #: The length of an edge whose ends are 1 apart.
+    #: The length of an edge if the positions of its ends differ by 1.
     length: float = 1.0
 
 
 def positions_of(tree: Dendrogram) -> Positions:
     """Return where the nodes of a tree are drawn.
 
-    A tree with heights has its nodes at their heights. A tree with lengths is a phylogram: each node is at
-    its distance from the root. Any other tree is a cladogram: leaves are at level 0, each other node is one
+    In a tree with heights, nodes are at their heights. A tree with lengths is a phylogram: each node is at
+    its distance from the root. Other trees are cladograms: leaves are at level 0, and each inner node is one
     level above its highest child.
 
     Warns
     -----
     OrdhcWarning
-        The tree has lengths, but an edge has none; the tree is drawn as a cladogram.
+        The length of an edge is unknown, so the tree is drawn as a cladogram.
     """
     if tree.scale == "heights":
         return _by_heights(tree)
@@ -81,7 +81,7 @@ def _by_heights(tree: Dendrogram) -> Positions:
 
 def _by_distances(tree: Dendrogram) -> Positions:
     at = root_distances(tree)
-    # Edges of negative length can lead to the other side of the root.
+    # Edges of negative length can put nodes before the root, so `low` can be negative.
     low, high = float(at.min()), float(at.max())
     depth = high - low or 1.0
     return Positions(at, low - _MARGIN * depth, low + depth, low, high, "distance from the root")

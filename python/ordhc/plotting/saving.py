@@ -1,4 +1,4 @@
-"""Files of trees to look at: pictures, and pages to explore."""
+"""Write trees into files: pictures, and html pages to explore."""
 
 import os
 from inspect import signature
@@ -16,16 +16,16 @@ __all__ = ["save_plot"]
 
 
 def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
-    """Draw a tree into a file, as `Dendrogram.savefig` does; its documentation lists formats and options.
+    """Draw a tree into a file; `Dendrogram.savefig` documents the formats and their options.
 
     Parameters
     ----------
     tree
         The tree.
     path
-        The file. Its ending decides the format: .svg, .png, .pdf, or .html (.htm).
+        The file. The ending decides the format: .svg, .png, .pdf, or .html (.htm).
     **options
-        Those of the format.
+        The options of the format.
 
     Raises
     ------

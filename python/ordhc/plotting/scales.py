@@ -1,4 +1,4 @@
-"""The scale of a picture: an axis, rings around the root, or a bar."""
+"""Draw the scale of a picture: an axis, rings around the root, or a bar."""
 
 import math
 from functools import partial
@@ -15,7 +15,7 @@ __all__ = ["draw_scale"]
 
 
 def draw_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
-    """Draw the scale "axis" or "bar"; "none" leaves an axis without numbers."""
+    """Draw the scale of a picture: "axis", "bar", or nothing for "none"."""
     if isinstance(shapes, Rectangle):
         _axis(ax, crown, shapes, inks, size, shown=scale == "axis")
     elif scale == "axis" and isinstance(shapes, Circle):
@@ -25,12 +25,12 @@ def draw_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme
 
 
 def _ticks(crown: Crown, count: int) -> list[float]:
-    """Round numbers within the range of the axis."""
+    """Return about `count` round numbers within the range of the axis."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = crown.positions.low, crown.positions.high
     ticks = MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    # Multiples of a step are rounded: 0.30000000000000004 is at the end of a tree of depth 0.3.
+    # The slack accepts rounding errors: in a tree of depth 0.3, the last tick can be 0.30000000000000004.
     slack = 1e-9 * (high - low)
     return [tick for tick in map(float, ticks) if low - slack <= tick <= high + slack]
 
@@ -49,7 +49,7 @@ def _axis(ax: "Axes", crown: Crown, shapes: Rectangle, inks: Theme, size: float,
 
 
 def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -> None:
-    """Circles around the root, with their numbers in the gap between the last leaf and the first one."""
+    """Draw circles around the root, with numbers in the gap between the last leaf and the first leaf."""
     from matplotlib.collections import LineCollection
 
     ticks = _ticks(crown, 5)
@@ -62,7 +62,7 @@ def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -
     style = {"ha": "center", "va": "center", "fontsize": small, "color": inks.line, "gid": "ordhc-scale"}
     for tick in ticks:
         ax.text(0.0, shapes.radius(tick), f"{tick:g}", **style)  # type: ignore[arg-type]
-    # In the corner, where no names are.
+    # Write the label into the corner, where it cannot cover names.
     ax.annotate(
         f"rings:\n{crown.positions.label}".replace(" from", "\nfrom"),
         (0.0, 0.0),
@@ -73,7 +73,10 @@ def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -
 
 
 def _bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> None:
-    """Draw a bar with the height, or in an unrooted tree the length of edges, that it is as long as."""
+    """Draw a bar of a round length, with this length as a number.
+
+    The number is a difference of heights, or in an unrooted tree a length of edges.
+    """
     depth = abs(crown.leaf_end - crown.root_end)
     if isinstance(shapes, Unrooted):
         depth = 0.94 / shapes.unit * crown.positions.length
@@ -84,7 +87,7 @@ def _bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> 
     note = partial(ax.annotate, text, textcoords="offset points", fontsize=size, color=inks.line)
     if isinstance(shapes, Rectangle):
         start, end = crown.root_end, crown.root_end + math.copysign(length, shapes.depth)
-        # Past the last leaf; the limits make room for it.
+        # The bar is beyond the last leaf, so the limits of the axes are extended below.
         place = crown.width + 0.2
         if shapes.sideways:
             ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Where the lines of a tree run: brackets, circles, and branches without a root."""
+"""The layouts of a tree: rectangular, circular and unrooted. Each returns the points of lines and areas."""
 
 import math
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from ordhc.plotting.crown import Crown, Item
 __all__ = ["Circle", "Label", "Rectangle", "Shapes", "Unrooted"]
 
 Points = NDArray[np.float64]
-#: The thickness of a column beside the leaves, and the gap before it, as shares of the tree's depth.
+#: The thickness of a column beside the leaves, and the gap before a column, as fractions of the tree's depth.
 COLUMN, GAP = 0.035, 0.012
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Where the name of a tip stands: its near end, and the angle at which it is written."""
+    """The position of the near end of a tip's name, and the angle of the name in degrees."""
 
     x: float
     y: float
@@ -27,40 +27,43 @@ class Label:
 
 
 class Shapes(Protocol):
-    """What layouts have in common."""
+    """The methods that all layouts have."""
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """The line from a node to a child, (k, 2)."""
+        """Return the line from a node to a child, (k, 2)."""
 
     def node(self, item: Item) -> tuple[float, float]:
-        """Where a node is."""
+        """Return the position of a node."""
 
     def triangle(self, tip: Item) -> Points:
-        """The outline of a collapsed cluster, (k, 2)."""
+        """Return the outline of a collapsed cluster, (k, 2)."""
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """The outline of a part of a tip's cell in a column, from one share of its side to another."""
+        """Return the outline of a part of a tip's cell in a column, (k, 2).
+
+        `start` and `end` are the ends of the part, from 0 to 1 across the cell.
+        """
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Where its name stands."""
+        """Return the position of a tip's name, beyond `columns` columns."""
 
     def leader(self, tip: Item) -> Points:
-        """From the end of a tip to where names begin, (2, 2)."""
+        """Return the line from the end of a tip to the beginning of its name, (2, 2)."""
 
     def reach(self, columns: int) -> float:
-        """Where names begin."""
+        """Return the position where names begin, beyond `columns` columns."""
 
 
 @dataclass(slots=True)
 class Rectangle:
-    """Brackets, with leaves at one of the four sides."""
+    """The rectangular layout: brackets, with the leaves on one of the four sides."""
 
     crown: Crown
     orientation: str
 
     @property
     def sideways(self) -> bool:
-        """Whether heights run from left to right."""
+        """True if the axis of heights is horizontal."""
         return self.orientation in ("right", "left")
 
     def _at(self, points: list[tuple[float, float]]) -> Points:
@@ -68,117 +71,121 @@ class Rectangle:
         return found if self.sideways else found[:, ::-1]
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Along the heights, then across."""
+        """Return a line of two segments: along the heights, then across."""
         return self._at(
             [(child.height, child.place), (parent.height, child.place), (parent.height, parent.place)]
         )
 
     def node(self, item: Item) -> tuple[float, float]:
-        """The middle of the bracket."""
+        """Return the middle of the bracket of a node."""
         return (item.height, item.place) if self.sideways else (item.place, item.height)
 
     def triangle(self, tip: Item) -> Points:
-        """From the node to the farthest and the nearest leaf."""
+        """Return the outline from the node to its farthest leaf and to its nearest leaf."""
         return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """A rectangle beyond the leaves."""
+        """Return a rectangle beyond the leaves."""
         near, far = (self.reach(column) + shift for shift in (GAP * self.depth, self.step))
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return self._at([(near, low), (far, low), (far, high), (near, high)])
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Beyond the columns."""
+        """Return the position of a tip's name, beyond `columns` columns."""
         x, y = self._at([(self.reach(columns) + 0.005 * self.depth, tip.place)])[0].tolist()
         return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
 
     def leader(self, tip: Item) -> Points:
-        """Along the heights."""
+        """Return a line along the heights, from the end of a tip to the beginning of its name."""
         return self._at([((tip.near + tip.far) / 2, tip.place), (self.crown.leaf_end, tip.place)])
 
     @property
     def depth(self) -> float:
-        """From the root's end to the leaves' end; negative where heights fall to the leaves."""
+        """The signed length of the axis from root to leaves; negative if heights fall towards the leaves."""
         return self.crown.leaf_end - self.crown.root_end
 
     @property
     def step(self) -> float:
-        """How much room a column takes."""
+        """The space of one column, with its gap."""
         return (COLUMN + GAP) * self.depth
 
     def reach(self, columns: int) -> float:
-        """Where names begin, past so many columns."""
+        """Return the position where names begin, beyond `columns` columns."""
         return self.crown.leaf_end + columns * self.step
 
 
 @dataclass(slots=True)
 class Circle:
-    """The root in the middle, leaves around it."""
+    """The circular layout: the root is in the middle, and the leaves are on a circle around it."""
 
     crown: Crown
-    #: The angle that is left open, in degrees.
+    #: The angle between the last leaf and the first leaf, in degrees.
     opening: float = 8.0
 
     def radius(self, height: float) -> float:
-        """Of a height: 1 where leaves stand."""
+        """Return the radius of a height; leaves are at radius 1."""
         root_end, leaf_end = self.crown.root_end, self.crown.leaf_end
         return 0.06 + 0.94 * (height - root_end) / (leaf_end - root_end)
 
     def angle(self, place: float) -> float:
-        """Of a place among the leaves, in radians, clockwise from the top."""
+        """Return the angle of a position among the leaves, in radians; leaves run clockwise from the top."""
         sweep = 360.0 - self.opening
         return math.radians(90 - self.opening / 2 - sweep * (place + 0.5) / self.crown.width)
 
     def arc(self, radius: float, start: float, end: float, last_radius: float | None = None) -> Points:
-        """From a radius and a place to another place, at the same radius or a spiral to another one."""
+        """Return an arc from position `start` to position `end`, (k, 2).
+
+        The radius stays `radius`, or changes evenly to `last_radius`, which makes a spiral.
+        """
         first, last = self.angle(start), self.angle(end)
         steps = np.linspace(first, last, 2 + int(abs(last - first) / 0.03))
         radii = np.linspace(radius, radius if last_radius is None else last_radius, len(steps))
         return np.column_stack([radii * np.cos(steps), radii * np.sin(steps)])
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """A ray and an arc."""
+        """Return a radial segment and an arc."""
         start = self.arc(self.radius(child.height), child.place, child.place)[:1]
         return np.concatenate([start, self.arc(self.radius(parent.height), child.place, parent.place)])
 
     def node(self, item: Item) -> tuple[float, float]:
-        """The middle of the arc."""
+        """Return the middle of the arc of a node."""
         x, y = self.arc(self.radius(item.height), item.place, item.place)[0].tolist()
         return x, y
 
     def triangle(self, tip: Item) -> Points:
-        """From the node to the farthest and the nearest leaf."""
+        """Return the outline from the node to its farthest leaf and to its nearest leaf."""
         far, near = self.radius(tip.far), self.radius(tip.near)
         return np.concatenate([[self.node(tip)], self.arc(far, tip.low + 0.12, tip.high - 0.12, near)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """A part of a ring around the leaves."""
+        """Return a part of a ring around the leaves."""
         near = 1.0 + column * (COLUMN + GAP) + GAP
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return np.concatenate([self.arc(near, low, high), self.arc(near + COLUMN, high, low)])
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Around the rings, along the rays."""
+        """Return the position of a tip's name outside the rings; names run along the radius."""
         angle = self.angle(tip.place)
         radius = self.reach(columns)
         return _turned(radius * math.cos(angle), radius * math.sin(angle), angle)
 
     def leader(self, tip: Item) -> Points:
-        """Along a ray."""
+        """Return a radial line from the end of a tip to the circle of the leaves."""
         start = self.radius((tip.near + tip.far) / 2)
         return np.concatenate([self.arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
 
     def reach(self, columns: int) -> float:
-        """How far out names begin."""
+        """Return the radius where names begin, beyond `columns` rings."""
         return 1.03 + columns * (COLUMN + GAP)
 
 
 @dataclass(slots=True)
 class Unrooted(Circle):
-    """Straight branches, as if there were no root: each cluster has an angle that follows its leaves.
+    """The unrooted layout: straight branches, whose angles divide the circle by numbers of leaves.
 
-    Lengths are those of the edges (equal-angle layout, Felsenstein 2004), the farthest tip at 1 from the
-    root. Names stand on a circle around, so that they don't cover each other.
+    This is the equal-angle layout (Felsenstein 2004). Branches are as long as their edges, in a unit that
+    puts the farthest tip at distance 1 from the root. Names are on a circle around the tree, so that they do
+    not overlap.
     """
 
     unit: float = 1.0
@@ -205,29 +212,29 @@ class Unrooted(Circle):
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
-        """A difference of positions, negative towards the root."""
+        """Return a difference of positions with the sign changed, if needed, so that leaves are positive."""
         return difference if self.crown.leaf_end > self.crown.root_end else -difference
 
     def _middle(self, item: Item) -> float:
         return (item.low + item.high) / 2
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """A straight line."""
+        """Return a straight line."""
         return np.array([self.node(child), self.node(parent)])
 
     def node(self, item: Item) -> tuple[float, float]:
-        """Where branches meet."""
+        """Return the point where the branches of a node meet."""
         x, y = self._at[id(item)]
         return x * self.unit, y * self.unit
 
     def triangle(self, tip: Item) -> Points:
-        """A sector of the cluster's angle, from the farthest to the nearest leaf."""
+        """Return a sector with the angle of the cluster, from its farthest leaf to its nearest leaf."""
         far, near = (max(self._away(end - tip.height) * self.unit, 0.04) for end in (tip.far, tip.near))
         here = np.array([self.node(tip)])
         return np.concatenate([here, here + self.arc(far, tip.low + 0.1, tip.high - 0.1, near)])
 
     def leader(self, tip: Item) -> Points:
-        """From a tip to where its name is."""
+        """Return the line from a tip to the beginning of its name."""
         angle = self.angle(tip.place)
         start = np.array([self.node(tip)])
         if tip.size > 1:

@@ -1,4 +1,4 @@
-"""How large figures and names are."""
+"""Compute the sizes of figures and names."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from ordhc.plotting.shapes import Rectangle, Shapes
 
 __all__ = ["LARGEST", "SMALLEST", "figure_size", "longest_name", "longest_share"]
 
-#: Names of leaves are written in no smaller a font, in points, and in no larger one unless it is asked for.
+#: The limits of the automatic font size of names, in points. `font_size` can exceed them.
 SMALLEST, LARGEST = 3.0, 10.0
 
 
 def figure_size(
     crown: Crown, shapes: Shapes, names: list[str], width: float | None, height: float | None
 ) -> tuple[float, float]:
-    """Width and height of a new figure in inches."""
+    """Return the width and height of a new figure in inches; `width` and `height` are in millimetres."""
     given = [
         None if value is None else _checks.number(what, value, at_least=10, at_most=10_000) / MILLIMETRES
         for what, value in (("width", width), ("height", height))
@@ -24,7 +24,7 @@ def figure_size(
     longest = max(map(len, names), default=0)
     font = float(np.clip(640 / crown.width, 6.0, LARGEST))
     if isinstance(shapes, Rectangle):
-        # On narrow paper names are small.
+        # Figures narrower than 5 inches have small names, to leave space for the tree.
         narrow = given[0] if shapes.sideways else given[1]
         if narrow is not None and narrow < 5:
             font = min(font, 7.0)
@@ -32,7 +32,7 @@ def figure_size(
         depth = 6.0 + 0.0065 * font * longest
         own = (depth, room) if shapes.sideways else (room, depth)
     else:
-        # Around large trees names are small; the picture stays of a size that can be looked at.
+        # Circular trees with many leaves have small names, so that the figure does not become too large.
         font = float(np.clip(640 / crown.width, 4.0, LARGEST))
         around = max(crown.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
         side = given[0] or given[1] or float(min(around, 40.0))
@@ -41,10 +41,10 @@ def figure_size(
 
 
 def longest_share(shapes: Shapes) -> float:
-    """The length of the longest names in ems, as a share of the width of the axes in points, by font size."""
+    """Return the maximum share of the axes' width for a name, divided by the width of a character in em."""
     return 0.42 / 0.55 if isinstance(shapes, Rectangle) else 0.24 / 0.55
 
 
 def longest_name(shapes: Shapes, points: float, size: float) -> int:
-    """How many characters of names there is room for, where the axes are so many points wide."""
+    """Return the maximum number of characters of a name of font size `size`, in axes of width `points`."""
     return int(np.clip(longest_share(shapes) * points / size, 6, 60))

@@ -1,6 +1,6 @@
-"""The plugins that are installed: specs, hooks, discovery and lookup by name.
+"""Find installed plugins, and look up linkages, similarities, methods, oracles and metrics by name.
 
-This package names no spec of ordhc itself; `ordhc.builtin` registers them.
+The specs of ordhc itself are in `ordhc.builtin`, which registers them in the same way as plugins.
 """
 
 from ordhc.plugins.registry import list_plugins

@@ -1,8 +1,8 @@
-"""The hooks through which everything registers: built-ins and plugins alike.
+"""The hooks that plugins, and ordhc's own specs, implement to register linkages, methods and the like.
 
-A plugin is a module (or object) named by an entry point of the group `ordhc` that implements some of
-these functions, marked with `ordhc.hooks.hookimpl`. They are called once, when something is first
-looked up.
+A plugin is a module or an object. An entry point of the group `ordhc` names the plugin. The plugin
+implements one or more of these functions, each marked with `ordhc.hooks.hookimpl`. ordhc calls the functions
+once, at the first lookup of a name.
 """
 
 from collections.abc import Iterable
@@ -17,29 +17,29 @@ hookimpl = pluggy.HookimplMarker("ordhc")
 
 @hookspec
 def ordhc_linkages() -> Iterable[LinkageSpec]:  # type: ignore[empty-body]
-    """Linkages: what the similarity of two clusters means."""
+    """Return linkages, which define the similarity of two clusters."""
 
 
 @hookspec
 def ordhc_similarities() -> Iterable[SimilaritySpec]:  # type: ignore[empty-body]
-    """Similarity builders: from comparisons or vectors to similarities."""
+    """Return similarity builders, which compute similarities from comparisons or vectors."""
 
 
 @hookspec
 def ordhc_methods() -> Iterable[MethodSpec]:  # type: ignore[empty-body]
-    """Methods: a similarity and a linkage under one name."""
+    """Return methods, each a similarity and a linkage under one name."""
 
 
 @hookspec
 def ordhc_oracles() -> Iterable[OracleSpec]:  # type: ignore[empty-body]
-    """Oracles: what answers questions."""
+    """Return oracles, which answer questions about leaves."""
 
 
 @hookspec
 def ordhc_metrics() -> Iterable[MetricSpec]:  # type: ignore[empty-body]
-    """Metrics: scores of a dendrogram."""
+    """Return metrics, which score dendrograms."""
 
 
 @hookspec
 def ordhc_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]
-    """Commands of the command line."""
+    """Return commands of the command line."""

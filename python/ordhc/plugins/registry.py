@@ -1,8 +1,10 @@
-"""Discovery and lookup of what is registered.
+"""Find plugins, load them, and look up their specs by name.
 
-Every plugin is loaded alone, at the first lookup; one that fails is listed with its error and
-skipped with one warning. `ORDHC_PLUGINS` chooses plugins (unset: all; empty: none; else a list of
-distributions or entry points), `ORDHC_STRICT=1` turns failures into exceptions.
+All plugins are loaded at the first lookup. A plugin that fails is skipped with a warning, listed with its
+error, and does not affect other plugins.
+
+The environment variable `ORDHC_PLUGINS` selects plugins: unset loads all, empty loads none, and otherwise it
+is a comma-separated list of distributions or entry points. `ORDHC_STRICT=1` turns failures into exceptions.
 """
 
 import difflib
@@ -52,9 +54,9 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-#: A similarity, a linkage or a method: its name, or a pair of its name and its settings.
+#: The name of a similarity, a linkage or a method, or a pair of the name and the settings.
 Named = str | tuple[str, Mapping[str, Any]]
-#: What is added to a method's name for moves of subtrees afterwards.
+#: The suffix of a method's name that requests moves of subtrees after the clustering.
 MOVES = "+spr"
 
 GROUP = "ordhc"
@@ -68,7 +70,7 @@ _HOOKS = {
     "command": "ordhc_commands",
 }
 BUILTIN = "ordhc"
-#: Modules that register what is built in, in the order of listings.
+#: Modules with the specs of ordhc itself, in the order in which `list_plugins` lists them.
 _BUILTINS = tuple(
     f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
 )
@@ -81,21 +83,24 @@ class Registered:
     Attributes
     ----------
     plugin
-        The distribution it comes from; "ordhc" for what is built in.
+        The distribution that the spec comes from; "ordhc" for specs of ordhc itself.
     entry_point
-        The entry point's name.
+        The name of the entry point.
     version
-        The distribution's version.
+        The version of the distribution.
     kind
-        "linkage", "similarity", "method", "oracle", "metric" or "command"; empty for a plugin that failed.
+        "linkage", "similarity", "method", "oracle", "metric" or "command"; empty if the plugin failed.
     name
-        The name to use; `plugin:name` always works.
-    summary, source
-        As the plugin states them.
+        The name of the spec. `plugin:name` works too, and is needed if several plugins use the same name.
+    summary
+        One line about the spec, from the plugin.
+    source
+        The publication, from the plugin.
     status
-        "ok", "failed", "clash" (use `plugin:name`) or "skipped" (by `ORDHC_PLUGINS`).
+        "ok"; "failed"; "clash" (several plugins use this name: use `plugin:name`); or "skipped" (not in
+        `ORDHC_PLUGINS`).
     error
-        What went wrong.
+        The message of the error, or a hint; empty if the status is "ok" or "skipped".
     """
 
     plugin: str
@@ -109,24 +114,24 @@ class Registered:
     error: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        """The row as a dict."""
+        """Return the row as a dict."""
         return asdict(self)
 
 
 class _Registry:
-    """Everything that was found: specs by kind and full name, and the rows to list."""
+    """The specs of all plugins, by kind and full name, and the rows of `list_plugins`."""
 
     def __init__(self) -> None:
         self.specs: dict[tuple[str, str], Spec] = {}
         self.owners: dict[tuple[str, str], list[str]] = {}
-        #: What was looked up, by kind and name.
+        #: A cache of earlier lookups, by kind and name.
         self.known: dict[tuple[str, str], Spec] = {}
         self.rows: list[Registered] = []
-        #: The distribution of each plugin, by its top-level package.
+        #: For each top-level package of a plugin, the name of its distribution.
         self.packages: dict[str, str] = {}
 
     def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
-        """Call the hooks of one plugin, and take all of its specs or none."""
+        """Call the hooks of one plugin and add its specs; raise `PluginError` if one is invalid."""
         for spec in list(_specs_of(module)):
             owners = self.owners.setdefault((spec.kind, spec.name), [])
             if plugin in owners:
@@ -139,7 +144,7 @@ class _Registry:
             self.rows.append(row)
 
     def fail(self, plugin: str, entry_point: str, version: str, error: BaseException) -> None:
-        """Note a plugin that cannot be used."""
+        """Add a row for a plugin that failed; warn, or raise if `ORDHC_STRICT` is set."""
         text = f"{type(error).__name__}: {error}{_place_of(error)}"
         self.rows.append(Registered(plugin, entry_point, version, "", "", "", "", "failed", text))
         if os.environ.get("ORDHC_STRICT", "") not in ("", "0"):
@@ -147,7 +152,7 @@ class _Registry:
         warnings.warn(f"plugin {plugin} ({entry_point}) is skipped: {text}", OrdhcWarning, stacklevel=2)
 
     def finish(self) -> None:
-        """Mark names that more than one plugin claims."""
+        """Mark names that several plugins use with the status "clash"."""
         for at, row in enumerate(self.rows):
             owners = self.owners.get((row.kind, row.name), [])
             if row.status == "ok" and len(owners) > 1 and not (row.plugin == BUILTIN == owners[0]):
@@ -157,7 +162,7 @@ class _Registry:
 
 
 def _place_of(error: BaseException) -> str:
-    """The file and line at which a plugin failed, in parentheses; empty if ordhc itself raised the error."""
+    """Return the file and line where a plugin failed, in parentheses; empty if ordhc raised the error."""
     frames = list(traceback.walk_tb(error.__traceback__))
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}, line {error.lineno})"
@@ -168,7 +173,10 @@ def _place_of(error: BaseException) -> str:
 
 
 def _specs_of(module: object) -> "Iterator[Spec]":
-    """What a plugin's hooks give, checked. Every plugin gets a manager of its own."""
+    """Yield the checked specs of one plugin.
+
+    Each plugin has its own pluggy manager, so that an error of one plugin does not affect the others.
+    """
     import pluggy
 
     from ordhc.plugins import hooks, specs
@@ -236,7 +244,7 @@ def _add_plugins(registry: _Registry) -> None:
         except Exception:
             continue
         for point in points:
-            # The first of a name on the path is the one that Python imports.
+            # If a distribution is on the path twice, Python imports the first one.
             found.setdefault((_normal(str(plugin)), point.name, point.value), (version, point))
     for (plugin, name, _), (version, point) in sorted(found.items(), key=lambda item: item[0]):
         if wanted is not None and not {plugin, _normal(name)} & wanted:
@@ -247,7 +255,7 @@ def _add_plugins(registry: _Registry) -> None:
         try:
             if plugin == BUILTIN:
                 raise PluginError(f"the name {BUILTIN} is taken")
-            # What a plugin prints is no output of the command that loads it.
+            # Text that a plugin prints must not mix with the output of the command that loads the plugin.
             with interrupts_later(), redirect_stdout(sys.stderr):
                 trial.add(plugin, name, version, point.load())
         except KeyboardInterrupt:
@@ -284,12 +292,19 @@ def get(kind: Literal["metric"], name: str) -> "MetricSpec": ...
 @overload
 def get(kind: Literal["command"], name: str) -> "CommandSpec": ...
 def get(kind: str, name: str) -> "Spec":
-    """Look up what is registered under a name. `+spr` after a method's name adds moves of subtrees.
+    """Return the spec of a name.
+
+    Parameters
+    ----------
+    kind
+        "linkage", "similarity", "method", "oracle", "metric" or "command".
+    name
+        The name, or `plugin:name`. The suffix `+spr` of a method adds moves of subtrees.
 
     Raises
     ------
     InputError
-        An unknown name (with the nearest ones), or one that several plugins claim.
+        The name is unknown (the message has similar names), or several plugins use the name.
     """
     if not isinstance(name, str):
         raise InputError(f"a {kind} is given by name, not by {_checks.quoted(name)}")
@@ -318,12 +333,12 @@ def get(kind: str, name: str) -> "Spec":
 
 
 def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
-    """Return a name and the settings beside it, from a name or a pair of a name and its settings.
+    """Return the name and the settings of `given`, which is a name or a pair of a name and settings.
 
     Raises
     ------
     InputError
-        A name that is no text, settings that are no dict.
+        The name is not text, or the settings are not a mapping.
     """
     name, settings = given if isinstance(given, tuple | list) and len(given) == 2 else (given, {})
     if not isinstance(name, str):
@@ -335,7 +350,7 @@ def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def title(given: Named) -> str:
-    """Return a name, with the settings beside it in parentheses."""
+    """Return the text of a name and its settings, such as "adds3-al" or "adds3-al (beta=2)"."""
     name, settings = named("method", given)
     told = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     return f"{name} ({told})" if told else name
@@ -348,7 +363,7 @@ def chosen(
     kind: Literal["similarity"], given: Named, **more: Any
 ) -> "tuple[SimilaritySpec, dict[str, Any]]": ...
 def chosen(kind: Any, given: Any, **more: Any) -> Any:
-    """Look up a similarity or a linkage, and all of its settings.
+    """Return the spec of a similarity or a linkage, and all of its settings.
 
     Parameters
     ----------
@@ -357,17 +372,17 @@ def chosen(kind: Any, given: Any, **more: Any) -> Any:
     given
         A name, or a pair of a name and its settings.
     **more
-        Further settings.
+        Further settings, which replace settings of the same name in `given`.
 
     Returns
     -------
     tuple
-        The spec, and a dict of all settings: the defaults of the spec, and over these what is given.
+        The spec, and a dict of all settings: the defaults of the spec, updated with the given settings.
 
     Raises
     ------
     InputError
-        As `get`; settings that the spec does not have.
+        `get` raises, or the spec has no setting of a given name.
     """
     name, settings = named(kind, given)
     spec: Spec = get(kind, name)
@@ -375,17 +390,17 @@ def chosen(kind: Any, given: Any, **more: Any) -> Any:
 
 
 def plugin_of(module: str) -> str | None:
-    """The distribution of the plugin that a module belongs to, or None."""
+    """Return the distribution of the plugin that contains a module, or None."""
     return _load().packages.get(module.partition(".")[0])
 
 
 def is_builtin(spec: "Spec") -> bool:
-    """Whether a spec is ordhc's own."""
+    """Return True if a spec belongs to ordhc itself."""
     return _load().specs.get((spec.kind, f"{BUILTIN}:{spec.name}")) is spec
 
 
 def names(kind: str) -> list[str]:
-    """The names of a kind that can be used without a prefix."""
+    """Return the names of a kind that work without the prefix `plugin:`, sorted."""
     registry = _load()
     return sorted(
         name
@@ -394,7 +409,7 @@ def names(kind: str) -> list[str]:
     )
 
 
-#: What others call linkages.
+#: Names of linkages in other packages, with the names here; used for hints in messages.
 _ALIASES = {
     "upgma": "average",
     "mean": "average",
@@ -426,7 +441,7 @@ def _unknown(kind: str, name: str) -> str:
 
 
 def list_plugins() -> list[Registered]:
-    """Everything that is registered, and the plugins that failed, one row each.
+    """Return a list with one row for each registered spec, and for each plugin that failed or was skipped.
 
     Examples
     --------
@@ -438,7 +453,7 @@ def list_plugins() -> list[Registered]:
 
 
 def reset() -> None:
-    """Forget everything that was found; the next lookup looks again."""
+    """Forget all plugins; the next lookup searches and loads them again."""
     global _registry
     with _lock:
         _registry = None

@@ -1,4 +1,4 @@
-"""What plugins hand over: small frozen records, one kind per hook."""
+"""The specs that plugins return: one frozen dataclass for each hook."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,25 +20,25 @@ __all__ = [
 
 DATA = ("triplets", "quadruplets", "vectors")
 OBJECTIVES = ("dasgupta", "revenue", "satisfied")
-#: What an oracle is made from.
+#: The kinds of the argument `source` of `OracleSpec.make`.
 SOURCES = ("tree", "similarity", "vectors", "triplets", "quadruplets", "names", "path", "nothing")
 REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity", "ranking")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """What every spec has.
+    """The fields that all specs share.
 
     Parameters
     ----------
     name
-        The name users give, without `:` or blanks.
+        The name of the spec, without colons, commas and blanks.
     summary
-        One line for lists.
+        One line of text for lists.
     parameters
-        Names and default values of the settings that users may give as keywords.
+        The names of the settings, which users give as keywords, and their default values.
     source
-        The publication, for reference.
+        The publication that describes it.
     """
 
     kind: ClassVar[str] = ""
@@ -67,17 +67,19 @@ class LanceWilliams:
 
     ``d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|``
 
-    The formulas use `n_i`, `n_j`, `n_k` (the sizes of the two clusters and of a third) and the
-    spec's parameters, with `+ - * / **`, parentheses, `min`, `max`, `sqrt`, `abs`. `alpha` is that of
-    cluster i; cluster j takes it with `n_i` and `n_j` exchanged. They are stated for dissimilarities;
-    on similarities gamma changes its sign.
+    The formulas can use `n_i` and `n_j` (the sizes of the two merged clusters), `n_k` (the size of the third
+    cluster), the spec's parameters, `+ - * / **`, parentheses, `min`, `max`, `sqrt` and `abs`. Formulas are
+    for dissimilarities. For similarities the engine changes the sign of gamma.
 
     Parameters
     ----------
-    alpha, beta, gamma
-        The formulas.
+    alpha
+        The formula of alpha_i. alpha_j is the same formula with `n_i` and `n_j` exchanged.
+    beta, gamma
+        The formulas of beta and gamma.
     squared
-        On dissimilarities work with squares, heights are square roots (as Ward's method does).
+        True squares dissimilarities before the update, and takes square roots for heights, as in Ward's
+        method.
     """
 
     alpha: str
@@ -88,7 +90,7 @@ class LanceWilliams:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkageSpec(Spec):
-    """A linkage: what the similarity of two clusters means. Exactly one of the five ways.
+    """A linkage, which defines the similarity of two clusters. Set exactly one of the first five fields.
 
     Parameters
     ----------
@@ -97,23 +99,24 @@ class LinkageSpec(Spec):
     coefficients
         Lance-Williams coefficients.
     update_row
-        `update(row_i, row_j, s_ij, n_i, n_j, sizes, i, j, others, **parameters)`, called once per
-        merge, gives the merged cluster's row: float64 similarities (larger is closer) with the k
-        `others`. `row_i` and `row_j` are those of the two clusters, `s_ij` their similarity, `sizes`
-        the sizes of the others; clusters are named by their smallest leaves `i < j`, `others`.
+        A function `update(row_i, row_j, s_ij, n_i, n_j, sizes, i, j, others, **parameters)`, which is called
+        once per merge of clusters i and j. The function returns the row of the merged cluster: (k,) float64
+        similarities (larger is closer) to the k other clusters. `row_i` and `row_j`, (k,), are the rows of
+        the two clusters, `s_ij` is their similarity, `n_i` and `n_j` are their sizes. `sizes`, (k,), are the
+        sizes of the other clusters. `i < j` and `others`, (k,), are the smallest leaves of the clusters.
     make_update
-        `make(S, **parameters)` gives such an update (without parameters) for the (n, n) float64
-        similarities `S`: for linkages that need more than the two rows.
+        A function `make(S, **parameters)` that returns an update function without parameters. `S` is the
+        (n, n) float64 matrix of similarities. Use this field if an update needs more than the two rows.
     from_comparisons
-        `cluster(data, *, initial_clusters, progress, **parameters)` gives a `Dendrogram` from
-        comparisons, without similarities; `initial_clusters` is None or (n,) labels of clusters to
-        start from. Every leaf has answers.
+        A function `cluster(data, *, initial_clusters, progress, **parameters)` that returns a `Dendrogram`
+        from comparisons, without similarities. `initial_clusters` is None, or (n,) labels of the clusters to
+        start from. Each leaf of `data` has answers.
     data
-        What `from_comparisons` takes: of "triplets", "quadruplets".
+        The kinds of data that `from_comparisons` accepts: "triplets", "quadruplets", or both.
     reducible
-        Coefficients only: reciprocal nearest pairs may be merged in any order, because merging never
-        brings a third closer and the order of merges within clusters does not matter. Allows the
-        fastest engine; wrong trees if it isn't true.
+        For `coefficients` only. True promises that a merge never brings a third cluster closer, and that the
+        order of merges does not change a cluster's similarities. Then reciprocal nearest pairs can be merged
+        in any order, which the fastest engine needs. A false promise gives wrong trees.
     """
 
     kind: ClassVar[str] = "linkage"
@@ -148,7 +151,7 @@ class LinkageSpec(Spec):
 
     @property
     def squares(self) -> bool:
-        """Whether dissimilarities are squared before they are used."""
+        """True if the linkage squares dissimilarities before the first merge."""
         if self.coefficients is not None:
             return self.coefficients.squared
         return self.native in ("ward", "centroid", "median")
@@ -156,23 +159,23 @@ class LinkageSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class SimilaritySpec(Spec):
-    """A similarity builder, by `build` or by `factor`.
+    """A similarity builder. Set either `build` or `factor`.
 
     Parameters
     ----------
     build
-        `build(data, *, layout, dtype, progress, **parameters)` gives the similarities of all pairs:
-        (n, n) symmetric for layout "square", n(n-1)/2 for "condensed"; `progress` is None or to be
-        called with the share that is done.
+        A function `build(data, *, layout, dtype, progress, **parameters)` that returns the similarities of
+        all pairs: a symmetric (n, n) array for layout "square", n(n-1)/2 values for "condensed". `progress`
+        is None, or a callable that receives the completed fraction in [0, 1].
     data
-        What it takes: of "triplets", "quadruplets", "vectors". Vectors come as an (n, p) array of float32
-        or float64, or as SciPy's CSR.
+        The accepted kinds of data: "triplets", "quadruplets", "vectors". Vectors are an (n, p) array of
+        float32 or float64, or SciPy's CSR matrix.
     dissimilarity
-        What it builds are dissimilarities: smaller is closer.
+        True if the builder returns dissimilarities: smaller is closer.
     factor
-        `factor(data, *, progress, **parameters)` gives `rows`, an (n, r) array of floats or SciPy's CSR,
-        and a positive `scale`; the similarities are `scale * rows @ rows.T`. Average linkage then needs
-        no matrix of pairs.
+        A function `factor(data, *, progress, **parameters)` that returns `rows`, an (n, r) array of floats
+        or SciPy's CSR matrix, and a positive `scale`. The similarities are `scale * rows @ rows.T`. With
+        `factor`, average linkage needs no matrix of pairs.
     """
 
     kind: ClassVar[str] = "similarity"
@@ -196,16 +199,17 @@ class SimilaritySpec(Spec):
 class MethodSpec(Spec):
     """A method: a similarity and a linkage under one name.
 
-    `parameters` are settings of the two that differ from their own defaults.
+    `parameters` are the settings of the similarity and the linkage that differ from their own defaults.
 
     Parameters
     ----------
     linkage
         The name of a linkage.
     similarity
-        The name of a similarity; None for linkages of comparisons.
+        The name of a similarity; None for linkages that use comparisons directly.
     refine
-        The objective by which subtrees are moved afterwards: "dasgupta", "revenue" or "satisfied".
+        The objective by which subtrees are moved after the clustering: "dasgupta", "revenue" or "satisfied".
+        None does not move subtrees.
     """
 
     kind: ClassVar[str] = "method"
@@ -222,20 +226,26 @@ class MethodSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class OracleSpec(Spec):
-    """An oracle: something that answers questions.
+    """An oracle, which answers questions about leaves.
 
     Parameters
     ----------
     make
-        `make(source, **parameters)` gives a callable that takes (m, 3) leaf ids and gives (m,)
-        integers: which of the three is the odd one out (0, 1, 2), or -1 for none; and (m, 4), are i and j
-        more similar than k and l: 1, -1, or 0 for neither. It may be asynchronous. What has `n_leaves` (and
-        `names`) tells how many leaves it knows.
+        A function `make(source, **parameters)` that returns the oracle, a callable. The oracle receives m
+        questions and returns (m,) integers.
+
+        For (m, 3) leaf ids the answer is the position of the odd one out, 0, 1 or 2, or -1 for none. For (m,
+        4) leaf ids i, j, k, l the answer is 1 if i and j are more similar than k and l, -1 if less, 0 for
+        neither.
+
+        The callable can be asynchronous. If it has the attributes `n_leaves` and `names`, they define the
+        leaves.
     takes
-        What `source` may be: of "tree", "similarity", "vectors", "triplets", "quadruplets", "names", "path"
-        (a file's name, as it is), and "nothing". The command line reads its file as the first of these.
+        The accepted kinds of `source`: "tree", "similarity", "vectors", "triplets", "quadruplets", "names",
+        "path" (the name of a file, which the oracle reads itself), "nothing". The command line reads its file
+        as the first kind.
     questions
-        How many leaves a question that it answers has: 3, 4, or both.
+        The accepted numbers of leaves per question: 3, 4, or both.
     """
 
     kind: ClassVar[str] = "oracle"
@@ -254,19 +264,19 @@ class OracleSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricSpec(Spec):
-    """A metric: a score of a dendrogram.
+    """A metric, which scores a dendrogram against a reference.
 
     Parameters
     ----------
     score
-        `score(tree, reference, **parameters)` gives a number, or an object that `float()` turns into
-        one. The tree is a `Dendrogram`, its leaves numbered as the reference's.
+        A function `score(tree, reference, **parameters)` that returns a number, or an object that `float()`
+        accepts. The tree is a `Dendrogram` whose leaves have the same numbers as in the reference.
     reference
-        What it takes: of "triplets", "quadruplets", "tree" (a `Dendrogram`), "labels" ((n, L) int64
-        numbers of clusters), "similarity" (an array, (n, n) or n(n-1)/2), "ranking" (an array, (n, n), that
-        need not be symmetric).
+        The accepted kinds of references: "triplets", "quadruplets", "tree" (a `Dendrogram`), "labels" ((n, L)
+        int64 cluster labels), "similarity" (an array, (n, n) or n(n-1)/2), "ranking" (an (n, n) array that need
+        not be symmetric).
     larger_is_better
-        Which way it goes.
+        True if a larger score is better, False if a smaller score is better.
     """
 
     kind: ClassVar[str] = "metric"
@@ -292,9 +302,10 @@ class CommandSpec(Spec):
     Parameters
     ----------
     make
-        `make()` gives a command of click, a group too; `ordhc.commands` has what ordhc's own are made with.
-        It is called when the command is run or its help is asked for, and imports what that takes;
-        `ordhc --help` shows name and summary only.
+        A function `make()` that returns a command or a group of click. `ordhc.commands` has the functions
+        that ordhc's own commands are made with. `make` is called only to run the command or to show its
+        help, so imports inside `make` do not slow down other commands. `ordhc --help` shows only name and
+        summary.
     """
 
     kind: ClassVar[str] = "command"
@@ -307,7 +318,15 @@ class CommandSpec(Spec):
 
 
 def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.Linkage:
-    """The engine's form of a spec's coefficients; formulas that cannot be read are an error."""
+    """Return the engine's linkage for the coefficients of a spec.
+
+    Raises
+    ------
+    PluginError
+        The spec has no coefficients.
+    InputError
+        A formula is invalid, or a parameter is not a number.
+    """
     if spec.coefficients is None:
         raise PluginError(f"the linkage {spec.name!r} has no coefficients")
     formulas = spec.coefficients

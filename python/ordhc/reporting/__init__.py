@@ -1,1 +1,1 @@
-"""Reports: what answers say, how sure that is, and how somebody else gets the same."""
+"""Reports about a study: its tree, the certainty of the results, and the settings to reproduce them."""

@@ -1,4 +1,4 @@
-"""What the answers are: how many, of what form, of whom, about what, what is missing."""
+"""The section `data` of a report: numbers of answers by form, person and item, and missing answers."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from ordhc.evaluate.people import agreement_of
 
 __all__ = ["counts_of", "fingerprint", "forms_of", "leaves_asked", "weighed"]
 
-#: What answers are called, of one and of several.
+#: The names of the forms of answers, singular and plural.
 FORMS = {
     "triplet": ("triplet", "triplets"),
     "quadruplet": ("comparison of two pairs", "comparisons of two pairs"),
@@ -24,19 +24,23 @@ FORMS = {
 
 
 def weighed(data: Comparisons) -> Comparisons:
-    """The comparisons that count at all."""
+    """Return the comparisons of positive weight."""
     return data if data.weights is None else data[data.weights > 0]
 
 
 def leaves_asked(data: Comparisons, answers: Answers) -> NDArray[np.int64]:
-    """(a,) how many different leaves each answer is about."""
+    """Return the number of distinct leaves of each answer, (number of answers,)."""
     width = data.rows.shape[1]
     pairs = np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)])
     return np.bincount(np.unique(pairs, axis=0)[:, 0], minlength=len(answers))
 
 
 def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
-    """(a,) the form of each answer, of `FORMS`, as far as its rows tell."""
+    """Return the form of each answer, (number of answers,), a key of `FORMS`.
+
+    The form is inferred from the rows of the answer. For example, two triplets (a, b, c) and (b, a, c) are
+    the choice of c as the odd one out.
+    """
     single = "triplet" if isinstance(data, Triplets) else "quadruplet"
     found = np.where(answers.sizes == 1, single, "ranking").astype("<U12")
     if isinstance(data, Triplets):
@@ -52,7 +56,7 @@ def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
 
 
 def spread(values: NDArray[Any]) -> dict[str, float] | None:
-    """The least, the middle and the largest."""
+    """Return the minimum, the median and the maximum; None without values."""
     if not len(values):
         return None
     return {"min": float(values.min()), "median": float(np.median(values)), "max": float(values.max())}
@@ -61,7 +65,19 @@ def spread(values: NDArray[Any]) -> dict[str, float] | None:
 def counts_of(
     data: Comparisons, given: Comparisons, answers: Answers, left_out: Mapping[str, int]
 ) -> dict[str, Any]:
-    """The section `data` of a report: of comparisons that count, and of all that were given."""
+    """Return the section `data` of a report.
+
+    Parameters
+    ----------
+    data
+        The comparisons of positive weight.
+    given
+        All comparisons.
+    answers
+        The answers that the comparisons in `data` belong to.
+    left_out
+        The number of rows that were left out on reading, by reason.
+    """
     forms, counts = np.unique(forms_of(data, answers), return_counts=True)
     n = data.n_leaves
     width = data.rows.shape[1]
@@ -102,7 +118,7 @@ def counts_of(
 
 
 def fingerprint(data: Comparisons) -> str:
-    """SHA-256 of the comparisons: leaves, rows, weights, answers, people, and all names."""
+    """Return a SHA-256 hash of comparisons: leaves, rows, weights, answers, people, and all names."""
     found = hashlib.sha256()
     for values, kind in (
         (np.array([data.n_leaves, data.rows.shape[1]]), "<i8"),

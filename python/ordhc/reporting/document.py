@@ -1,4 +1,4 @@
-"""The report as one page of HTML that needs no network."""
+"""Write a report as one page of HTML that needs no network."""
 
 import json
 from collections.abc import Mapping
@@ -56,7 +56,21 @@ Numbers = Mapping[str, Any]
 def document(
     numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram], data: Comparisons, title: str
 ) -> str:
-    """The page."""
+    """Return the HTML page of a report.
+
+    Parameters
+    ----------
+    numbers
+        All numbers of the report, see `Report.numbers`.
+    tree
+        The tree of the report.
+    others
+        The trees of the other methods, by name.
+    data
+        The comparisons that the tree was made from.
+    title
+        The title of the page.
+    """
     parts = [
         _head(numbers, title),
         _data(numbers, tree),
@@ -274,7 +288,7 @@ def _method(numbers: Numbers) -> Markup:
 
 
 def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
-    """The table of methods, and what a method that was chosen by it is expected to satisfy."""
+    """Return the table of methods, and the expected score of a method that is chosen by such a table."""
     by, candidates = selection["by"], selection["candidates"]
     chance, band = candidates[0]["answers_chance"], None
     best_known = selection["answer_ceiling"]

@@ -1,4 +1,4 @@
-"""The pictures of a report, within the page: in its own colours, light and dark."""
+"""The pictures of a report, as SVG elements whose colours follow the page's light or dark theme."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,8 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["agreement_figure", "lengths_figure", "misfits_figure", "tanglegram_figure", "tree_figure"]
 
-#: Larger trees cannot be read on paper: they are truncated to `TIPS`, or to the clusters that are coloured.
+#: The maximum number of leaves of a figure, because more names are not readable on paper. A larger tree is
+#: truncated to `TIPS` tips, or to the number of coloured clusters if that is larger.
 WHOLE = 110
 FACE_TO_FACE = 110
 TIPS = 60
@@ -27,7 +28,7 @@ WIDTH = 180.0
 def tree_figure(
     tree: Dendrogram, n_clusters: int, unanswered: Sequence[int], *, was_asked: bool
 ) -> tuple[str, list[str]]:
-    """Draw the tree of the items that have answers.
+    """Return a picture of the tree of all items with answers, and its caption.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def tree_figure(
 
 
 def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
-    """Draw the tree with marks at nodes; None for more items than a page holds."""
+    """Return a picture of the tree with marks at nodes; None for more than `WHOLE` items."""
     if tree.n_leaves > WHOLE:
         return None
     return _inline(
@@ -90,7 +91,7 @@ def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
 
 
 def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | None, str]:
-    """Draw a tree with lengths of edges, and say what is seen; None for more items than a page holds."""
+    """Return a picture of a tree with lengths of edges and its caption; None for more than `WHOLE` items."""
     tree = _without(tree, unanswered) or tree
     if tree.n_leaves > WHOLE:
         return None, ""
@@ -107,7 +108,11 @@ def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | N
 
 
 def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
-    """Return the tree without unanswered leaves; None if there are none or they were not merged last."""
+    """Return the tree without unanswered leaves.
+
+    None if there are no unanswered leaves, fewer than two answered leaves, or if the unanswered leaves were
+    not merged last.
+    """
     n, few = tree.n_leaves, tree.n_leaves - len(unanswered)
     kept = np.delete(np.arange(n), list(unanswered))
     if not unanswered or few < 2 or tree.node(kept).size > few:
@@ -118,7 +123,10 @@ def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
 def tanglegram_figure(
     a: Dendrogram, b: Dendrogram, titles: tuple[str, str], n_clusters: int, key: str = "tanglegram"
 ) -> str | None:
-    """Two trees face to face, or None if they are too large; ids in the picture begin with `key`."""
+    """Return a picture of two trees face to face; None for fewer than 3 or too many leaves.
+
+    The ids in the SVG element begin with `key`.
+    """
     n = a.n_leaves
     if not 3 <= n <= FACE_TO_FACE:
         return None
@@ -134,7 +142,7 @@ def tanglegram_figure(
 
 
 def agreement_figure(tree: Dendrogram, data: Comparisons) -> str:
-    """Answers satisfied by the level of the tree."""
+    """Return a picture of the share of satisfied answers, for each level of the tree."""
     return _inline(
         "levels",
         lambda: agreement(tree, data, ax=axes_for(None, (4.8, 2.7), pyplot=False)),
@@ -144,11 +152,23 @@ def agreement_figure(tree: Dendrogram, data: Comparisons) -> str:
 
 
 def _inline(key: str, draw: Callable[[], Any], n_colours: int, title: str) -> str:
-    """An SVG element whose inks follow the page's theme, and whose ids are its own."""
+    """Return a figure as an SVG element whose colours follow the theme of the page.
+
+    Parameters
+    ----------
+    key
+        A prefix for the ids of the element, so that ids on the page are unique.
+    draw
+        A function that draws the figure and returns its axes.
+    n_colours
+        The number of colours of the palette that the figure uses.
+    title
+        The description of the picture for screen readers.
+    """
     text = picture_bytes("svg", draw).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    # What Matplotlib says of all elements is meant for those of its own.
+    # Matplotlib's style element would apply to the whole page, so it is removed.
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
     inks = {
         LIGHT.ink: "var(--ink)",
@@ -170,14 +190,14 @@ def _inline(key: str, draw: Callable[[], Any], n_colours: int, title: str) -> st
         return kept
 
     def own(tag: re.Match[str]) -> str:
-        # What Matplotlib names alike is no longer found by name but for the first.
+        # Matplotlib repeats ids, but ids must be unique on a page. Only the first of equal ids is kept.
         named = re.sub(r'\sid="([^"]*)"', once, tag[0])
         named = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{key}-", named)
         return re.sub(
             r'style="[^"]*"', lambda style: pattern.sub(lambda ink: inks[ink[0].lower()], style[0]), named
         )
 
-    # Within tags alone: names may look like anything.
+    # Replace only within tags, because names of leaves can look like ids or colours.
     text = re.sub(r"<[^>]*>", own, text)
     head, rest = text.split(">", 1)
     width = re.search(r'width="([\d.]+)pt"', head)

@@ -1,4 +1,4 @@
-"""The numbers of a report, section by section."""
+"""Compute the numbers of a report: compare methods, make the tree, hold answers out, resample."""
 
 import platform
 from collections.abc import Callable, Sequence
@@ -34,38 +34,39 @@ from ordhc.tree.settings import as_json
 
 __all__ = ["Asked", "Findings", "found_in"]
 
-#: With more leaves the kernels, which compare all pairs of pairs, take too long to be tried unasked.
+#: The maximum number of leaves for kernel methods, unless they are named. Kernels compare all pairs of pairs,
+#: which takes too long with more leaves.
 KERNELS_UP_TO = 3_000
-#: Structures are compared unasked if that takes at most so much processor time: a minute on two cores.
+#: By default, structures are compared if this takes at most this processor time: a minute on two cores.
 STRUCTURE_SECONDS = 120.0
 SUPPORT = (0.5, 0.7, 0.95)
-#: The leaves of larger clusters are not listed: `tree` has them, and all of them together are too many.
+#: The maximum size of a cluster whose leaves are listed, to keep reports small. `tree` has all leaves.
 LISTED = 100
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a report is asked to do."""
+    """The settings of a report, see `report`."""
 
     method: str | None
     methods: Sequence[str] | None
     by: str
     folds: int
     n_resamples: int
-    #: True if the support of a posterior is that of its own trees, without resamples.
+    #: True if support in a posterior is the share of its drawn trees, without resamples.
     draws_support: bool
     seed: int
     unit: str | None
     n_clusters: int | None
-    #: Whether structures are compared; None: if that takes at most about a minute on two cores.
+    #: True compares structures. None compares them if this takes at most about a minute on two cores.
     structure: bool | None
-    #: Whether groups of people with trees of their own are looked for.
+    #: True searches for groups of people with trees of their own.
     people_groups: bool
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found out before it is told; `notes` say in words what could not be."""
+    """All results of a report. `notes` has sentences about results that are missing, by section."""
 
     tree: Dendrogram
     method: str
@@ -74,19 +75,20 @@ class Findings:
     unanswered: list[int]
     selection: Selection | None
     held_out: HeldOut | None
-    #: How many answers are foretold that were held out for this: by the posterior, or else by the tree.
+    #: The share of a session's held-out answers that the posterior, or else the tree, predicts correctly.
     on_random: Predicted | None
     people: list[Standing] | None
     resampled: Bootstrap | None
-    #: How many trees the posterior has drawn, if the support is theirs, and how well its chains have mixed.
+    #: The number of trees drawn from the posterior, if support comes from these trees, and the diagnostics of
+    #: its chains.
     n_drawn: int | None
     mixing: Mixing | None
-    #: The posterior's lengths of leaves and its tree with lengths of edges.
+    #: The lengths of leaves from the posterior, and its tree with lengths of edges.
     lengths: dict[str, Any] | None
     others: dict[str, Dendrogram]
-    #: Is it a tree at all; None if it wasn't asked for or takes too long.
+    #: The comparison of the tree with other structures; None if not requested or if it takes too long.
     structure: Structure | None
-    #: Do people agree on one tree; None if it wasn't asked for or nobody is known.
+    #: The groups of people with trees of their own; None if not requested or if people are unknown.
     people_groups: PeopleGroups | None
     unit: str
     folds: int
@@ -99,7 +101,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Work:
-    """The input of the findings; `notes` says why a finding is missing, by section."""
+    """The input of the computations. `notes` has the reasons why results are missing, by section."""
 
     data: Comparisons
     answers: Answers
@@ -110,7 +112,7 @@ class _Work:
 
     @property
     def split(self) -> dict[str, Any]:
-        """How answers are held out, by the parameters' names."""
+        """The parameters that define how answers are held out, by name."""
         return {"folds": self.folds, "seed": self.asked.seed, "unit": self.unit}
 
     def found(self, section: str, failure: str, find: Callable[[], _T]) -> _T | None:
@@ -129,9 +131,20 @@ def found_in(
     heldout: Comparisons | None,
     progress: Progress | None,
 ) -> Findings:
-    """Compare methods, make the tree, hold answers out, resample.
+    """Return all results of a report.
 
-    `heldout` are answers that no tree is made of; methods and the tree are scored on them.
+    Parameters
+    ----------
+    data
+        The comparisons.
+    answers
+        The answers that the comparisons belong to.
+    asked
+        The settings of the report.
+    heldout
+        Comparisons on which methods and the tree are scored, and from which no tree is made; or None.
+    progress
+        A callable that receives the completed fraction in [0, 1], or None.
     """
     notes: dict[str, str] = {}
     unit, folds = _split(answers, asked, notes)
@@ -188,7 +201,7 @@ def found_in(
 
 
 def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | None) -> Selection | None:
-    """Compare methods, where there are several and answers can be held out."""
+    """Return the comparison of methods; None without methods, or if no answers can be held out."""
     methods = _methods(work.data, work.asked, work.notes)
     if not work.folds or not methods:
         return None
@@ -203,7 +216,10 @@ def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | No
 def _apart(
     work: _Work, plan: Plan, method: str, selection: Selection | None, progress: Progress | None
 ) -> HeldOut | None:
-    """Score trees on answers that they were not made of; the scores of a selection are taken over."""
+    """Return the scores of trees on answers from which they were not made.
+
+    If the method was scored by `select` in the same way, these scores are used again.
+    """
     if not work.folds:
         return None
     known = None
@@ -219,7 +235,7 @@ def _apart(
 def _resampled(
     work: _Work, plan: Plan, method: str, tree: Dendrogram, progress: Progress | None
 ) -> Bootstrap | None:
-    """Support the tree by resamples, if these are asked for."""
+    """Return the bootstrap of the tree; None if no resamples are requested, or if it fails."""
     if not work.asked.n_resamples:
         work.notes["support"] = "No resamples were asked for, so nothing is said about how sure clusters are."
         return None
@@ -239,9 +255,9 @@ def _resampled(
 
 
 def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Structure | None:
-    """Compare a tree with other structures, where that ends in time."""
+    """Return the comparison of the tree with other structures; None if it would take too long."""
     if work.asked.structure is False or not work.folds:
-        # Without folds, the note on methods says that nothing could be held out.
+        # Without folds, the note on methods already says that no answers could be held out.
         return None
     seconds = seconds_needed(work.data, work.folds)
     if work.asked.structure is None and seconds > STRUCTURE_SECONDS:
@@ -259,7 +275,7 @@ def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Stru
 
 
 def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | None:
-    """Look for groups of people with trees of their own, if that was asked for."""
+    """Return groups of people with trees of their own; None if not requested, or if the search fails."""
     if not work.asked.people_groups:
         return None
     return work.found(
@@ -270,7 +286,10 @@ def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | Non
 
 
 def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, int]:
-    """What is kept together, and in how many folds; 0 if there is too little to hold anything out."""
+    """Return the unit that folds keep together ("group" or "answer"), and the number of folds.
+
+    The number of folds is 0 if there is only one unit, so that nothing can be held out.
+    """
     n_people = 0 if answers.person is None else len(np.unique(answers.person))
     unit = asked.unit
     if unit is None:
@@ -294,7 +313,7 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
 
 
 def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str]:
-    """What is compared: what was named, or what select would try, as far as it ends in time."""
+    """Return the methods to compare: the named methods, or the defaults of `select` that are fast enough."""
     if asked.methods is not None:
         found = list(asked.methods)
     else:
@@ -311,20 +330,20 @@ def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str
 
 
 def _natural(tree: Dendrogram, n_unanswered: int) -> int:
-    """In how many clusters to colour the tree: the largest step in height among the last merges."""
+    """Return the number of clusters to colour: below the largest step in height among the last merges."""
     n = tree.n_leaves
     most = min(12 + n_unanswered, n - 1)
     if most < 2 or tree.scale != "heights" or not tree.is_monotone:
         return min(n, 2)
     heights = np.sort(np.repeat(tree.heights, np.bincount(tree.parents[:-1])[n:] - 1))
     heights = heights if tree.kind == "dissimilarity" else -heights[::-1]
-    # With k clusters the next merge is n - k, the last one n - k - 1.
+    # When k clusters are left, the next merge is merge n - k, and the last merge was n - k - 1.
     steps = {k: float(heights[n - k] - heights[n - k - 1]) for k in range(2, most + 1) if n - k - 1 >= 0}
     return max(steps, key=lambda k: (steps[k], -k)) if steps else 2
 
 
 def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]:
-    """The sections `method`, `accuracy`, `people`, `tree`, `clusters`, `sensitivity`, `versions`."""
+    """Return the sections of a report that come from its results, as values that JSON can store."""
     ceiling = noise_ceiling(data)
     accuracy: dict[str, Any] = {
         "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
@@ -357,7 +376,7 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
     selection = None
     if found.selection is not None:
         selection = found.selection.to_dict()
-        # How long fits take differs from machine to machine.
+        # Times differ between machines, but the same data and seed must give the same report.
         for candidate in selection["candidates"]:
             del candidate["seconds"]
         selection["clearly_worse"] = list(found.selection.clearly_worse)
@@ -382,12 +401,12 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
 
 
 def _without_tree(found: Structure) -> dict[str, Any]:
-    """The comparison of structures; its tree is the report's."""
+    """Return the comparison of structures without its tree, because the report has the same tree."""
     return {name: value for name, value in found.to_dict().items() if name != "tree"}
 
 
 def _with_distances(found: PeopleGroups) -> dict[str, Any]:
-    """The groups of people, and how far the tree of each group differs from that of the largest one."""
+    """Return the groups of people, each with the distance of its tree from the largest group's tree."""
     told = found.to_dict()
     first = found.groups[0].dendrogram
     for group, each in zip(found.groups, told["groups"], strict=True):
@@ -406,7 +425,7 @@ def _number(value: float) -> float | None:
 
 
 def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
-    """All nodes between leaves and root, and how sure they are."""
+    """Return the section `clusters`: all nodes between leaves and root, with their support."""
     n = tree.n_leaves
     support = tree.support
     nodes, known = [], []
@@ -441,7 +460,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
 
 
 def _sensitivity(found: Findings) -> list[dict[str, Any]]:
-    """How far the trees of the other methods are from the report's, the nearest first."""
+    """Return the distances of the other methods' trees from the report's tree, smallest first."""
     rows = [
         {
             "method": name,
@@ -454,7 +473,7 @@ def _sensitivity(found: Findings) -> list[dict[str, Any]]:
 
 
 def versions() -> dict[str, Any]:
-    """What the numbers were made with."""
+    """Return the versions of ordhc, Python, NumPy and plugins, and the platform."""
     brought = {each.plugin: each.version for each in registry.list_plugins() if each.plugin != "ordhc"}
     return {
         "ordhc": __version__,

@@ -1,4 +1,4 @@
-"""The section of a report that says whether people agree on one tree."""
+"""The section of a report about groups of people: whether all people agree on one tree."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from ordhc.tree.parts import from_dict
 
 __all__ = ["groups_section", "has_groups"]
 
-#: People who are named for each group; the rest is in the JSON.
+#: The maximum number of people who are named for each group. The JSON has all people.
 MOST = 40
 TITLE = "Do people agree on one tree?"
 Numbers = Mapping[str, Any]
@@ -22,7 +22,10 @@ def has_groups(numbers: Numbers) -> bool:
 
 
 def groups_section(numbers: Numbers) -> Markup:
-    """How well each number of trees predicts, who belongs to which group, and how their trees differ."""
+    """Return the section: how well each number of trees predicts answers, the groups, and their trees.
+
+    The section is empty if the report has no search for groups.
+    """
     found = numbers["people_groups"]
     if not has_groups(numbers):
         return Markup("")
@@ -67,7 +70,7 @@ def _scores(found: Numbers) -> Markup:
 
 
 def _members(found: Numbers, n_clusters: int) -> list[Markup]:
-    """Who belongs to which group, and two of the trees face to face."""
+    """Return the table of the groups' people, and the trees of the two largest groups face to face."""
     groups = found["groups"]
     unclear = [
         f"{each['person']} ({percent(max(each['probabilities']), 0)})"

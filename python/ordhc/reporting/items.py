@@ -1,4 +1,4 @@
-"""The section of a report about typical and untypical items: lengths of leaves."""
+"""The section of a report about typical and untypical items, which lengths of leaves measure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["items_section"]
 
 
 def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
-    """Say which items are typical and which are not; nothing if lengths are not known."""
+    """Return the section with the most and the least typical items; empty if lengths are unknown."""
     found = numbers["lengths"]
     if found is None:
         return Markup("")

@@ -1,4 +1,4 @@
-"""A page on paper: HTML printed into PDF by a browser that is there."""
+"""Print an HTML page into a PDF, with an installed Chromium or Chrome."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from ordhc.errors import MissingExtraError
 
 __all__ = ["browser_path", "printed"]
 
-#: What Chromium is called where it is installed.
+#: The names of Chromium's commands on different systems.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _ELSEWHERE = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -19,17 +19,20 @@ _ELSEWHERE = (
     "C:/Program Files/Google/Chrome/Application/chrome.exe",
     "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
 )
-#: How long printing may take, in seconds.
+#: The maximum time for printing, in seconds.
 PATIENCE = 180
 
 
 def browser_path() -> str:
-    """Where a browser is that prints: in ORDHC_BROWSER, on the path, or where Playwright keeps its own.
+    """Return the path of a browser that can print.
+
+    The function searches the environment variable ORDHC_BROWSER, then PATH, then usual folders, then
+    Playwright. If ORDHC_BROWSER is set, the function does not search elsewhere.
 
     Raises
     ------
     MissingExtraError
-        There is none; it says what to do.
+        No browser is found. The message says how to install one.
     """
     for found in _candidates():
         if found and os.access(found, os.X_OK):
@@ -61,7 +64,13 @@ def _of_playwright() -> str | None:
 
 
 def printed(page: str) -> bytes:
-    """The PDF of a page, without anything of the network."""
+    """Return the PDF of an HTML page.
+
+    Raises
+    ------
+    MissingExtraError
+        No browser is found, or the browser did not print.
+    """
     browser = browser_path()
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
@@ -76,7 +85,7 @@ def printed(page: str) -> bytes:
             f"--print-to-pdf={target}",
         ]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
-            # Who is root has no sandbox; the page holds no scripts.
+            # Chromium refuses to run its sandbox as root. The page has no scripts, so this is safe.
             options.append("--no-sandbox")
         try:
             done = subprocess.run(

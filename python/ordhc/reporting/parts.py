@@ -1,4 +1,4 @@
-"""What pages are made of: tables, tiles, intervals as small pictures; all text is escaped."""
+"""The parts of HTML pages: paragraphs, tables, tiles, small pictures of intervals. All text is escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -8,13 +8,13 @@ __all__ = ["Markup", "figure", "interval", "note", "paragraph", "section", "tabl
 
 
 class Markup(str):
-    """HTML, as it is; other text is escaped."""
+    """HTML text, which is not escaped again. All other text is escaped."""
 
     __slots__ = ()
 
 
 def text(value: Any, longest: int = 120) -> Markup:
-    """Text for a page, cut where it is very long."""
+    """Return escaped text, cut to `longest` characters; `Markup` is returned as it is."""
     if isinstance(value, Markup):
         return value
     found = str(value)
@@ -22,28 +22,28 @@ def text(value: Any, longest: int = 120) -> Markup:
 
 
 def paragraph(value: str, kind: str = "") -> Markup:
-    """A paragraph."""
+    """Return a paragraph of the CSS class `kind`."""
     return Markup(f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{text(value, 10_000)}</p>")
 
 
 def note(value: str | None) -> Markup:
-    """What could not be found out, and why."""
+    """Return a note about a missing result; empty for None."""
     return Markup("") if value is None else paragraph(value, "note")
 
 
 def section(key: str, title: str, *parts: str) -> Markup:
-    """A heading and what stands below it."""
+    """Return a section: a heading, and `parts` (HTML) below it."""
     return Markup(f'<section id="{key}"><h2>{text(title)}</h2>{"".join(parts)}</section>')
 
 
 def tiles(rows: Iterable[tuple[str, str]]) -> Markup:
-    """Large numbers with what they are."""
+    """Return a row of tiles, each a large number with its description."""
     cells = "".join(f"<li><b>{text(number)}</b><span>{text(what)}</span></li>" for number, what in rows)
     return Markup(f'<ul class="tiles">{cells}</ul>')
 
 
 def figure(svg: str, caption: str) -> Markup:
-    """A picture with its caption."""
+    """Return a picture with its caption."""
     return Markup(f"<figure><div>{svg}</div><figcaption>{text(caption, 2000)}</figcaption></figure>")
 
 
@@ -55,9 +55,23 @@ def table(
     caption: str = "",
     best: int | None = None,
 ) -> Markup:
-    """A table; `kinds` has a letter a column: l left, s short, n number, w long text."""
+    """Return a table.
+
+    Parameters
+    ----------
+    columns
+        The headings; empty for a table without headings.
+    rows
+        The cells of each row.
+    kinds
+        One letter for each column: "l" text, "s" short text, "n" number, "w" long text that wraps.
+    caption
+        The text below the table.
+    best
+        The index of a row to highlight, or None.
+    """
     classes = {"l": "", "s": ' class="s"', "n": ' class="n"', "w": ' class="wrap"'}
-    # A column of pictures has no name, and an empty header would be read aloud.
+    # Screen readers would announce an empty header, so a column of pictures has a plain cell instead.
     head = "".join(
         f'<th scope="col"{classes[kind]}>{text(name)}</th>' if name else "<td></td>"
         for name, kind in zip(columns, kinds, strict=False)
@@ -85,7 +99,23 @@ def interval(
     span: tuple[float, float] = (0.0, 1.0),
     mark: bool = False,
 ) -> Markup:
-    """A point and its interval on a line, beside chance (a dashed mark) and the noise ceiling (a band)."""
+    """Return a small picture of a value and its interval on a line.
+
+    Parameters
+    ----------
+    value
+        The value, drawn as a point.
+    low, high
+        The ends of the interval, or None.
+    chance
+        The value of chance, drawn as a dashed mark, or None.
+    ceiling
+        The bounds of the noise ceiling, drawn as a band, or None.
+    span
+        The values at the two ends of the line.
+    mark
+        True draws in the colour of warnings.
+    """
 
     def x(share: float) -> str:
         return f"{2 + 140 * min(max((share - span[0]) / (span[1] - span[0]), 0.0), 1.0):.1f}"

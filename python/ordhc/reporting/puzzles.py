@@ -1,4 +1,4 @@
-"""Answers that a tree can't explain, and the items in them."""
+"""The section `unexplained` of a report: answers that contradict the tree, and items in such answers."""
 
 from typing import Any
 
@@ -13,16 +13,17 @@ from ordhc.tree.parts import lca_size
 
 __all__ = ["puzzles_of"]
 
-#: So many are listed.
+#: The maximum number of listed answers.
 MOST = 100
-#: Items of fewer answers are not ranked.
+#: The minimum number of answers of an item that is ranked.
 FEWEST = 5
 
 
 def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[str, Any]:
-    """The section `unexplained`: what was said most often, and by most, against the tree.
+    """Return the section `unexplained`.
 
-    An answer is unexplained if the tree disagrees with one of its comparisons, or agrees with none.
+    An answer is unexplained if the tree disagrees with one of its comparisons, or agrees with none. The
+    listed answers are sorted by how many more people gave the answer than agreed with the tree.
     """
     verdict = verdicts(tree, data)
     against = (answers.mean(verdict == -1) > 0) | (answers.mean(verdict == 1) == 0)
@@ -31,7 +32,7 @@ def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[st
     asked = np.bincount(answers.question)
     question = answers.question[first]
     is_against = against[first]
-    # What the tree says to the same question.
+    # The number of answers to the same question that the tree explains.
     explained = np.bincount(answers.question, ~against)[question]
     rank = np.lexsort((first, -count, -(count - explained), ~is_against))
     rank = rank[is_against[rank]]
@@ -57,7 +58,7 @@ def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[st
 def _items(
     tree: Dendrogram, data: Comparisons, answers: Answers, against: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """The items by the share of answers about them that are not explained, the largest first."""
+    """Return the items with their shares of unexplained answers, largest first."""
     width, n = data.rows.shape[1], data.n_leaves
     pairs = np.unique(
         np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0
@@ -74,7 +75,7 @@ def _items(
 
 
 def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> str:
-    """An answer as a sentence."""
+    """Return an answer as a sentence."""
     rows = data.rows[np.flatnonzero(answers.of_row == at)]
     labels = data.names or tuple(map(str, range(data.n_leaves)))
     names = [[labels[leaf] for leaf in row] for row in rows.tolist()]
@@ -92,7 +93,7 @@ def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> st
 
 
 def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: int) -> str:
-    """What the tree says of the leaves of an answer's first row."""
+    """Return the tree's own answer, in words, about the leaves of an answer's first row."""
     row = data.rows[answers.first[at]].astype(np.int64)
     labels = tree.labels
     if not isinstance(data, Triplets):

@@ -1,4 +1,4 @@
-"""The report of answers: made once, written as HTML, PDF and JSON."""
+"""The function `report`, and the class `Report`, which is written as HTML, PDF or JSON."""
 
 import json
 import os
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 __all__ = ["ENDINGS", "Report", "report"]
 
 ENDINGS = (".html", ".pdf", ".json")
-#: As many leaves as this, of all resamples together, if nothing is said.
+#: The default number of resamples is this number divided by the number of leaves, within 50 to 200.
 RESAMPLED = 60_000
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What `report` gives.
+    """The result of `report`.
 
     Attributes
     ----------
     tree
-        The tree, with support and, where clusters were described, names.
+        The tree, with support, and with names of clusters if `X` was given.
     numbers
-        Every number of the report, as JSON holds it: settings, data, method, accuracy, people, people_groups,
-        unexplained, structure, clusters, sensitivity, notes (what could not be found out, and why), versions,
-        tree.
+        All numbers of the report, as values that JSON can store. Sections are settings, data, method,
+        accuracy, people, people_groups, unexplained, structure, clusters, sensitivity, notes (the reasons
+        for missing results), versions and tree.
     others
         The trees of the other methods, by name.
     title
-        Its heading.
+        The title of the report.
     """
 
     tree: Dendrogram
@@ -60,23 +60,29 @@ class Report:
     _data: Comparisons
 
     def to_html(self) -> str:
-        """One page that needs no network and has no scripts (the extra `plot`); texts are escaped."""
+        """Return the report as one HTML page without scripts, which needs no network.
+
+        The figures need Matplotlib (the extra `plot`). Texts are escaped.
+        """
         from ordhc.reporting.document import document
 
         return document(self.numbers, self.tree, self.others, self._data, self.title)
 
     def to_json(self) -> str:
-        """Every number."""
+        """Return all numbers of the report as JSON text."""
         return json.dumps(self.numbers, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
     def to_pdf(self) -> bytes:
-        """The page printed on A4, by Chromium or Chrome."""
+        """Return the page as a PDF in A4, which an installed Chromium or Chrome prints."""
         from ordhc.reporting.paper import printed
 
         return printed(self.to_html())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write .html (and its numbers as .json beside it), .pdf or .json."""
+        """Write the report into a file; the ending .html, .pdf or .json decides the format.
+
+        With .html, the numbers are written into a .json file of the same name too.
+        """
         from ordhc.io.files import check_writable, write_bytes
 
         for each in (path, *beside(path)):
@@ -107,7 +113,7 @@ class Report:
 
 
 def beside(path: str | os.PathLike[str]) -> list[Path]:
-    """The file of numbers that is written beside a page."""
+    """Return the paths of further files to write: for .html the .json file of the same name."""
     return [Path(path).with_suffix(".json")] if _ending(path) == ".html" else []
 
 
@@ -120,7 +126,10 @@ def _ending(path: str | os.PathLike[str]) -> str:
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
-    """Everything that could keep a report from being written, before any work is done."""
+    """Raise an error if the report cannot be written to `path`, before a long computation starts.
+
+    The checks are the ending, the permission to write, Matplotlib for pages, and the browser for PDF.
+    """
     from ordhc.io.files import check_writable
     from ordhc.plotting.figures import need_matplotlib
     from ordhc.reporting.paper import browser_path
@@ -158,49 +167,51 @@ def report(
     command: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Report:
-    """Find out what answers say and how sure that is, and write it down.
+    """Return a report about answers: the best method, the tree, its accuracy, and the certainty of clusters.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`, or a `Session`: its rules leave people out, methods are scored on its
-        held-out answers, and its people come with their reliability.
+        `Triplets`, `Quadruplets` or a `Session`. For a session, its rules exclude people, methods are scored
+        on its held-out answers, and people are reported with their reliability.
     path
-        Where to write it: .html (with its numbers as .json beside it), .pdf or .json.
+        The file to write: .html (with the numbers in a .json file of the same name), .pdf or .json. By
+        default no file is written.
     method
-        The method, as `cluster` takes it; by default the best one of those that are compared.
+        The method, as in `cluster`. By default the best of the compared methods.
     methods, by, folds, unit
-        As in `select`. By default methods that take too long with many leaves are not tried, and the notes
-        say if "posterior-al" is not; where fewer than five people are known, answers to the same question are
-        kept together instead of a person's.
+        As in `select`. By default methods that take too long with many leaves are not tried; the notes say if
+        "posterior-al" was not tried. By default, with fewer than five known people, folds keep answers to the
+        same question together instead of the answers of a person.
     n_resamples
-        As in `bootstrap`; 0 for a report without support. By default 200; fewer above 300 leaves, where
-        resamples take long, but 50 at least. By default the support of "posterior-al" is the share of the
-        drawn trees that have a cluster, without resamples.
+        The number of resamples, as in `bootstrap`; 0 makes a report without support. The default is 200.
+        Above 300 leaves the default is smaller, but at least 50, because resamples take longer. By default
+        the support of "posterior-al" is the share of the drawn trees that contain a cluster, without
+        resamples.
     seed
-        Of folds and resamples; the same seed gives the same report.
+        The seed of folds and resamples, by default 0. The same seed gives the same report.
     n_clusters
-        In how many clusters to colour the tree; by default as many as there are below the largest step in
-        height among the last twelve merges.
+        The number of clusters to colour in the tree. By default the number below the largest step in height
+        among the last twelve merges.
     X, vocabulary
-        Name clusters by them, see `describe`.
+        Features of the leaves and their names, from which clusters are named; see `describe`.
     title
-        The heading.
+        The title of the report.
     structure
-        Whether to compare the tree with other structures (`structure`). By default that is done if it takes
-        at most two minutes of processor time.
+        True compares the tree with other structures (see `ordhc.structure`), False does not. By default
+        structures are compared if this takes at most two minutes of processor time.
     people_groups
-        Whether to look for groups of people who have trees of their own (`people_groups`). That takes 25
-        seconds of processor time for 2,400 answers about 30 items, and more for more.
+        True searches for groups of people with trees of their own (see `ordhc.people_groups`). The search
+        takes 25 seconds of processor time for 2,400 answers about 30 items, and longer for more answers.
     weights, exclude
-        Of a session, as in `Session.comparisons`: how answers weigh, and the people who are left out; by
-        default what the rules of the session say.
+        For a session only, as in `Session.comparisons`: the weights of answers, and the people to exclude. By
+        default the rules of the session decide.
     left_out
-        How many rows were left out on reading, by reason.
+        A mapping from reasons to the number of rows that were left out on reading for this reason.
     command
-        What made the report, to be told in it.
+        The command that made the report, which is written into the report.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -210,9 +221,9 @@ def report(
     Raises
     ------
     InputError
-        No answers of positive weight, unknown methods, other endings.
+        There are no answers of positive weight, a method is unknown, or the ending of `path` is unknown.
     MissingExtraError
-        Matplotlib is missing (for pages), or a browser (for PDF).
+        Matplotlib is missing (for pages), or a browser is missing (for PDF).
 
     Examples
     --------
@@ -225,7 +236,7 @@ def report(
     True
     """
     progress = _checks.callback("progress", progress)
-    # Sessions bring SQLite with them.
+    # This import loads SQLite, so it is not at the top of the file.
     from ordhc.asking.session import Session
 
     session = data if isinstance(data, Session) else None
@@ -293,7 +304,7 @@ def report(
 
 
 def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
-    """Check how many rows were left out on reading, by reason."""
+    """Return the checked argument `left_out`, the number of rows left out on reading, by reason."""
     if left_out is not None and not isinstance(left_out, Mapping):
         raise InputError(f"left_out is {_checks.quoted(left_out)}; give a mapping of reasons to numbers")
     return {
@@ -303,7 +314,7 @@ def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int]:
-    """Count the answers of a session that the tree is not made of, by reason."""
+    """Return the number of a session's answers that the tree is not made from, by reason."""
     none = "that none of three is the odd one out" if of_odd else "that neither is nearer"
     counts = {
         f"answers {none}": about["n_none"],
@@ -316,7 +327,7 @@ def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int
 
 
 def _of_session(session: "Session", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
-    """Return what only sessions know, and add the reliability of people to their section."""
+    """Return the section `session`, and add the reliability of people to the section `people`."""
     answers = session.table()["answer"]
     nothing = -1 if session.width == 3 else 0
     people = session.people()

@@ -1,4 +1,4 @@
-"""Sections of a report about its tree: the tree, people, what it can't explain, clusters, other methods."""
+"""Sections of a report: the tree, people, unexplained answers, clusters, and other methods."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = [
     "unexplained_section",
 ]
 
-#: How many rows of long tables are shown; the rest is in the JSON.
+#: The maximum numbers of rows of tables. The JSON has all rows.
 MOST = 40
 PEOPLE = 30
 UNLIKE = (
@@ -27,9 +27,9 @@ UNLIKE = (
     "of their own from "
     "answers at random. Looks random: answers enough, and they follow no tree. None of this says why."
 )
-#: Answers against the tree; those that nobody repeated only fill up.
+#: The maximum number of listed answers, and the number up to which answers that were given once are listed.
 PUZZLES, FILLED = 15, 8
-#: What support is not, of resamples and of a posterior.
+#: Cautions about support, from resamples and from a posterior.
 _SUPPORT = (
     "Support is how often a cluster comes back, not how likely it is: of clusters with a support of 54% in "
     "simulations 22% were true.",
@@ -42,7 +42,7 @@ Numbers = Mapping[str, Any]
 
 
 def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Markup:
-    """The tree with its support, and how well it fits at which level."""
+    """Return the section with the tree and its support, and with the satisfied answers by level."""
     asked = numbers["settings"]["n_clusters"]
     drawn, caption = tree_figure(
         tree,
@@ -71,7 +71,10 @@ def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Marku
 
 
 def people_section(numbers: Numbers) -> Markup:
-    """Who agrees with trees made without them, and who has another view or looks random."""
+    """Return the section with each person's accuracy on trees that were made without their answers.
+
+    People whose answers look random, or are satisfied less often than chance, are marked.
+    """
     people = numbers["people"]
     if people is None:
         why = (
@@ -131,7 +134,7 @@ def people_section(numbers: Numbers) -> Markup:
 
 
 def unexplained_section(numbers: Numbers) -> Markup:
-    """What was said against the tree most clearly, and items that are hard to place."""
+    """Return the section with the answers that contradict the tree most clearly, and with hard items."""
     found = numbers["unexplained"]
     count = in_numbers(found["n_unexplained"], "answer is", "answers are")
     parts = [
@@ -168,7 +171,7 @@ def unexplained_section(numbers: Numbers) -> Markup:
 
 
 def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
-    """The support of clusters, the largest first."""
+    """Return the section with the support of clusters, the largest clusters first."""
     found = numbers["clusters"]
     parts: list[str] = []
     if found["n_known"]:
@@ -226,7 +229,7 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
 
 
 def sensitivity_section(numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram]) -> Markup:
-    """How far the trees of other methods differ."""
+    """Return the section with the distances of other methods' trees from the tree of the report."""
     rows = numbers["sensitivity"]
     if not rows:
         return section(
@@ -246,7 +249,7 @@ def sensitivity_section(numbers: Numbers, tree: Dendrogram, others: Mapping[str,
             caption=f"Trees of all answers, beside that of {own}.",
         ),
     ]
-    # The one that differs most of those that are not clearly worse says most.
+    # Among the methods that are not clearly worse, the most different tree is the most informative.
     worse = [] if numbers["method"]["selection"] is None else numbers["method"]["selection"]["clearly_worse"]
     near = [row for row in rows if row["method"] not in worse] or rows
     other = near[-1]["method"]

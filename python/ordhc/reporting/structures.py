@@ -1,4 +1,4 @@
-"""The section of a report that says whether a tree is the right picture."""
+"""The section of a report that compares the tree with other structures."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["has_structure", "structure_section"]
 
-#: Misfits that are shown; the rest is in the JSON.
+#: The maximum number of misfits that are shown. The JSON has all misfits.
 MOST = 15
 Numbers = Mapping[str, Any]
 
@@ -21,7 +21,10 @@ def has_structure(numbers: Numbers) -> bool:
 
 
 def structure_section(numbers: Numbers, tree: Dendrogram) -> Markup:
-    """Structures beside each other, what follows, and where the tree fails."""
+    """Return the section: the scores of structures, the verdict, and the items where the tree fails.
+
+    The section is empty if structures were not compared, and there is no note about that.
+    """
     found = numbers["structure"]
     if not has_structure(numbers):
         return Markup("")
@@ -73,7 +76,7 @@ def _scores(found: Numbers) -> Markup:
 
 
 def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
-    """Where points foretell answers better than the tree."""
+    """Return the table and the picture of items and clusters where points predict better than the tree."""
     misfits = found["misfits"]
     items, clusters = found["n_looked_at"]
     looked = (

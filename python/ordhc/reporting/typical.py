@@ -1,4 +1,4 @@
-"""Typical and untypical items: what lengths of leaves say, in words and numbers."""
+"""Typical and untypical items: lengths of leaves as numbers and in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ __all__ = ["Extreme", "extremes_of", "span_of", "told_lengths", "typical_items"]
 
 #: The maximum number of items that are listed at each end.
 SHOWN = 5
-#: Standard deviations of lengths below this change the odds of answers by less than a fifth.
+#: Below this standard deviation of lengths, items count as equally typical. A difference of 0.2 changes the
+#: odds of an answer by about a fifth.
 EVEN = 0.2
 
 
@@ -25,9 +26,11 @@ class Extreme:
     leaf
         The number of the item.
     kind
-        "typical" or "untypical"; empty where there are too few items to tell both apart.
-    length, low, high
-        Its length and the 95% interval.
+        "typical" or "untypical"; empty if there are too few items to distinguish both.
+    length
+        The length of the item's leaf, relative to the mean of all items.
+    low, high
+        The ends of the 95% interval of `length`.
     """
 
     leaf: int
@@ -38,9 +41,9 @@ class Extreme:
 
 
 def typical_items(drawn: Posterior) -> dict[str, Any] | None:
-    """Return the lengths of leaves with 95% intervals, and the tree with lengths of edges, for JSON.
+    """Return the lengths of leaves with 95% intervals, and the tree with lengths of edges.
 
-    None if the posterior has no lengths.
+    The result is a dict that JSON can store; None if the posterior has no lengths.
     """
     if drawn.lengths is None or drawn.lengths_interval is None or drawn.tree.scale != "lengths":
         return None
@@ -54,7 +57,7 @@ def typical_items(drawn: Posterior) -> dict[str, Any] | None:
 
 
 def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
-    """Return the most and the least typical items of `typical_items`, the most typical first."""
+    """Return the most and the least typical items of `typical_items`, the most typical item first."""
     order = sorted(found["items"], key=lambda item: (item["length"], item["leaf"]))
     few = len(order) <= 2 * SHOWN
     shown = order if few else order[:SHOWN] + order[-SHOWN:]
@@ -63,12 +66,12 @@ def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
 
 
 def span_of(found: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the smallest and the largest end of the intervals in `typical_items`."""
+    """Return the smallest and the largest end of all intervals; `found` is from `typical_items`."""
     return min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"])
 
 
 def told_lengths(deviation: float) -> str:
-    """Say what lengths mean, given their standard deviation."""
+    """Return sentences that explain lengths, given their standard deviation."""
     told = (
         "Each item has an edge of its own in the tree, short or long. An item with a long edge is unlike all "
         "others (untypical); one with a short edge is like many others (typical). Lengths are relative to "

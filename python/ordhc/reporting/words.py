@@ -1,4 +1,4 @@
-"""A report in sentences: what was found, the methods, the references."""
+"""The sentences of a report: the summary, the description of the methods, and the references."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,14 +30,14 @@ __all__ = [
     "told_reach",
 ]
 
-#: What the scores are called that choose a method.
+#: The names of the scores by which a method can be chosen.
 SCORES = {
     "revenue": "revenue",
     "satisfied": "share of comparisons satisfied",
     "answers": "share of whole answers foretold",
 }
 
-#: A share of fewer answers is no percentage.
+#: The minimum number of answers for a percentage. A percentage of fewer answers would mislead.
 FEWEST_IN_PERCENT = 10
 
 Numbers = Mapping[str, Any]
@@ -71,7 +71,7 @@ REFERENCES = {
     "arXiv:2203.05794.",
 }
 
-#: As they are cited in text.
+#: The short form of each reference, for citations in the text.
 CITED = {
     "revenue": "Mandal et al., 2023",
     "foundations": "Ghoshdastidar et al., 2019",
@@ -88,7 +88,7 @@ CITED = {
     "topics": "Grootendorst, 2022",
 }
 
-#: What similarities and linkages do, in words, and their references.
+#: Descriptions of similarities and linkages, each with the keys of its references.
 _SIMILARITIES = {
     "adds3": (
         "each triplet (anchor, near, far) adds 1 to the similarity of anchor and near and takes 1 from that "
@@ -127,38 +127,38 @@ _LINKAGES = {
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share in percent, "–" where it isn't known."""
+    """Return a share as text in percent, or "–" if unknown (None or NaN)."""
     return "–" if share is None or share != share else f"{100 * share:.{digits}f}%"
 
 
 def percent_range(share: float, low: float | None, high: float | None) -> str:
-    """A share in percent, with its interval where that is known."""
+    """Return a share as text in percent, with its interval if known."""
     return percent(share) if low is None else f"{percent(share)} ({percent(low)} to {percent(high)})"
 
 
 def three_digits(value: float, low: float | None, high: float | None) -> str:
-    """A score, with its interval where that is known."""
+    """Return a score as text with three digits, with its interval if known."""
     return f"{value:z.3f}" if low is None else f"{value:z.3f} ({low:z.3f} to {high:z.3f})"
 
 
 def in_numbers(count: int, one: str, several: str) -> str:
-    """A number and what is counted."""
+    """Return a number and its noun, such as "1 answer" or "2 answers"."""
     return f"{count:,} {one if count == 1 else several}"
 
 
 def forms(data: Numbers) -> str:
-    """How many answers there are of which form."""
+    """Return the number of answers of each form as text, such as "200 triplets and 10 rankings"."""
     return " and ".join(in_numbers(count, *FORMS[form]) for form, count in data["forms"].items())
 
 
 def told_ceiling(accuracy: Numbers) -> Numbers | None:
-    """The noise ceiling, unless too few answers tell it."""
+    """Return the noise ceiling; None if there are too few answers to estimate it."""
     ceiling: Numbers | None = accuracy["ceiling"]
     return None if ceiling is None or ceiling["n_answers"] < FEWEST_REPEATED else ceiling
 
 
 def told_nested(selection: Numbers) -> str:
-    """What a method is expected to satisfy that is chosen as the one of the report was."""
+    """Return sentences about the expected score of a method that is chosen in the same way."""
     nested = selection["nested"]
     if nested is None:
         return (
@@ -175,7 +175,7 @@ def told_nested(selection: Numbers) -> str:
 
 
 def told_reach(numbers: Numbers) -> str | None:
-    """What a perfect tree would reach, where each answer is a single comparison; else None."""
+    """Return sentences about the score of a perfect tree; None unless each answer is one comparison."""
     held, forms_given = numbers["accuracy"]["held_out"], set(numbers["data"]["forms"])
     if held is None or not forms_given <= {"triplet", "quadruplet"} or not 0 < held["decided"] < 1:
         return None
@@ -191,13 +191,13 @@ def told_reach(numbers: Numbers) -> str | None:
 
 
 def share_foretold(numbers: Numbers) -> tuple[float, float] | None:
-    """Return what share of whole answers the method of a report foretells, and chance; None if unknown."""
+    """Return the share of whole answers that the report's method predicts, and chance; None if unknown."""
     found = _of_method(numbers)
     return None if found is None else (found["answers"], found["answers_chance"])
 
 
 def _of_method(numbers: Numbers) -> Any:
-    """The scores of the report's method on whole answers, or None."""
+    """Return the scores of the report's method on whole answers, or None."""
     selection = numbers["method"]["selection"]
     if selection is None:
         return None
@@ -206,7 +206,10 @@ def _of_method(numbers: Numbers) -> Any:
 
 
 def told_answers(numbers: Numbers) -> str | None:
-    """What share of whole answers is foretold, beside chance and the best predictor; None if unknown."""
+    """Return a sentence about the share of predicted whole answers, chance and the best predictor.
+
+    None if this share is unknown.
+    """
     found = _of_method(numbers)
     if found is None:
         return None
@@ -225,17 +228,17 @@ def told_answers(numbers: Numbers) -> str | None:
 
 
 def is_chance(held: Numbers) -> bool:
-    """Whether held-out answers are told no better than by chance, as far as is known."""
+    """Return True if the score on held-out answers is not clearly better than chance."""
     least = held["estimate"] if held["low"] is None else held["low"]
     return bool(least <= held["chance"])
 
 
-#: What is said of such trees.
+#: The sentence about trees that are not clearly better than chance.
 NO_BETTER = "That is not clearly better than chance: the tree may mean nothing, and neither may what follows."
 
 
 def told_on_random(apart: Numbers) -> str:
-    """Say how many of the answers to random questions are foretold, which no tree was made of."""
+    """Return a sentence about the share of predicted answers to held-out random questions."""
     answers = in_numbers(apart["n_answers"], "answer", "answers")
     model = model_of(apart["by"])
     return (
@@ -246,19 +249,19 @@ def told_on_random(apart: Numbers) -> str:
 
 
 def model_of(by: str) -> str:
-    """Name what foretells answers: a posterior or a tree."""
+    """Return the name of the model that predicts answers: the posterior or the tree."""
     return "the posterior, with lengths of leaves," if by == "posterior" else "the tree"
 
 
 def _asked_for(numbers: Numbers) -> str:
-    """What distinguishes the answers that trees are made of, if a learner chose the questions."""
+    """Return a remark that a learner chose the questions; empty if it did not."""
     if not numbers["data"]["adaptive"]:
         return ""
     return " (to questions that a learner chose, which are harder than random ones)"
 
 
 def summary(numbers: Numbers) -> list[str]:
-    """What was found, in a few sentences."""
+    """Return the summary of a report, a few sentences."""
     data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
     who = "" if data["n_people"] is None else f" of {in_numbers(data['n_people'], 'person', 'people')}"
     items = in_numbers(data["n_items"], "item", "items")
@@ -303,7 +306,7 @@ def summary(numbers: Numbers) -> list[str]:
     return told
 
 
-#: Standings that are marked, and all that should be looked at.
+#: Verdicts about people that are marked in tables, and all verdicts that need attention.
 MARKED = ("looks random", "below chance")
 ODD = (*MARKED, "unlike others", "another view")
 _SAID = (
@@ -319,7 +322,7 @@ _SAID = (
 
 
 def told_people(people: Sequence[Numbers]) -> str:
-    """How many people should be looked at, and why."""
+    """Return a sentence about the number of people who need attention, and the reasons."""
     found = []
     for verdict, one, several in _SAID:
         count = sum(person["verdict"] == verdict for person in people)
@@ -333,7 +336,7 @@ def _cite(*keys: str) -> str:
 
 
 def _recipe(settings: Numbers) -> tuple[str, list[str]]:
-    """How the tree is made, and the references for it."""
+    """Return a sentence about how the tree was made, and the keys of its references."""
     cited: list[str] = []
 
     def told(known: Mapping[str, tuple[str, tuple[str, ...]]], name: str, what: str) -> str:
@@ -362,7 +365,7 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
 
 
 def _support(clusters: Numbers) -> str:
-    """What support is."""
+    """Return a sentence that defines support."""
     share = f"Support is the share of {clusters['n_resamples']:,} trees that have the cluster"
     if clusters["unit"] == "posterior":
         return f"{share}, drawn by their posterior probability."
@@ -371,7 +374,7 @@ def _support(clusters: Numbers) -> str:
 
 
 def _collected(analysis: Numbers) -> list[str]:
-    """How the answers of a session were chosen, left out and weighed."""
+    """Return sentences about how the answers of a session were chosen, excluded and weighted."""
     said = []
     total = sum(analysis["samplers"].values())
     if total and set(analysis["samplers"]) != {"import"}:
@@ -401,7 +404,7 @@ def _changed(times: int) -> str:
     return "." if times < 1 else f"; they were changed {in_numbers(times, 'time', 'times')} after the start."
 
 
-#: How questions were chosen, by the names of samplers.
+#: For the name of each sampler, a description of how it chooses questions.
 _SAMPLERS = {
     "learner": "by a learner",
     "heldout": "at random and held out",
@@ -413,7 +416,7 @@ _SAMPLERS = {
 
 
 def _choice(method: Numbers) -> tuple[str, list[str]]:
-    """Say how the method was chosen, and return the references for that."""
+    """Return a sentence about how the method was chosen, and the keys of its references."""
     selection = method["selection"]
     if selection is None or method["was_given"]:
         return f"The tree was made by the method {method['name']}.", []
@@ -433,7 +436,7 @@ def _choice(method: Numbers) -> tuple[str, list[str]]:
 
 
 def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
-    """Say what trees satisfy of answers that they were not made of, and return the references for that."""
+    """Return sentences about the score on held-out answers, and the keys of their references."""
     accuracy = numbers["accuracy"]
     said: list[str] = []
     cited: list[str] = []
@@ -468,7 +471,7 @@ def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
 
 
 def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
-    """Say what the accuracy of a person is, and return the references for that."""
+    """Return sentences that define the accuracy of a person, and the keys of their references."""
     if numbers["people"] is None:
         return [], []
     held = numbers["accuracy"]["held_out"]
@@ -496,7 +499,7 @@ def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
 
 
 def methods(numbers: Numbers) -> tuple[str, list[str]]:
-    """A paragraph for the methods of a paper, and the keys of its references in order."""
+    """Return a paragraph for the methods section of a paper, and the keys of its references in order."""
     data, method = numbers["data"], numbers["method"]
     cited: list[str] = []
     versions, asked = numbers["versions"], numbers["settings"]
@@ -541,5 +544,5 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
 
 
 def references(keys: list[str]) -> list[str]:
-    """The references of these keys, by their text."""
+    """Return the references of the given keys, sorted by their text."""
     return sorted(REFERENCES[key] for key in keys)

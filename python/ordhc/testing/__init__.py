@@ -1,14 +1,15 @@
-"""The conformance kit: does a plugin keep the promises that ordhc relies on?
+"""Checks for authors of plugins: test that a plugin behaves as ordhc requires.
 
-For the tests of plugin packages::
+Use the checks in the tests of your package::
 
     from ordhc.testing import check_linkage
 
     def test_conforms():
         check_linkage("my-linkage", beta=0.5)
 
-Every `check_...` runs small named checks and raises an AssertionError that says which one failed and
-how. `ordhc.testing.strategies` has hypothesis strategies for the data types.
+Each `check_...` function runs small named checks. If a check fails, the function raises an AssertionError
+with the name of the check and the reason. `ordhc.testing.strategies` has hypothesis strategies for the data
+types.
 """
 
 from ordhc.testing.linkages import LINKAGE_CHECKS, check_linkage

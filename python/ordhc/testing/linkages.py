@@ -1,4 +1,4 @@
-"""Checks of linkages, small and named: each takes one subject and raises AssertionError."""
+"""Checks of linkages. Each check receives a linkage and raises AssertionError if it fails."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -45,21 +45,21 @@ def _tied(n: int, seed: int) -> Floats:
 
 
 def _linkage_few_leaves(linkage: _Linkage) -> None:
-    """1, 2 and 3 leaves."""
+    """Check that trees of 1, 2 and 3 leaves are valid."""
     for n in (1, 2, 3):
         need_tree(linkage.merge(random_similarities(n, n)), n)
         need_tree(linkage.merge(distances(n, n), dissimilarity=True), n)
 
 
 def _linkage_valid_trees(linkage: _Linkage) -> None:
-    """All leaves are merged, once, at finite heights."""
+    """Check that all leaves are merged exactly once, at finite heights."""
     for n in (5, 17, 40):
         need_tree(linkage.merge(random_similarities(n, n)), n)
         need_tree(linkage.merge(1e6 * distances(n, n), dissimilarity=True), n)
 
 
 def _linkage_nearest_first(linkage: _Linkage) -> None:
-    """The first merge is the most similar pair, at its similarity."""
+    """Check that the first merge joins the most similar pair, at the height of its similarity."""
     for seed in range(5):
         D = distances(9, seed)
         i, j = np.triu_indices(9, 1)
@@ -74,7 +74,7 @@ def _linkage_nearest_first(linkage: _Linkage) -> None:
 
 
 def _linkage_ties(linkage: _Linkage) -> None:
-    """With ties a valid tree, the same by every engine."""
+    """Check that with ties the tree is valid, and that all engines return the same tree."""
     for seed in range(8):
         S = _tied(9, seed)
         tree = linkage.merge(S)
@@ -87,7 +87,7 @@ def _linkage_ties(linkage: _Linkage) -> None:
 
 
 def _linkage_duplicates(linkage: _Linkage) -> None:
-    """Leaves that are the same, at dissimilarity 0."""
+    """Check trees with duplicate leaves, whose dissimilarity is 0."""
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)
@@ -98,7 +98,7 @@ def _linkage_duplicates(linkage: _Linkage) -> None:
 
 
 def _linkage_deterministic(linkage: _Linkage) -> None:
-    """The same input gives the same tree, whatever was clustered in between."""
+    """Check that the same input gives the same tree, and that the input does not change."""
     S = random_similarities(15, 0)
     before = S.copy()
     first = linkage.merge(S)
@@ -110,7 +110,7 @@ def _linkage_deterministic(linkage: _Linkage) -> None:
 
 
 def _linkage_numbering(linkage: _Linkage) -> None:
-    """Without ties, renumbering leaves renumbers the tree and changes nothing else."""
+    """Check that without ties, renumbering leaves only renumbers the tree."""
     for seed in range(5):
         S = random_similarities(13, seed)
         order = np.random.default_rng(seed + 100).permutation(13)
@@ -119,7 +119,10 @@ def _linkage_numbering(linkage: _Linkage) -> None:
 
 
 def _linkage_engines(linkage: _Linkage) -> None:
-    """The default engine gives the tree of the naive one (a linkage said to be reducible is)."""
+    """Check that the default engine returns the tree of the naive engine.
+
+    This check fails for a linkage with `reducible` set to True that is not reducible.
+    """
     for seed in range(10):
         for S, dissimilarity in ((random_similarities(16, seed), False), (distances(16, seed), True)):
             found = linkage.merge(S, dissimilarity=dissimilarity)
@@ -128,7 +131,7 @@ def _linkage_engines(linkage: _Linkage) -> None:
 
 
 def _linkage_signs(linkage: _Linkage) -> None:
-    """Dissimilarities give the tree of their negatives (of negative squares, if it squares)."""
+    """Check that dissimilarities D and similarities -D give the same tree (-D**2 if the linkage squares)."""
     for seed in range(5):
         D = distances(12, seed)
         tree = linkage.merge(D, dissimilarity=True)
@@ -138,7 +141,7 @@ def _linkage_signs(linkage: _Linkage) -> None:
         need_same(tree, expected, "dissimilarities and negative similarities differ")
 
 
-#: The checks of `check_linkage`, by name.
+#: The checks of `check_linkage` by name, for linkages that use similarities.
 LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
     "few_leaves": _linkage_few_leaves,
     "valid_trees": _linkage_valid_trees,
@@ -158,17 +161,17 @@ def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), 
     Parameters
     ----------
     linkage
-        The name, or the spec.
+        The name of a registered linkage, or a spec.
     skip
-        Names of checks (see `LINKAGE_CHECKS`; for linkages of comparisons
-        `COMPARISON_LINKAGE_CHECKS`) to leave out.
+        The names of checks to skip: keys of `LINKAGE_CHECKS`, or of `COMPARISON_LINKAGE_CHECKS` for linkages
+        that use comparisons.
     **parameters
-        Settings other than the defaults.
+        Settings of the linkage that differ from the defaults.
 
     Raises
     ------
     AssertionError
-        The check that failed, and how.
+        A check failed. The message has the name of the check and the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of methods, small and named: each takes one subject and raises AssertionError."""
+"""Checks of methods. Each check receives a method and raises AssertionError if it fails."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ __all__ = ["METHOD_CHECKS", "check_method"]
 
 
 class _Method:
-    """A method with the parameters it is checked with."""
+    """A method, and the settings with which it is checked."""
 
     def __init__(self, spec: MethodSpec, parameters: Mapping[str, Any]) -> None:
         self.spec = spec
@@ -30,18 +30,18 @@ class _Method:
 
     @property
     def kinds(self) -> list[str]:
-        """The comparisons that it takes."""
+        """The kinds of comparisons that the method accepts."""
         return [kind for kind in ("triplets", "quadruplets") if kind in self.plan.accepts]
 
     def merge(self, data: Any) -> Dendrogram:
-        """The tree of some data."""
+        """Return the tree of `data`, after checking that the tree is valid."""
         n = len(data) if isinstance(data, np.ndarray) else data.n_leaves
         tree, _ = fit(self.plan, data)
         need_tree(tree, n)
         return tree
 
     def samples(self, n: int, seed: int) -> list[Any]:
-        """All answers of a tree, or points in space: one sample of every kind of data that it takes."""
+        """Return one sample for each accepted kind of data: all answers of a tree, or vectors."""
         found: list[Any] = [answers_of_a_tree(kind, n, seed)[0] for kind in self.kinds]
         if "vectors" in self.plan.accepts:
             found.append(_points(n, seed))
@@ -49,25 +49,25 @@ class _Method:
 
 
 def _points(n: int, seed: int) -> NDArray[np.float64]:
-    """Positive, so that no dot product is negative."""
+    """Return random vectors, (n, 4), of positive numbers, so that no dot product is negative."""
     return np.random.default_rng(seed).random((n, 4)) + 0.1
 
 
 def _few_leaves(method: _Method) -> None:
-    """1, 2 and 3 leaves."""
+    """Check that trees of 1, 2 and 3 leaves are valid."""
     for n in (1, 2, 3):
         for data in method.samples(n, n):
             method.merge(data)
 
 
 def _deterministic(method: _Method) -> None:
-    """The same data give the same tree."""
+    """Check that the same data give the same tree."""
     for data in method.samples(9, seed=1):
         need(method.merge(data) == method.merge(data), "the same data give different trees")
 
 
 def _numbering(method: _Method) -> None:
-    """Renumbering leaves renumbers the clusters and changes nothing else."""
+    """Check that renumbering leaves only renumbers the clusters."""
     order = np.random.default_rng(2).permutation(9)
     for data in method.samples(9, seed=3):
         found = clusters_of(method.merge(renumbered(data, order)))
@@ -75,7 +75,7 @@ def _numbering(method: _Method) -> None:
 
 
 def _knows(method: _Method) -> None:
-    """The tree of all answers that a tree gives has more of them right than random trees have."""
+    """Check that the method learns: its tree satisfies more of a true tree's answers than random trees do."""
     for kind in method.kinds:
         for seed in (4, 5):
             data, _ = answers_of_a_tree(kind, 9, seed)
@@ -101,16 +101,17 @@ def check_method(method: str | MethodSpec, /, *, skip: Collection[str] = (), **p
     Parameters
     ----------
     method
-        The name, or the spec; the similarity and the linkage that it names are registered.
+        The name of a registered method, or a spec. The similarity and the linkage of a spec must be
+        registered.
     skip
-        Names of checks (see `METHOD_CHECKS`) to leave out.
+        The names of checks to skip: keys of `METHOD_CHECKS`.
     **parameters
-        Settings of the similarity or the linkage other than the method's.
+        Settings of the similarity or the linkage that differ from the settings of the method.
 
     Raises
     ------
     AssertionError
-        The check that failed, and how.
+        A check failed. The message has the name of the check and the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of metrics, small and named: each takes one subject and raises AssertionError."""
+"""Checks of metrics. Each check receives a metric and raises AssertionError if it fails."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -40,7 +40,7 @@ class _Metric(Subject[MetricSpec]):
         return number
 
     def references(self, truth: Dendrogram, m: int, seed: int) -> list[Any]:
-        """What `truth` is to be compared with: one of every kind that it takes."""
+        """Return references made from the tree `truth`, one for each accepted kind of reference."""
         if self.make_reference is not None:
             return [self.make_reference(truth)]
         return [_reference(kind, truth, m, seed) for kind in self.spec.reference]
@@ -60,7 +60,7 @@ def _reference(kind: str, truth: Dendrogram, m: int, seed: int) -> Any:
 
 
 def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
-    """Comparisons as the tree has them."""
+    """Return `m` random comparisons that the tree satisfies."""
     rows: list[tuple[int, int, int]] = []
     random = np.random.default_rng(seed)
     while tree.n_leaves >= 3 and len(rows) < m:
@@ -73,7 +73,7 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
 
 
 def _metric_few_leaves(metric: _Metric) -> None:
-    """1, 2 and 3 leaves: a number, or an InputError that says what is missing."""
+    """Check trees of 1, 2 and 3 leaves: a finite score, or below 3 leaves an InputError."""
     for n in (1, 2, 3):
         tree = random_tree(n, n)
         for reference in metric.references(tree, 3, seed=n):
@@ -84,7 +84,7 @@ def _metric_few_leaves(metric: _Metric) -> None:
 
 
 def _metric_number(metric: _Metric) -> None:
-    """A finite number for any tree."""
+    """Check that the score of each tree is a finite number."""
     truth = random_tree(12, 0)
     for reference in metric.references(truth, 60, seed=0):
         for seed in range(4):
@@ -92,7 +92,7 @@ def _metric_number(metric: _Metric) -> None:
 
 
 def _metric_deterministic(metric: _Metric) -> None:
-    """The same tree and reference give the same score."""
+    """Check that the same tree and reference give the same score."""
     truth = random_tree(12, 1)
     for reference in metric.references(truth, 60, seed=1):
         first = metric.score(random_tree(12, 2), reference)
@@ -101,7 +101,7 @@ def _metric_deterministic(metric: _Metric) -> None:
 
 
 def _metric_numbering(metric: _Metric) -> None:
-    """Renumbering the leaves of both changes nothing."""
+    """Check that renumbering the leaves of both tree and reference does not change the score."""
     order = np.random.default_rng(3).permutation(12)
     truth, tree = random_tree(12, 3), random_tree(12, 4)
     for reference in metric.references(truth, 60, seed=3):
@@ -111,7 +111,7 @@ def _metric_numbering(metric: _Metric) -> None:
 
 
 def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
-    """What a tree is compared with, with leaf i as leaf `order[i]`."""
+    """Return the reference after leaf i became leaf `order[i]`."""
     if isinstance(reference, Triplets | Quadruplets):
         return renumbered(reference, order)
     if isinstance(reference, Dendrogram):
@@ -121,7 +121,7 @@ def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
 
 
 def _metric_direction(metric: _Metric) -> None:
-    """The tree that answered scores no worse than other trees."""
+    """Check that the true tree, from which the reference was made, scores no worse than random trees."""
     for seed in range(3):
         truth = random_tree(12, seed)
         for reference in metric.references(truth, 300, seed=seed):
@@ -156,19 +156,19 @@ def check_metric(
     Parameters
     ----------
     metric
-        The name, or the spec.
+        The name of a registered metric, or a spec.
     make_reference
-        Gives what a tree that is the truth is to be compared with; by default one of each kind that
-        the metric takes.
+        A function that receives the true tree and returns a reference made from it. By default the checks
+        make one reference of each kind that the metric accepts.
     skip
-        Names of checks (see `METRIC_CHECKS`) to leave out.
+        The names of checks to skip: keys of `METRIC_CHECKS`.
     **parameters
-        Settings other than the defaults.
+        Settings of the metric that differ from the defaults.
 
     Raises
     ------
     AssertionError
-        The check that failed, and how.
+        A check failed. The message has the name of the check and the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of oracles, small and named: each takes one subject and raises AssertionError."""
+"""Checks of oracles. Each check receives an oracle and raises AssertionError if it fails."""
 
 import asyncio
 import inspect
@@ -39,7 +39,7 @@ class _Oracle(Subject[OracleSpec]):
         return answers.astype(np.int64)
 
     def questions(self, m: int = 50) -> NDArray[np.int64]:
-        """Three different leaves, or two pairs that may have a leaf in common."""
+        """Return random questions, (m, width): three distinct leaves, or two pairs that can share a leaf."""
         random = np.random.default_rng(0)
         if self.width == 3:
             return np.array([random.choice(self.n_leaves, 3, replace=False) for _ in range(m)])
@@ -49,7 +49,7 @@ class _Oracle(Subject[OracleSpec]):
 
 
 def _oracle_answers(oracle: _Oracle) -> None:
-    """One answer per question of the values that there are, and the questions stay as they are."""
+    """Check that each question has one valid answer, and that the oracle does not change the questions."""
     rows = oracle.questions()
     before = rows.copy()
     oracle.ask(rows)
@@ -58,18 +58,18 @@ def _oracle_answers(oracle: _Oracle) -> None:
 
 
 def _oracle_no_questions(oracle: _Oracle) -> None:
-    """No questions give no answers."""
+    """Check that an array without questions gives an array without answers."""
     oracle.ask(np.zeros((0, oracle.width), dtype=np.int64))
 
 
 def _oracle_deterministic(oracle: _Oracle) -> None:
-    """The same questions give the same answers."""
+    """Check that the same questions give the same answers."""
     rows = oracle.questions()
     need(np.array_equal(oracle.ask(rows), oracle.ask(rows)), "the same questions give other answers")
 
 
 def _oracle_order(oracle: _Oracle) -> None:
-    """The odd one out is the same leaf in whichever order the three are shown; the closer pair, too."""
+    """Check that the odd leaf, or the closer pair, does not depend on the order of a question's leaves."""
     rows = oracle.questions()
     orders = ([1, 2, 0], [1, 0, 2]) if oracle.width == 3 else ([1, 0, 2, 3], [0, 1, 3, 2], [2, 3, 0, 1])
     meant = _meant(rows, oracle.ask(rows))
@@ -81,7 +81,7 @@ def _oracle_order(oracle: _Oracle) -> None:
 
 
 def _meant(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The leaf, or the leaves of the pair, that answers mean; -1 for none."""
+    """Return the leaf or the pair of leaves that each answer chooses, (m, 1) or (m, 2); -1 for none."""
     if rows.shape[1] == 3:
         return np.where(answers < 0, -1, rows[np.arange(len(rows)), np.maximum(answers, 0)])[:, None]
     pairs = np.sort(np.where((answers > 0)[:, None], rows[:, :2], rows[:, 2:]), axis=1)
@@ -112,23 +112,25 @@ def check_oracle(
     Parameters
     ----------
     oracle
-        The name, or the spec.
+        The name of a registered oracle, or a spec.
     source
-        What it answers from, of three leaves at least.
+        The data from which the oracle answers, of at least three leaves.
     n_leaves
-        The number of leaves, if neither the oracle nor `source` has `n_leaves`, and `source` has no length.
+        The number of leaves. Needed only if the oracle and `source` have no attribute `n_leaves`, and
+        `source` has no length.
     width
-        How many leaves the questions have, 3 or 4; by default all that the spec says, one after the other.
+        The number of leaves per question, 3 or 4. By default both numbers are checked if the oracle accepts
+        both.
     skip
-        Names of checks (see `ORACLE_CHECKS`) to leave out; noisy oracles leave out "deterministic"
-        and "order".
+        The names of checks to skip: keys of `ORACLE_CHECKS`. For noisy oracles skip "deterministic" and
+        "order".
     **parameters
-        Settings other than the defaults.
+        Settings of the oracle that differ from the defaults.
 
     Raises
     ------
     AssertionError
-        The check that failed, and how.
+        A check failed. The message has the name of the check and the reason.
 
     Examples
     --------

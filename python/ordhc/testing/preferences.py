@@ -1,4 +1,4 @@
-"""Checks of linkages that take comparisons as they are."""
+"""Checks of linkages that use comparisons directly, without similarities."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -15,14 +15,14 @@ __all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage", "answers_of_a_tree"
 
 
 class ComparisonLinkage:
-    """A linkage of comparisons with the parameters it is checked with."""
+    """A linkage that uses comparisons, and the settings with which it is checked."""
 
     def __init__(self, spec: LinkageSpec, settings: Mapping[str, Any]) -> None:
         self.spec = spec
         self.settings = dict(settings)
 
     def merge(self, data: Any) -> Dendrogram:
-        """The tree of some comparisons."""
+        """Return the tree of comparisons, after checking that the tree is valid."""
         if self.spec.from_comparisons is None:
             raise AssertionError("it takes no comparisons")
         tree = self.spec.from_comparisons(data, initial_clusters=None, progress=None, **self.settings)
@@ -32,16 +32,19 @@ class ComparisonLinkage:
         return tree  # type: ignore[no-any-return]
 
     def samples(self, n: int, seed: int) -> list[Any]:
-        """One sample of every kind of data that it takes."""
+        """Return one sample for each accepted kind of data."""
         return [data for data, _ in self.answered(n, seed)]
 
     def answered(self, n: int, seed: int) -> list[tuple[Any, set[frozenset[int]]]]:
-        """One sample of every kind of data that it takes, with the clusters of the tree that answered."""
+        """Return one sample for each accepted kind of data, each with the clusters of its true tree."""
         return [answers_of_a_tree(kind, n, seed) for kind in self.spec.data]
 
 
 def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
-    """All comparisons, as a tree of different heights has them (none are open in quadruplets)."""
+    """Return all comparisons of a random tree with distinct heights, and the clusters of this tree.
+
+    Quadruplets of pairs with the same height are decided at random, so that all quadruplets have an answer.
+    """
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))
     clusters = [[leaf] for leaf in range(n)]
@@ -57,7 +60,7 @@ def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[
         i, j, k = np.meshgrid(*[np.arange(n)] * 3, indexing="ij")
         fine = (similarity[i, j] > similarity[i, k]) & (i != j) & (i != k)
         return Triplets(np.column_stack([i[fine], j[fine], k[fine]]), n_leaves=n), of_tree
-    # Less than the difference of two heights, so that the tree stays what it is.
+    # The noise is smaller than the difference between two heights, so it does not change the tree.
     noise = random.random((n, n)) / 2
     similarity += noise + noise.T
     i, j = np.triu_indices(n, 1)
@@ -67,27 +70,27 @@ def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[
 
 
 def _few_leaves(linkage: ComparisonLinkage) -> None:
-    """1, 2 and 3 leaves."""
+    """Check that trees of 1, 2 and 3 leaves are valid."""
     for n in (1, 2, 3):
         for data in linkage.samples(n, n):
             linkage.merge(data)
 
 
 def _recovers(linkage: ComparisonLinkage) -> None:
-    """The tree that gave all answers comes back."""
+    """Check that the linkage recovers a tree from all answers of this tree."""
     for data, clusters in linkage.answered(9, seed=4):
         kind = type(data).__name__.lower()
         _need(clusters_of(linkage.merge(data)) == clusters, f"a tree's own {kind} do not give the tree")
 
 
 def _deterministic(linkage: ComparisonLinkage) -> None:
-    """The same comparisons give the same tree."""
+    """Check that the same comparisons give the same tree."""
     for data in linkage.samples(7, seed=5):
         _need(linkage.merge(data) == linkage.merge(data), "the same comparisons give different trees")
 
 
 def _numbering(linkage: ComparisonLinkage) -> None:
-    """Renumbering leaves renumbers the tree and changes nothing else."""
+    """Check that renumbering leaves only renumbers the clusters."""
     for data in linkage.samples(8, seed=6):
         order = np.random.default_rng(7).permutation(8)
         moved = type(data)(order[data.rows], n_leaves=8)
@@ -96,13 +99,13 @@ def _numbering(linkage: ComparisonLinkage) -> None:
 
 
 def _repeats(linkage: ComparisonLinkage) -> None:
-    """Every comparison twice, or with the weight 2, gives the same tree."""
+    """Check that the tree stays the same if each comparison occurs twice, or has the weight 2."""
     for data in linkage.samples(7, seed=8):
         once = clusters_of(linkage.merge(data))
         twice = type(data)(np.repeat(data.rows, 2, axis=0), n_leaves=7)
         weighted = type(data)(data.rows, n_leaves=7, weights=np.full(len(data), 2.0))
         with warnings.catch_warnings():
-            # A linkage may say that answers which never differ count once.
+            # A linkage can warn that repeated equal answers count only once. The warning is not an error.
             warnings.simplefilter("ignore", OrdhcWarning)
             found = clusters_of(linkage.merge(twice))
         _need(found == once, "repeated comparisons give another tree")
@@ -110,7 +113,7 @@ def _repeats(linkage: ComparisonLinkage) -> None:
 
 
 def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
-    """The clusters of a tree as sets of leaves."""
+    """Return the clusters of a tree as sets of leaves."""
     members: list[frozenset[int]] = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
     members += [frozenset()] * (len(tree.sizes))
     for node, above in enumerate(tree.parents[:-1].tolist()):
@@ -123,7 +126,7 @@ def _need(fine: Any, text: str) -> None:
         raise AssertionError(text)
 
 
-#: The checks of `check_linkage` for linkages of comparisons, by name.
+#: The checks of `check_linkage` by name, for linkages that use comparisons.
 COMPARISON_LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
     "few_leaves": _few_leaves,
     "recovers": _recovers,

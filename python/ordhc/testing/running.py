@@ -1,4 +1,4 @@
-"""How checks are run, and what they share."""
+"""Run checks; functions and sample data that the checks share."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, TypeVar
@@ -33,7 +33,7 @@ RTOL = 1e-9
 
 
 class Subject(Generic[AnySpec]):
-    """A spec with the parameters it is checked with."""
+    """A spec, and the settings with which it is checked."""
 
     def __init__(self, spec: AnySpec, parameters: Mapping[str, Any]) -> None:
         self.spec = spec
@@ -44,7 +44,7 @@ class Subject(Generic[AnySpec]):
 
 
 def run(subject: Any, checks: Mapping[str, Callable[[Any], None]], skip: Collection[str]) -> None:
-    """Run all checks but those to skip; the first that fails says which."""
+    """Run all checks except `skip`; the first failure raises AssertionError with the name of the check."""
     unknown = set(skip) - set(checks)
     if unknown:
         raise InputError(f"no check is named {sorted(unknown)[0]!r}; there are {', '.join(checks)}")
@@ -62,20 +62,20 @@ def run(subject: Any, checks: Mapping[str, Callable[[Any], None]], skip: Collect
 
 
 def need(fine: Any, text: str) -> None:
-    """An assertion that stays when Python runs with -O."""
+    """Raise AssertionError with `text` unless `fine`; unlike `assert`, this works with Python's option -O."""
     if not fine:
         raise AssertionError(text)
 
 
 def distances(n: int, seed: int) -> Floats:
-    """Distances of points in space: positive, without ties."""
+    """Return distances between random points, (n, n), positive and without ties."""
     points = np.random.default_rng(seed).normal(size=(n, 4))
     found: Floats = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
     return found
 
 
 def random_similarities(n: int, seed: int) -> Floats:
-    """Similarities without ties, of both signs."""
+    """Return random similarities, (n, n), positive and negative, without ties."""
     values = np.random.default_rng(seed).normal(size=(n, n))
     values = values + values.T
     np.fill_diagonal(values, 0)
@@ -83,7 +83,7 @@ def random_similarities(n: int, seed: int) -> Floats:
 
 
 def need_tree(tree: Dendrogram, n: int) -> None:
-    """An assertion that a tree is one of n leaves."""
+    """Raise AssertionError unless the tree is valid and has `n` leaves."""
     need(tree.n_leaves == n, f"the tree has {tree.n_leaves} leaves, not {n}")
     need(len(tree.merges) == n - 1, f"{len(tree.merges)} merges for {n} leaves")
     finite = np.isfinite(tree.heights)
@@ -93,7 +93,7 @@ def need_tree(tree: Dendrogram, n: int) -> None:
 
 
 def need_same(found: Dendrogram, expected: Dendrogram, why: str) -> None:
-    """An assertion that two trees are the same."""
+    """Raise AssertionError unless two trees have the same merges, and equal heights up to rounding."""
     differ = np.flatnonzero((found.merges != expected.merges).any(axis=1))
     if differ.size:
         at = int(differ[0])
@@ -107,7 +107,7 @@ def need_same(found: Dendrogram, expected: Dendrogram, why: str) -> None:
 
 
 def renumbered(data: Any, order: NDArray[np.int64]) -> Any:
-    """The same data after leaf i became leaf order[i]."""
+    """Return the data after leaf i became leaf `order[i]`."""
     if isinstance(data, np.ndarray):
         moved = np.empty_like(data)
         moved[order] = data
@@ -117,6 +117,6 @@ def renumbered(data: Any, order: NDArray[np.int64]) -> Any:
 
 
 def random_tree(n: int, seed: int) -> Dendrogram:
-    """Average linkage of distances of points."""
+    """Return the tree of average linkage on distances between random points."""
     rule = _ordhc.Linkage.native("average")
     return from_engine(_ordhc.agglomerate(-distances(n, seed), rule, False, "auto", None, None))

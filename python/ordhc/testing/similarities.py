@@ -1,4 +1,4 @@
-"""Checks of similarity builders, small and named: each takes one subject and raises AssertionError."""
+"""Checks of similarity builders. Each check receives a builder and raises AssertionError if it fails."""
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -30,7 +30,7 @@ class _Similarity(Subject[SimilaritySpec]):
         result: Any
         if self.spec.build is None:
             with warnings.catch_warnings():
-                # Negative dot products are no fault of the builder.
+                # The samples can have negative dot products, and ordhc warns about them.
                 warnings.simplefilter("ignore", OrdhcWarning)
                 given = Vectors(data) if isinstance(data, np.ndarray) else data
                 result = built(self.spec, given, layout, dtype, None, self.settings)
@@ -44,16 +44,16 @@ class _Similarity(Subject[SimilaritySpec]):
         return result  # type: ignore[no-any-return]
 
     def samples(self, n: int, m: int, seed: int) -> list[Any]:
-        """One sample of every kind of data that it takes."""
+        """Return one sample for each accepted kind of data."""
         return [_sample(kind, n, m, seed) for kind in self.spec.data]
 
 
 def _sample(kind: str, n: int, m: int, seed: int) -> Any:
-    """Comparisons that points on a line answer, or the points."""
+    """Return `m` comparisons of points in two distant groups on a line, or vectors in two groups."""
     random = np.random.default_rng(seed)
     points = np.concatenate([random.random(n - n // 2), 5 + random.random(n // 2)])
     if kind == "vectors":
-        # Groups that are far apart in place and in direction.
+        # The groups differ in position and in direction, so distances and cosines both separate them.
         return np.column_stack([3 - points, points, 0.1 * points])
     width, make = (3, Triplets) if kind == "triplets" else (4, Quadruplets)
     rows = np.zeros((0, width), dtype=np.int64)
@@ -68,7 +68,7 @@ def _sample(kind: str, n: int, m: int, seed: int) -> Any:
 
 
 def _similarity_few_leaves(similarity: _Similarity) -> None:
-    """1, 2 and 3 leaves, with few comparisons or none."""
+    """Check that the builder works with 1, 2 and 3 leaves, and with no comparison or one."""
     for n in (1, 2, 3):
         for m in (0, 1):
             for data in similarity.samples(n, m, seed=n):
@@ -77,7 +77,7 @@ def _similarity_few_leaves(similarity: _Similarity) -> None:
 
 
 def _similarity_symmetric(similarity: _Similarity) -> None:
-    """The square matrix is symmetric and finite."""
+    """Check that the square matrix is symmetric and finite."""
     for data in similarity.samples(8, 80, seed=1):
         S = similarity.build(data)
         scale = np.abs(S).max(initial=1.0)
@@ -85,7 +85,7 @@ def _similarity_symmetric(similarity: _Similarity) -> None:
 
 
 def _similarity_layouts(similarity: _Similarity) -> None:
-    """The condensed layout has the pairs of the square one, in SciPy's order."""
+    """Check that the condensed layout has the pairs of the square layout, in SciPy's order."""
     for data in similarity.samples(7, 60, seed=2):
         S, pairs = similarity.build(data), similarity.build(data, layout="condensed")
         upper = S[np.triu_indices(7, 1)]
@@ -94,7 +94,7 @@ def _similarity_layouts(similarity: _Similarity) -> None:
 
 
 def _similarity_dtypes(similarity: _Similarity) -> None:
-    """float32 gives what float64 gives, rounded."""
+    """Check that float32 and float64 give the same similarities, up to rounding."""
     for data in similarity.samples(7, 60, seed=3):
         S, narrow = similarity.build(data), similarity.build(data, dtype="float32")
         scale = np.abs(S).max(initial=1.0)
@@ -102,7 +102,7 @@ def _similarity_dtypes(similarity: _Similarity) -> None:
 
 
 def _similarity_duplicates(similarity: _Similarity) -> None:
-    """Comparisons (or vectors) that occur more than once, and weights."""
+    """Check that the builder accepts repeated comparisons, repeated vectors, and weights."""
     for data in similarity.samples(6, 30, seed=4):
         if isinstance(data, np.ndarray):
             similarity.build(np.repeat(data, 2, axis=0))
@@ -112,7 +112,7 @@ def _similarity_duplicates(similarity: _Similarity) -> None:
 
 
 def _similarity_deterministic(similarity: _Similarity) -> None:
-    """The same data give the same similarities."""
+    """Check that the same data give the same similarities."""
     for data in similarity.samples(8, 80, seed=5):
         first = similarity.build(data)
         for other in similarity.samples(5, 20, seed=6):
@@ -121,7 +121,7 @@ def _similarity_deterministic(similarity: _Similarity) -> None:
 
 
 def _similarity_numbering(similarity: _Similarity) -> None:
-    """Renumbering leaves renumbers rows and columns and changes nothing else."""
+    """Check that renumbering leaves only renumbers rows and columns."""
     for data in similarity.samples(8, 80, seed=7):
         order = np.random.default_rng(8).permutation(8)
         S = similarity.build(data)
@@ -131,7 +131,10 @@ def _similarity_numbering(similarity: _Similarity) -> None:
 
 
 def _similarity_direction(similarity: _Similarity) -> None:
-    """Larger is closer, of dissimilarities smaller: two far groups and what is within them."""
+    """Check that pairs within a group are closer than pairs of two distant groups.
+
+    Closer means larger similarities, or smaller dissimilarities.
+    """
     group = np.arange(12) >= 6
     i, j = np.triu_indices(12, 1)
     within = group[i] == group[j]
@@ -165,16 +168,16 @@ def check_similarity(
     Parameters
     ----------
     similarity
-        The name, or the spec.
+        The name of a registered similarity builder, or a spec.
     skip
-        Names of checks (see `SIMILARITY_CHECKS`) to leave out.
+        The names of checks to skip: keys of `SIMILARITY_CHECKS`.
     **parameters
-        Settings other than the defaults.
+        Settings of the builder that differ from the defaults.
 
     Raises
     ------
     AssertionError
-        The check that failed, and how.
+        A check failed. The message has the name of the check and the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for ordhc's data types. They need hypothesis: pip install hypothesis."""
+"""Hypothesis strategies for ordhc's data types. The strategies need hypothesis: pip install hypothesis."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,17 @@ def _strategies() -> Any:
 def triplets(
     *, min_leaves: int = 3, max_leaves: int = 12, max_size: int = 60, weighted: bool = False
 ) -> "SearchStrategy[Triplets]":
-    """Triplets of three to `max_leaves` leaves, repeated and contradicting ones included."""
+    """Return a strategy for `Triplets`, including repeated and contradicting triplets.
+
+    Parameters
+    ----------
+    min_leaves, max_leaves
+        The limits of the number of leaves, both included. `min_leaves` below 3 counts as 3.
+    max_size
+        The maximum number of rows.
+    weighted
+        True adds a random weight to each row.
+    """
     st = _strategies()
 
     @st.composite  # type: ignore[untyped-decorator]
@@ -46,7 +56,17 @@ def triplets(
 def quadruplets(
     *, min_leaves: int = 3, max_leaves: int = 12, max_size: int = 60, weighted: bool = False
 ) -> "SearchStrategy[Quadruplets]":
-    """Quadruplets of three to `max_leaves` leaves; the two pairs differ and may share a leaf."""
+    """Return a strategy for `Quadruplets`. The two pairs of a row differ, but can share a leaf.
+
+    Parameters
+    ----------
+    min_leaves, max_leaves
+        The limits of the number of leaves, both included. `min_leaves` below 3 counts as 3.
+    max_size
+        The maximum number of rows.
+    weighted
+        True adds a random weight to each row.
+    """
     st = _strategies()
 
     @st.composite  # type: ignore[untyped-decorator]
@@ -64,9 +84,15 @@ def quadruplets(
 def similarities(
     *, min_leaves: int = 1, max_leaves: int = 12, ties: bool = True
 ) -> "SearchStrategy[NDArray[np.float64]]":
-    """Symmetric (n, n) matrices with zeros on the diagonal.
+    """Return a strategy for symmetric (n, n) matrices with zeros on the diagonal.
 
-    With `ties` small whole numbers, many of them equal; without, normal numbers, all different.
+    Parameters
+    ----------
+    min_leaves, max_leaves
+        The limits of n, both included.
+    ties
+        True draws integers from -3 to 3, so that many values are equal. False draws normal numbers, which are
+        all different.
     """
     st = _strategies()
 
@@ -87,7 +113,15 @@ def similarities(
 
 
 def dendrograms(*, min_leaves: int = 1, max_leaves: int = 12) -> "SearchStrategy[Dendrogram]":
-    """Dendrograms without inversions, of similarities or dissimilarities, equal heights included."""
+    """Return a strategy for dendrograms of similarities or dissimilarities, without inversions.
+
+    Heights can be equal.
+
+    Parameters
+    ----------
+    min_leaves, max_leaves
+        The limits of the number of leaves, both included.
+    """
     st = _strategies()
 
     @st.composite  # type: ignore[untyped-decorator]

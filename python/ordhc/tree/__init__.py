@@ -1,1 +1,1 @@
-"""The second noun: the dendrogram, its text, and trees in any other form."""
+"""The class `Dendrogram`, its Newick text, and conversion of trees in other forms."""

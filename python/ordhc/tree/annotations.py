@@ -1,6 +1,6 @@
-"""Names, support and settings of a tree, which its nodes and heights do not include.
+"""The class `Annotations`: names, support and settings of a tree, which the engine's tree does not have.
 
-Operations on trees return which node each new node was before, so that annotations follow their nodes.
+Operations on the engine's trees return the old number of each new node. So annotations follow their nodes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ __all__ = ["Annotations", "same", "shown"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Annotations:
-    """Everything that a tree has besides its nodes, heights and lengths. None means that there is none.
+    """All data of a tree besides its nodes, heights and lengths. None means that the tree has no such data.
 
-    `shares` and `standing` say how Newick text is written: support as shares instead of percent, and the
-    order of the leaves.
+    `shares` and `standing` control how Newick text is written. `shares` is True if support is written as
+    fractions instead of percent. `standing` has the leaves in the order in which they are written.
     """
 
     names: tuple[str, ...] | None = None
@@ -44,7 +44,7 @@ class Annotations:
         standing: NDArray[np.int64] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> "Annotations":
-        """Check the annotations of a tree."""
+        """Return checked annotations of a tree; raise `InputError` if one does not fit the tree."""
         n = tree.n_leaves
         known = _checks.names(names)
         if known is not None and len(known) != n:
@@ -54,14 +54,17 @@ class Annotations:
         return cls(known, labels, sure, bool(shares), standing, settings_of(settings))
 
     def relabelled(self, leaves: NDArray[np.int64]) -> "Annotations":
-        """Return the annotations of the tree in which leaf i is leaf `leaves[i]`."""
+        """Return the annotations of the tree after leaf i became leaf `leaves[i]`."""
         before = np.argsort(leaves).tolist()
         names = None if self.names is None else tuple(self.names[leaf] for leaf in before)
         standing = None if self.standing is None else leaves[self.standing]
         return replace(self, names=names, standing=standing)
 
     def of_nodes(self, kept: NDArray[np.int64], n_before: int, n_leaves: int) -> "Annotations":
-        """Return the annotations of a tree whose node i was node `kept[i]` of a tree of `n_before` leaves."""
+        """Return the annotations of a new tree, whose node i was node `kept[i]` of the old tree.
+
+        The old tree has `n_before` leaves, the new tree has `n_leaves` leaves.
+        """
         leaves, inner = kept[:n_leaves], kept[n_leaves:] - n_before
         names, node_names, support, standing = self.names, self.node_names, self.support, self.standing
         if names is not None:
@@ -80,7 +83,7 @@ class Annotations:
         return replace(self, names=names, node_names=node_names, support=support, standing=standing)
 
     def equals(self, other: "Annotations") -> bool:
-        """Whether names and support are the same. Settings and how text is written do not matter."""
+        """Return True if names and support are equal; `settings`, `shares` and `standing` are ignored."""
         return (
             self.names == other.names
             and self.node_names == other.node_names
@@ -88,7 +91,7 @@ class Annotations:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the names of leaves, as JSON can hold it."""
+        """Return all annotations except the names of leaves, as values that JSON can store."""
         found: dict[str, Any] = {}
         if self.node_names is not None:
             found["node_names"] = list(self.node_names)
@@ -104,7 +107,7 @@ class Annotations:
 
     @classmethod
     def from_dict(cls, tree: _ordhc.Tree, data: Mapping[str, Any]) -> "Annotations":
-        """Read what `to_dict` returned, and "names"."""
+        """Return the annotations from a dict with the keys of `to_dict` and the key "names"."""
         support, shares = data.get("support"), data.get("support_as_shares")
         if isinstance(support, list):
             support = [np.nan if value is None else value for value in support]
@@ -161,13 +164,13 @@ def _frozen(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    """Whether both are missing, or equal with NaN at the same places."""
+    """Return True if both are None, or if both arrays are equal; NaN equals NaN."""
     if a is None or b is None:
         return a is b
     return a is b or np.array_equal(a, b, equal_nan=True)
 
 
 def shown(name: Any) -> str:
-    """Return the beginning of a name, in quotes and without control characters."""
+    """Return the first 60 characters of a name, in quotes and with control characters escaped."""
     text = str(name)
     return repr(text if len(text) <= 60 else text[:60] + "…")

@@ -1,4 +1,4 @@
-"""The tree of the clusters that many trees have."""
+"""The consensus of many trees: the tree of the clusters that most of the trees contain."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ordhc.tree.shape import Shape
 
 __all__ = ["consensus"]
 
-#: Shares that differ by less are equal: weights are rounded.
+#: Tolerance for comparing shares with the threshold, because sums of weights have rounding errors.
 _ROUNDING = 1e-9
 
 
@@ -26,35 +26,39 @@ def consensus(
     extended: bool = False,
     weights: ArrayLike | None = None,
 ) -> Dendrogram:
-    """The consensus of trees: the tree of the clusters that most of them have.
+    """Return the consensus of trees: the tree of the clusters that most of the trees contain.
 
     Parameters
     ----------
     trees
-        Trees of the same leaves, each as `as_dendrogram` takes it. Leaves are matched by their names, or by
-        number where no tree has names.
+        Trees of the same leaves, each in any form that `as_dendrogram` takes. Leaves are matched by name, or
+        by number if no tree has names.
     threshold
-        A cluster is taken if at least this share of the trees have it, from 0.5 to 1, and more than half do:
-        0.5 is the majority rule (Margush & McMorris 1981), 1 the strict consensus.
+        From 0.5 (the default) to 1: the smallest share of the trees that must contain a cluster. The share
+        must also be above 0.5. A threshold of 0.5 is the majority rule (Margush & McMorris 1981), 1 is the
+        strict consensus.
     extended
-        Take further clusters that contradict none of those taken, as long as there are any: those of more
-        trees first, of equally many the smaller ones, then as they occur ("majority rule extended" in
-        Phylip).
+        True adds further clusters that do not contradict the clusters added before. Clusters of more trees
+        come first. Among equal shares smaller clusters come first, then the order of occurrence decides.
+        Phylip calls this method "majority rule extended".
     weights
-        The weight of each tree, not negative; by default 1.
+        (number of trees,), the weight of each tree, 0 or larger. By default all weights are 1.
 
     Returns
     -------
     Dendrogram
-        `support` is the share of the trees that have each cluster. If all trees have heights, a node's height
-        is the mean over the trees that have its cluster, but at least as far from the leaves as the nodes
-        below it. Else, if all trees have lengths, each edge is as long as it is in the mean of these trees.
-        Else the tree is shape alone. Leaves are numbered as in the first tree.
+        `support` is the share of the trees that contain each cluster. Leaves are numbered as in the first
+        tree.
+
+        If all trees have heights, the height of a node is the mean over the trees that contain its cluster,
+        moved away from the leaves if a node below is farther. Otherwise, if all trees have heights or
+        lengths, the length of an edge is the mean over the trees that contain the cluster below the edge.
+        Otherwise the tree is shape alone.
 
     Raises
     ------
     InputError
-        No trees; trees of different leaves, with a name that is not in all; similarities beside
+        There are no trees; the trees have different leaves; or some heights are similarities and others
         dissimilarities.
 
     Examples
@@ -102,15 +106,15 @@ def _weights(given: ArrayLike | None, n_trees: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Clusters:
-    """The different clusters of some trees, whose inner nodes are numbered tree after tree."""
+    """The distinct clusters of several trees. Inner nodes are numbered through all trees, tree after tree."""
 
     trees: Sequence[Dendrogram]
     weights: NDArray[np.float64]
-    #: The number of the first inner node of each tree, and behind them the number of all.
+    #: The number of the first inner node of each tree, and last the total number of inner nodes.
     begins: NDArray[np.int64]
     #: The cluster of each inner node.
     numbers: NDArray[np.int64]
-    #: Of each cluster the inner node where it is first, its number of leaves, the share of the trees.
+    #: For each cluster: its first inner node, its number of leaves, and the share of the trees with it.
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     shares: NDArray[np.float64]
@@ -119,8 +123,8 @@ class _Clusters:
     def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> "_Clusters":
         n = trees[0].n_leaves
         counts = [len(tree.sizes) for tree in trees]
-        # A cluster's code is the exclusive or of random numbers of its leaves: different ones have the same
-        # with a probability of 2^-128.
+        # The code of a cluster is the exclusive or of 128 random bits of each of its leaves. Two different
+        # clusters have the same code with a probability of 2^-128.
         of_leaves = np.random.default_rng(0).integers(0, 2**64, (n, 2), dtype=np.uint64)
         codes = np.concatenate([_codes(tree, of_leaves) for tree in trees])
         order = np.lexsort(codes.T)
@@ -135,7 +139,10 @@ class _Clusters:
         return cls(trees, weights, begins, numbers, first, sizes, times / weights.sum())
 
     def mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return each cluster's mean over the trees that have it, without NaN; of equal values that value."""
+        """Return the mean value of each cluster over the trees that contain the cluster, ignoring NaN.
+
+        The mean of equal values is exactly this value, because the method averages differences to the first.
+        """
         table = np.concatenate(values)
         weights = np.repeat(self.weights, np.diff(self.begins))
         there = ~np.isnan(table)
@@ -149,7 +156,7 @@ class _Clusters:
 
 
 def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the code of each inner node's leaves, (n_nodes - n, 2)."""
+    """Return the code of the cluster of each inner node, (n_nodes - n, 2)."""
     n, shape = tree.n_leaves, tree._shape
     before = np.zeros((n + 1, 2), dtype=np.uint64)
     np.bitwise_xor.accumulate(of_leaves[shape.order], axis=0, out=before[1:])
@@ -159,10 +166,7 @@ def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64
 
 
 class _Nest:
-    """Clusters of which none contradicts another, as a tree.
-
-    Its nodes are numbers: a leaf has its own, cluster c is n + c.
-    """
+    """A tree of clusters that do not contradict each other. Leaf i is node i, cluster c is node n + c."""
 
     def __init__(self, clusters: _Clusters, common: NDArray[np.int64]) -> None:
         self.clusters, self.n = clusters, clusters.trees[0].n_leaves
@@ -172,19 +176,23 @@ class _Nest:
         is_common = np.zeros(len(clusters.first), dtype=bool)
         is_common[common] = True
         of = np.where(is_common[clusters.numbers], clusters.numbers, -1).tolist()
-        # Children before parents.
+        # Smaller clusters first, so that children are inserted before their parents.
         for cluster in common[np.argsort(clusters.sizes[common], kind="stable")].tolist():
             self._complete(cluster, of)
 
     def _place(self, cluster: int) -> tuple[int, int, Shape]:
-        """Return where a cluster is first: the number of its tree's first inner node, its node, the tree."""
+        """Return where a cluster occurs first.
+
+        The result is the number of the first inner node of that tree, the cluster's node in the tree, and the
+        shape of the tree.
+        """
         first = int(self.clusters.first[cluster])
         tree = int(np.searchsorted(self.clusters.begins, first, side="right")) - 1
         begin = int(self.clusters.begins[tree])
         return begin, self.n + first - begin, self.clusters.trees[tree]._shape
 
     def _complete(self, cluster: int, of: list[int]) -> None:
-        """Put all smaller clusters that are there already below a cluster."""
+        """Make the clusters and leaves that are already inside `cluster` its children."""
         n, own = self.n, self.n + cluster
         begin, node, shape = self._place(cluster)
         waiting, children = list(shape.children_of(node)), self.children.setdefault(own, {})
@@ -200,7 +208,7 @@ class _Nest:
             self.parents[child] = own
 
     def _top(self, node: int) -> int:
-        """The largest cluster so far that a node is in."""
+        """Return the largest cluster so far that contains a node."""
         way = []
         while node in self.parents:
             way.append(node)
@@ -222,7 +230,7 @@ class _Nest:
         return 1 if node < self.n else int(self.clusters.sizes[node - self.n])
 
     def add(self, cluster: int) -> None:
-        """Add a cluster, if it contradicts none."""
+        """Add a cluster if it contradicts no cluster of the tree."""
         covered: dict[int, int] = {}
         parts: dict[int, list[int]] = {}
         waiting = self._members(cluster)
@@ -284,7 +292,7 @@ def _assembled(clusters: _Clusters, nest: _Nest) -> Dendrogram:
 
 
 def _mean_of(values: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean by leaf, without NaN; of equal values it is that value."""
+    """Return the mean of each leaf, ignoring NaN; the mean of equal values is exactly this value."""
     table = np.array(values)
     there = ~np.isnan(table)
     base = np.take_along_axis(table, there.argmax(axis=0)[None], axis=0)[0]

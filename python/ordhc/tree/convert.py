@@ -42,8 +42,8 @@ def as_dendrogram(
           or "weight"
         * a tree of ETE, DendroPy or Biopython, or the single-linkage tree of hdbscan
     n_leaves
-        The number of leaves, if known. It distinguishes labels from merges, which is rarely needed because
-        merges name each cluster exactly once.
+        The number of leaves, if known. This number distinguishes labels from merges. The number is rarely
+        needed, because merges name each cluster exactly once.
     names
         (n,), the names of the leaves.
     progress
@@ -103,7 +103,7 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     if (text := newick_of(tree)) is not None:
         return Dendrogram.from_newick(text, names)
     if hasattr(tree, "to_numpy") and hasattr(tree, "get_clusters"):
-        # The single-linkage tree of hdbscan.
+        # The single-linkage tree of hdbscan has the same columns as SciPy's Z.
         tree = tree.to_numpy()
     table = _checks.array("the tree", tree, also="MmS")
     if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
@@ -134,7 +134,7 @@ def _of_newick(text: str, names: Sequence[str] | None, progress: Progress | None
 
 
 def _are_merges(table: NDArray[Any]) -> bool:
-    """Whether the first two columns name every cluster but the last exactly once."""
+    """Return True if the first two columns name each cluster except the last exactly once."""
     if table.shape[1] not in (2, 4) or table.dtype.kind not in "iuf":
         return False
     ids = np.sort(table[:, :2].ravel())
@@ -149,7 +149,7 @@ def _of_children(
 
 
 def label_columns(labels: Any) -> NDArray[np.int64]:
-    """Labels, (n,) or (n, L) of any type, as (L, n) numbers; None and NaN are -1."""
+    """Return labels, (n,) or (n, L) of any type, as (L, n) integers; None and NaN become -1."""
     table = _checks.array("labels", labels, also="MmS")
     if table.ndim == 1:
         table = table[:, None]
@@ -177,25 +177,32 @@ def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT and the missing value of pandas, which is neither equal to itself nor different."""
+    """Return True for None, NaN, NaT and pandas.NA.
+
+    pandas.NA is recognised by its type, because ``NA != NA`` is NA, which has no truth value.
+    """
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def index_names(labels: Any) -> list[str] | None:
-    """The names of the rows, where a data frame has them, as text; the numbers of the rows are none."""
+    """Return the row names of a data frame as text; None without names, or if they only count the rows."""
     return _names_of(getattr(labels, "index", None))
 
 
 def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | None:
-    """The names of the leaves that rows and columns of a square data frame agree on.
+    """Return the names of the leaves of a square data frame, or None.
 
-    `own` are names of the rows that stood in a column; without them rows are named by the index, if there is
-    one.
+    Parameters
+    ----------
+    S
+        The data frame.
+    own
+        The names of the rows, if a column had them. By default the index has the names.
 
     Raises
     ------
     InputError
-        Rows and columns of different names.
+        Rows and columns have different names.
     """
     columns = getattr(S, "column_names", getattr(S, "columns", None))
     if columns is None or callable(columns) or getattr(S, "shape", None) != (len(columns), len(columns)):
@@ -233,16 +240,16 @@ def _name_of(label: Any) -> str:
 
 def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendrogram:
     n = columns.shape[1]
-    # By leaf, its cluster: first the root, then by one column after the other.
+    # Each level has the cluster of each leaf. Level 0 is the root, and each column splits the level before.
     levels = [np.zeros(n, dtype=np.int64)]
     for at, column in enumerate(columns):
         before = levels[-1]
-        # A missing label makes a cluster of the leaf alone, which is directly below.
+        # A leaf with a missing label becomes a cluster of its own, directly below its coarser cluster.
         own = np.where(column < 0, column.max(initial=0) + 1 + np.arange(n), column)
         if at and len(np.unique(own)) < len(np.unique(columns[at - 1])):
             _check_not_coarser(columns[at - 1], own, at)
         levels.append(np.unique(np.column_stack([before, own]), axis=0, return_inverse=True)[1].ravel())
-    # Leaves of the same finest cluster join at 1, those below the root at L + 1.
+    # Leaves of the same finest cluster join at height 1, the children of the root join at height L + 1.
     parents: list[int] = [-1] * n
     top = np.arange(n)
     heights: list[float] = []

@@ -1,4 +1,4 @@
-"""The class `Dendrogram`: a rooted tree, with everything that users do with trees."""
+"""The class `Dendrogram`: a rooted tree, with its methods for cutting, changing, writing and drawing."""
 
 import os
 from collections import Counter
@@ -28,7 +28,7 @@ Leaves = int | str | Sequence[int | str] | NDArray[Any]
 
 _ORDERS = ("preorder", "postorder")
 
-#: Distances from the root below this limit can be added up to paths.
+#: The largest distance from the root. Sums of such distances, as in `patristic`, do not overflow.
 _LONGEST = np.finfo(np.float64).max / 8
 
 
@@ -39,17 +39,19 @@ class _Kept:
         return "..."
 
 
-#: The default of `Dendrogram.replace`: this part of the tree stays. None removes the part.
+#: The default of the arguments of `Dendrogram.replace`: keep the part. None removes the part.
 _KEPT: Any = _Kept()
 
 
 class Dendrogram:
     """A rooted tree of `n_leaves` leaves: the result of an agglomeration, or any other hierarchy.
 
-    Leaves have the numbers 0 to n - 1. Inner nodes follow, children before parents, and the root is last. A
-    tree has *heights* (an agglomeration), or *lengths* of its edges (a phylogeny, an additive tree), or only
-    a *shape*; `scale` says which. The constructor makes a binary tree of merges and their heights. In this
-    tree node n + k is merge k, as SciPy numbers clusters. `from_parents` makes any tree.
+    Leaves have the numbers 0 to n - 1. Inner nodes follow, children before parents, and the root is last.
+
+    A tree has *heights* (an agglomeration), or *lengths* of its edges (a phylogeny, an additive tree), or
+    only a *shape*. `scale` names which of the three. The constructor makes a binary tree from merges and
+    their heights. In a binary tree node n + k is merge k, as in SciPy. `from_parents` makes a tree of any
+    shape.
 
     Heights have the unit of the data: similarities, which fall towards the root, or dissimilarities, which
     rise towards the root (`kind`). An agglomeration is binary, even if heights are equal;
@@ -69,15 +71,15 @@ class Dendrogram:
     names
         (n,), the names of the leaves.
     node_names
-        (n - 1,), the name of the node of each merge, or None.
+        (n - 1,), for each merge the name of its node, or None.
     support
-        (n - 1,), from 0 to 1: how certain each merge is, for example as `bootstrap` estimates it. NaN where
-        the support is not known.
+        (n - 1,), from 0 to 1: how certain each merge is, for example as `bootstrap` estimates. NaN means
+        unknown support.
     leaf_heights
-        (n,), the heights of the leaves, which `cluster` sets for dot products. By default leaves have height
-        0 with dissimilarities, and the height of the closest merge with similarities.
+        (n,), the heights of the leaves. `cluster` sets leaf heights for dot products. By default leaves have
+        height 0 with dissimilarities, and the height of the closest merge with similarities.
     settings
-        What made the tree, see `Dendrogram.settings`.
+        The method that made the tree, and its parameters; see `Dendrogram.settings`.
 
     Notes
     -----
@@ -106,7 +108,7 @@ class Dendrogram:
 
     __slots__ = ("_annotations", "_cache", "_tree")
 
-    # How a tree is made.
+    # Constructors.
 
     def __init__(
         self,
@@ -153,29 +155,31 @@ class Dendrogram:
     ) -> "Dendrogram":
         """Make a tree of any shape from the parent of each node.
 
-        Inner nodes are put in the order of their heights or, with lengths, of the longest path below them; of
-        equals the smaller cluster comes first, then the one with the smaller leaf. So the tree does not
-        depend on how its nodes were numbered.
+        The method renumbers inner nodes by height or, in a tree with lengths, by the longest path below them.
+        Among equal nodes the smaller cluster comes first, then the cluster with the smaller leaf. So the tree
+        does not depend on how its nodes were numbered.
 
         Parameters
         ----------
         parents
-            (n_nodes,) the parent of each node, leaves first, children before parents; -1 for the root, which
-            is last.
+            (n_nodes,), the parent of each node: leaves first, children before parents. The root is last and
+            has the parent -1.
         heights
-            (n_nodes - n,) the height of each inner node.
+            (n_nodes - n,), the height of each inner node.
         lengths
-            (n_nodes,) the length of the edge above each node; NaN where it is not known, as above the root.
-            At most one of `heights` and `lengths` can be given; a tree without either is shape alone.
+            (n_nodes,), the length of the edge above each node. NaN means an unknown length, as above the
+            root. At most one of `heights` and `lengths` can be given. A tree without both is shape alone.
         kind, names, settings, leaf_heights
-            As the constructor takes them.
-        node_names, support
-            (n_nodes - n,) the names of the inner nodes, and how sure each is.
+            As in the constructor.
+        node_names
+            (n_nodes - n,), the name of each inner node, or None.
+        support
+            (n_nodes - n,), from 0 to 1: how certain each inner node is. NaN means unknown support.
 
         Raises
         ------
         InputError
-            Parents that make no tree: a node with one child, a parent that does not come after its child.
+            `parents` is not a tree: a node has one child, or a parent does not come after its child.
 
         Examples
         --------
@@ -231,12 +235,12 @@ class Dendrogram:
         return Dendrogram._made(tree, Annotations.of(tree, **{**mine, **changes}))
 
     def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> "Dendrogram":
-        """The tree of some of the nodes, given the present number of each."""
+        """Return the dendrogram of an engine's tree; `found` has for each of its nodes the old number."""
         tree, kept = found
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
 
     def _cached(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Return an array that is made once; it is read-only, because all callers share it."""
+        """Return a cached array, computed by `make` once; read-only, because all callers share the array."""
         found: NDArray[Any] | None = self._cache.get(name)
         if found is None:
             found = make()
@@ -257,7 +261,7 @@ class Dendrogram:
 
     @property
     def _heights_if_any(self) -> NDArray[np.float64] | None:
-        """The heights of all nodes, or None; kept, because finding out that there are none takes O(n)."""
+        """The heights of all nodes, or None; cached, because a tree with lengths takes O(n) to check."""
         if "heights if any" not in self._cache:
             try:
                 self._cache["heights if any"] = self._all_heights
@@ -266,7 +270,7 @@ class Dendrogram:
         found: NDArray[np.float64] | None = self._cache["heights if any"]
         return found
 
-    # Shape: which nodes are below which.
+    # Shape: parents and children of nodes.
 
     @property
     def n_leaves(self) -> int:
@@ -275,9 +279,9 @@ class Dendrogram:
 
     @property
     def parents(self) -> NDArray[np.int64]:
-        """The parent of each node, leaves first, (n_nodes,); -1 for the root. `from_parents` takes parents.
+        """The parent of each node, leaves first, (n_nodes,); -1 for the root.
 
-        The length of this array is the number of nodes.
+        The length of this array is the number of nodes. `from_parents` makes a tree from such an array.
         """
         return self._cached("parents", self._parents)
 
@@ -288,9 +292,9 @@ class Dendrogram:
 
     @property
     def merges(self) -> NDArray[np.int64]:
-        """The tree as merges of two clusters, (n - 1, 2), numbered as SciPy does, the smaller number first.
+        """The two clusters of each merge, (n - 1, 2), numbered as in SciPy, the smaller number first.
 
-        In a binary tree merge k is node n + k. A node of k children is k - 1 merges.
+        In a binary tree merge k is node n + k. A node of k children is written as k - 1 merges.
         """
         return self._cached("merges", self._tree.merges)
 
@@ -303,34 +307,34 @@ class Dendrogram:
 
     @property
     def scale(self) -> str:
-        """What the tree has besides its shape: "heights", "lengths", or "shape" for neither."""
+        """The numbers that the tree has besides its shape: "heights", "lengths", or "shape" for neither."""
         return self._tree.scale
 
     @property
     def kind(self) -> str:
-        """What heights are: "similarity" or "dissimilarity". Paths along edges are dissimilarities."""
+        """The unit of the heights: "similarity" or "dissimilarity". Without heights "dissimilarity"."""
         return "dissimilarity" if self._tree.dissimilarity else "similarity"
 
     @property
     def heights(self) -> NDArray[np.float64]:
         """The height of each inner node, (n_nodes - n,).
 
-        A tree with lengths has heights if all leaves are equally far from the root (but for 1e-4 of that):
-        two leaves join at the length of the path between them.
+        A tree with lengths has heights if all leaves are equally far from the root, up to a relative
+        difference of 1e-4. Then two leaves join at the length of the path between them.
 
         Raises
         ------
         InputError
-            The tree has lengths, and leaves are not equally far from the root; or it is shape alone.
+            The tree has lengths, and leaves are not equally far from the root; or the tree is shape alone.
         """
         return self._cached("heights", self._tree.heights)
 
     @property
     def leaf_heights(self) -> NDArray[np.float64] | None:
-        """The heights at which the leaves are, (n,), or None.
+        """The height of each leaf, (n,), or None if the tree has no heights of its own for leaves.
 
-        With dot products a leaf is at its own squared length (over p), but no further from the others
-        than its merge: max(h(parent), s_ii) (Gray et al. 2024, Algorithm 1).
+        With dot products, leaf i has the height max(h(parent), s_ii), where s_ii is the leaf's squared
+        length, divided by the number p of dimensions (Gray et al. 2024, Algorithm 1).
         """
         if "leaf_heights" not in self._cache:
             own = self._tree.leaf_heights()
@@ -342,10 +346,10 @@ class Dendrogram:
 
     @property
     def lengths(self) -> NDArray[np.float64]:
-        """The length of the edge above each node, (n_nodes,), NaN where it is not known, as above the root.
+        """The length of the edge above each node, (n_nodes,); NaN if unknown, as above the root.
 
-        In a tree with heights it is half the difference of the heights, so that the path between two leaves
-        of a tree of dissimilarities is as long as the height at which they join.
+        In a tree with heights an edge is half as long as the difference of the heights of its ends. So with
+        dissimilarities the path between two leaves is as long as the height at which the leaves join.
 
         Raises
         ------
@@ -356,7 +360,7 @@ class Dendrogram:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether there are no inversions: no merge is closer than a merge within it.
+        """True if the tree has no inversions: no merge is closer than a merge below it.
 
         Raises
         ------
@@ -366,15 +370,16 @@ class Dendrogram:
         return self._tree.is_monotone()
 
     def cophenetic(self, *, square: bool = False) -> NDArray[np.float64]:
-        """Return the height at which each pair of leaves joins; with lengths, their `patristic` distance.
+        """Return the height at which each pair of leaves joins, or in a tree with lengths `patristic`.
 
-        SciPy's `cophenet` gives the first, ape's `cophenetic` the second.
+        SciPy's `cophenet` returns heights. The function `cophenetic` of the R package ape returns lengths of
+        paths.
 
         Parameters
         ----------
         square
-            Return an (n, n) matrix, in which a leaf with itself has the height at which it is; by default the
-            n(n-1)/2 pairs in SciPy's order.
+            True returns an (n, n) matrix with the heights of the leaves on its diagonal. False, the default,
+            returns the n(n-1)/2 pairs in SciPy's order.
 
         Raises
         ------
@@ -398,12 +403,13 @@ class Dendrogram:
         Parameters
         ----------
         square
-            Return an (n, n) matrix with 0 on its diagonal; by default the n(n-1)/2 pairs in SciPy's order.
+            True returns an (n, n) matrix with 0 on its diagonal. False, the default, returns the n(n-1)/2
+            pairs in SciPy's order.
 
         Raises
         ------
         InputError
-            The tree is shape alone; an edge has no length.
+            The tree is shape alone, or the length of an edge is unknown.
 
         Examples
         --------
@@ -413,7 +419,7 @@ class Dendrogram:
         """
         square = _checks.flag("square", square)
         n = self.n_leaves
-        # Depths grow towards the leaves, as similarities do.
+        # The formula below needs values that grow towards the leaves, so dissimilarities change their sign.
         if self.scale == "heights":
             values = self._all_heights if self.kind == "similarity" else -self._all_heights
             share = 0.5
@@ -450,28 +456,28 @@ class Dendrogram:
 
     @property
     def node_names(self) -> tuple[str | None, ...] | None:
-        """The name of each inner node or None, (n_nodes - n,), or None if no node has one."""
+        """The name of each inner node, or None, (n_nodes - n,); None instead of a tuple without any names."""
         return self._annotations.node_names
 
     @property
     def support(self) -> NDArray[np.float64] | None:
-        """How sure each inner node is, (n_nodes - n,) from 0 to 1 (NaN where it is not known), or None."""
+        """How certain each inner node is, (n_nodes - n,), from 0 to 1, NaN if unknown; or None."""
         return self._annotations.support
 
     @property
     def settings(self) -> Mapping[str, Any] | None:
-        """What made the tree, read-only, or None where it is not known.
+        """The method that made the tree and its parameters, a read-only mapping; None if unknown.
 
-        `cluster`, `linkage`, `refine` and `bootstrap` set "similarity", "linkage", "refine" (the objective by
-        which subtrees were moved), each a name or None, and "similarity_parameters", "linkage_parameters",
-        "refine_parameters". Numbers, texts and short lists stay as they are, all else becomes text. Trees are
-        equal whatever made them.
+        `cluster`, `linkage`, `refine` and `bootstrap` set the keys "similarity", "linkage" and "refine" (the
+        objective by which subtrees were moved). Each value is a name or None. The keys
+        "similarity_parameters", "linkage_parameters" and "refine_parameters" have the parameters. Numbers,
+        texts and short lists keep their values; other values become text. ``==`` ignores settings.
         """
         return self._annotations.settings
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the leaves, their numbers where they have none."""
+        """The names of the leaves; if the tree has no names, the numbers of the leaves as text."""
         if self.names is not None:
             return self.names
         if "labels" not in self._cache:
@@ -487,19 +493,19 @@ class Dendrogram:
         support: ArrayLike | None = _KEPT,
         settings: Mapping[str, Any] | None = _KEPT,
     ) -> "Dendrogram":
-        """Return the tree with other names, support or settings; parts that are not given stay.
+        """Return the tree with other names, support or settings; arguments that are left out change nothing.
 
         Parameters
         ----------
         names
             (n,), the names of the leaves; None removes names.
         node_names
-            (n_nodes - n,), the name of each inner node, or None; None instead of a list removes all of them.
+            (n_nodes - n,), the name of each inner node, or None. None instead of a list removes all names.
         support
-            (n_nodes - n,), from 0 to 1: how certain each inner node is, NaN where this is not known; None
-            removes support.
+            (n_nodes - n,), from 0 to 1: how certain each inner node is. NaN means unknown support. None
+            instead of an array removes support.
         settings
-            What made the tree, see `settings`; None removes settings.
+            The method that made the tree, and its parameters; see `settings`. None removes settings.
 
         Raises
         ------
@@ -524,7 +530,7 @@ class Dendrogram:
 
     @property
     def root(self) -> Node:
-        """The node of all leaves.
+        """The node that contains all leaves.
 
         Examples
         --------
@@ -556,7 +562,7 @@ class Dendrogram:
         return (Node(self, label) for label in labels)
 
     def node(self, which: Leaves) -> Node:
-        """Return a node: by its number or name, or the smallest cluster that contains a list of leaves.
+        """Return a node by its number or name, or the smallest cluster that contains the listed leaves.
 
         Parameters
         ----------
@@ -623,28 +629,28 @@ class Dendrogram:
         dissimilarity: bool | None = None,
         progress: Progress | bool | None = None,
     ) -> NDArray[np.int64]:
-        """Return the leaves from left to right, as `to_newick` writes them, or so that neighbours are close.
+        """Return the leaves from left to right, as `to_newick` writes them, or in the optimal order for `S`.
 
-        Trees that were read keep the order of the text; in others the child with the smaller number is on the
-        left.
+        A tree that was read keeps the order of the text. In other trees the child with the smaller number is
+        on the left.
 
         Parameters
         ----------
         S
-            (n, n), or the n(n-1)/2 pairs as SciPy orders them: of all orders in which the tree can be drawn
-            without crossings the one of which neighbouring leaves are closest in sum (optimal leaf ordering,
-            Bar-Joseph, Gifford & Jaakkola 2001). A node of more than two children is taken as `merges`, so
-            that not all orders of its children are tried. O(n^3) steps for balanced trees, memory for two
-            matrices.
+            (n, n), or the n(n-1)/2 pairs in SciPy's order: similarities or dissimilarities of the leaves.
+            With `S` the result is the order in which neighbouring leaves are closest in sum, among all
+            orders without crossing branches (optimal leaf ordering, Bar-Joseph, Gifford & Jaakkola 2001).
+            The method splits a node of more than two children as in `merges`, so not all orders of its
+            children are tried. Time is O(n^3) for balanced trees; memory is two matrices.
         dissimilarity
-            Whether smaller is closer in `S`; by default as the tree's heights.
+            True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides.
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Raises
         ------
         InputError
-            A matrix of other leaves, or one that is not symmetric or not finite.
+            `S` has another number of leaves, is not symmetric, or is not finite.
 
         Examples
         --------
@@ -672,26 +678,29 @@ class Dendrogram:
         path: float | Sequence[float] | None = None,
         min_size: int | None = None,
     ) -> NDArray[np.int64]:
-        """Return flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
+        """Return flat clusters: the cluster label of each leaf, (n,).
+
+        Clusters are numbered from 0 in the order of their smallest leaves. Give one of the first four
+        arguments. A list of L values instead of one value returns L columns of labels, (n, L).
 
         Parameters
         ----------
         n_clusters
-            Undo nodes in the order of merging, the last one first, as long as there are at most this many
-            clusters (in a tree with lengths: that of the longest path first). Of L numbers, nested labels,
-            (n, L). A node of more than two children comes apart as a whole, so that there may be fewer
-            clusters; a warning says so.
+            The number of clusters. The last merges are undone first. In a tree with lengths, the node with
+            the longest path below it is undone first. A node of more than two children splits into all
+            children at once, so there may be fewer clusters; then a warning reports their number.
         height
-            Keep the merges at least this close: dissimilarities up to it, similarities from it up.
-            Under an inversion a merge is kept only if all merges within it are. Of L heights (n, L) labels.
+            The limit of the heights of merges. Merges up to this dissimilarity, or from this similarity
+            upwards, are kept. Under an inversion a merge is kept only if all merges below it are kept.
         depth
-            Cut at this many edges from the root: 0 is one cluster, 1 a cluster for each child of the root. Of
-            L depths (n, L) labels. Trees of shape alone can be cut only so.
+            The number of edges between the root and the cut: 0 makes one cluster, 1 makes a cluster for each
+            child of the root. For trees of shape alone, `depth` is the only way to cut.
         path
-            Make the largest clusters in which the path between any two leaves is at most this long.
+            The longest path between two leaves of one cluster. The clusters are as large as this limit
+            allows.
         min_size
-            Leaves of clusters that have fewer leaves are labelled -1, as noise is in scikit-learn; the
-            other clusters are counted from 0.
+            The smallest size of a cluster. Leaves of smaller clusters have the label -1, as noise has in
+            scikit-learn; the other clusters are numbered from 0.
 
         Warns
         -----
@@ -701,7 +710,8 @@ class Dendrogram:
         Raises
         ------
         InputError
-            None or several of the first four are given; the tree has no heights or lengths to cut by.
+            None or several of the first four arguments are given; or the tree has no heights or lengths to
+            cut by.
 
         Examples
         --------
@@ -770,10 +780,10 @@ class Dendrogram:
     # Changes: each returns a new tree.
 
     def keep(self, leaves: Leaves | Node) -> "Dendrogram":
-        """Return the tree of some leaves, or the subtree below a node.
+        """Return the tree of the given leaves only, or the subtree below a node.
 
         Inner nodes that are left with one child are removed. The other inner nodes keep their heights,
-        support and names; lengths of edges that become one edge are added up. Leaves keep their heights, and
+        support and names. When edges become one edge, their lengths are added. Leaves keep their heights, and
         are numbered from 0 in the order of their old numbers.
 
         Parameters
@@ -805,7 +815,7 @@ class Dendrogram:
         return self._derived(self._tree.restricted(np.sort(numbers)))
 
     def prune(self, leaves: Leaves) -> "Dendrogram":
-        """Return the tree without some leaves; `keep` describes what becomes of the inner nodes.
+        """Return the tree without the given leaves; `keep` describes which inner nodes remain.
 
         Parameters
         ----------
@@ -840,11 +850,12 @@ class Dendrogram:
         depth: int | None = None,
         path: float | None = None,
     ) -> "Dendrogram":
-        """Return the top of the tree: its leaves are the clusters that `cut` gives.
+        """Return the top of the tree, whose leaves are the clusters that `cut` returns.
 
-        Leaf i of the result is cluster i of ``cut(n_clusters)``, at the height of its cluster. Its name is
-        the leaf's if it is only one, else the node's if it has one, else its first leaf's and how many more
-        there are, as in "cat +4"; a name that occurs twice is followed by the number of the node.
+        Leaf i of the result is cluster i of ``cut(n_clusters)``, at the height of this cluster. A cluster of
+        one leaf keeps the name of the leaf. Another cluster has the name of its node. Without a name of the
+        node, the name is the first leaf and the number of further leaves, as in "cat +4". If a name occurs
+        twice, the number of the node is added.
 
         Parameters
         ----------
@@ -862,7 +873,7 @@ class Dendrogram:
         if labels.ndim > 1:
             raise InputError("the top of a tree is one cut: give a number, not a list of them")
         firsts = np.unique(labels, return_index=True)[1]
-        # The node of each cluster: the smallest one with all of its leaves.
+        # `tops` has the node of each cluster: the smallest node that contains all leaves of the cluster.
         sizes, shape = np.bincount(labels), self._shape
         tops = []
         for leaf, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
@@ -952,7 +963,7 @@ class Dendrogram:
         return self._derived(self._tree.without(goes)) if goes.any() else self
 
     def _tied(self) -> NDArray[np.bool_]:
-        """Whether each inner node has the height of the node above; True for the root."""
+        """Return for each inner node if its height equals its parent's height; True for the root."""
         n = self.n_leaves
         ties: NDArray[np.bool_] = np.zeros(self._tree.n_nodes - n, dtype=bool)
         if self.scale == "heights":
@@ -962,7 +973,7 @@ class Dendrogram:
         return ties
 
     def _weak(self, min_support: float) -> NDArray[np.bool_]:
-        """Whether the support of each inner node is below a limit."""
+        """Return for each inner node if its support is below `min_support`."""
         n_inner = self._tree.n_nodes - self.n_leaves
         if self.support is not None:
             return self.support < min_support
@@ -981,29 +992,30 @@ class Dendrogram:
         midpoint: bool = False,
         share: float = 0.5,
     ) -> "Dendrogram":
-        """Return the tree with another root, on an edge.
+        """Return the tree with its root on another edge.
 
-        Paths between leaves stay as long as they were. Support moves with the edges, because it is about the
-        two sides of an edge; names stay with their nodes. The former root goes if it is left with one child.
-        A tree with heights becomes one with lengths.
+        The lengths of the paths between leaves do not change. Support belongs to the split that an edge
+        makes, so support moves with the edges. Names stay with their nodes. The former root is removed if it
+        is left with one child. A tree with heights becomes a tree with lengths. Give one of the first three
+        arguments.
 
         Parameters
         ----------
         outgroup
-            Leaves by number or name: the root is put on the edge between them and all others.
+            Numbers or names of leaves: the new root is on the edge between these leaves and all other leaves.
         edge
-            A node: the root is put on the edge above it.
+            A `Node` of this tree, or its number or name: the new root is on the edge above this node.
         midpoint
-            Put the root at the middle of the longest path between two leaves.
+            True puts the root at the middle of the longest path between two leaves.
         share
-            Where on the edge of `outgroup` or `edge` the root is: the share of the edge's length that is on
-            the side of the outgroup or node, from 0 to 1.
+            The position of the root on the edge of `outgroup` or `edge`: the fraction of the edge's length
+            that is on the side of the outgroup or node, from 0 to 1.
 
         Raises
         ------
         InputError
-            None or several of the first three are given; no edge separates the outgroup; the edge is above
-            the root.
+            None or several of the first three arguments are given; no edge separates the outgroup from the
+            other leaves; or `edge` is the root.
 
         Examples
         --------
@@ -1046,7 +1058,7 @@ class Dendrogram:
             known = np.append(support, np.nan)
             sides = [child - n for child in shape.children_of(shape.root) if child >= n]
             if len(sides) == len(shape.children_of(shape.root)) == 2:
-                # Both edges at the root are one split, and often only one of them has its support.
+                # Both edges at the root make the same split, but often only one of the two has support.
                 first, second = known[sides]
                 known[sides] = np.where(np.isnan([first, second]), [second, first], [first, second])
             support = known[np.where(edges >= n, edges - n, len(support))]
@@ -1079,12 +1091,12 @@ class Dendrogram:
         Raises
         ------
         InputError
-            None or several of the arguments are given; there is no such node; in `order` a leaf is missing or
-            occurs twice, or leaves of one cluster are apart, so that branches would cross.
+            None or several of the arguments are given; the node does not exist; in `order` a leaf is missing
+            or occurs twice; or branches would cross, because leaves of one cluster are not together.
 
         See Also
         --------
-        leaf_order : The present order, or the order in which neighbouring leaves are closest.
+        leaf_order : Return the present order, or the order in which neighbouring leaves are closest.
 
         Examples
         --------
@@ -1111,7 +1123,12 @@ class Dendrogram:
         return self._with(standing=standing)
 
     def relabel(self, leaves: ArrayLike) -> "Dendrogram":
-        """Return the tree over renumbered leaves: leaf i becomes `leaves[i]`, with its name.
+        """Return the tree with renumbered leaves: leaf i becomes leaf `leaves[i]`, and keeps its name.
+
+        Parameters
+        ----------
+        leaves
+            (n,), the new number of each leaf, a permutation of 0 to n - 1.
 
         Examples
         --------
@@ -1123,7 +1140,7 @@ class Dendrogram:
         return Dendrogram._made(self._tree.relabel(order), self._annotations.relabelled(order))
 
     def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
-        """The numbers of leaves that are given by number or name."""
+        """Return the numbers of leaves that are given by number or name."""
         given = [leaves] if isinstance(leaves, int | str | np.integer) else _checks.listed("leaves", leaves)
         if "leaves" not in self._cache:
             self._cache["leaves"] = {name: leaf for leaf, name in enumerate(self.names or ())}
@@ -1155,10 +1172,10 @@ class Dendrogram:
     # Files and pictures.
 
     def to_linkage_matrix(self) -> NDArray[np.float64]:
-        """Return SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
+        """Return SciPy's linkage matrix Z, (n - 1, 4): two clusters, height and size of each merge.
 
-        SciPy wants non-negative, growing heights. Dissimilarities stay as they are; similarities h
-        become max(h) - h, so that the closest merge is at 0. A node of k children is k - 1 merges, and
+        SciPy needs heights that grow and are not negative. Dissimilarities do not change. A similarity h
+        becomes max(h) - h, so that the closest merge is at 0. A node of k children becomes k - 1 merges.
         `leaf_heights` are left out.
 
         Raises
@@ -1184,7 +1201,7 @@ class Dendrogram:
 
     @classmethod
     def from_linkage_matrix(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
-        """Read SciPy's linkage matrix Z, (n - 1, 4); heights are dissimilarities.
+        """Return the tree of SciPy's linkage matrix `Z`, (n - 1, 4); heights are dissimilarities.
 
         Examples
         --------
@@ -1207,19 +1224,18 @@ class Dendrogram:
     ) -> str:
         """Return the tree as Newick text.
 
-        Branch lengths are `lengths`: the path between two leaves of a tree of dissimilarities is as long as
-        the height at which they join. A tree of shape alone has none. Support is written as the label of a
-        node, in percent (as shares where it was read so). Where a node has a name too, the name is its label,
-        and support a comment. Names that hold blanks, ``_``, brackets, quotes and the like are quoted, those
-        of nodes also where they are numbers.
+        Branch lengths are `lengths`. A tree of shape alone has no branch lengths. Support is the label of a
+        node, in percent. If the tree was read with support as fractions, support is written as fractions. If
+        a node has a name too, the name is the label and support is a comment. Names that contain blanks,
+        ``_``, brackets or quotes are quoted; names of nodes that are numbers are quoted too.
 
         Parameters
         ----------
         branch_lengths
-            Write them.
+            True, the default, writes branch lengths.
         heights
-            Add the exact heights as comments, and the numbers of leaves and nodes where the text alone
-            would give others: `from_newick` restores the tree as it is.
+            True adds the exact heights as comments. If the text alone would number leaves or nodes
+            differently, the numbers are added too. So `from_newick` restores exactly this tree.
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
@@ -1245,40 +1261,43 @@ class Dendrogram:
         preserve_underscores: bool = False,
         progress: Progress | bool | None = None,
     ) -> "Dendrogram":
-        """Read Newick text; `to_newick` writes the same tree again.
+        """Return the tree of Newick text; `to_newick` writes the same tree again.
 
         Parameters
         ----------
         text
-            One tree. Comments in brackets are skipped, but for those of `to_newick`.
+            One tree. Comments in brackets are skipped, except comments that `to_newick` wrote.
         names
-            Number the leaves in this order. By default they are numbered as they are written; if all of them
-            are the numbers 0..n-1 (outside of quotes), by these; and as comments of `to_newick` say.
+            (n,), the names of the leaves in the order of their numbers. By default leaves are numbered in the
+            order of the text. If the names of all leaves are the numbers 0 to n - 1 without quotes, these are
+            the numbers of the leaves. Comments of `to_newick` can set the numbers too.
         preserve_underscores
-            Keep ``_`` in names without quotes, where it means a blank.
+            True keeps ``_`` in names without quotes. False, the default, reads ``_`` there as a blank.
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Returns
         -------
         Dendrogram
-            The tree has the branch lengths of the text as `lengths`, to the bit; without lengths it is shape
-            alone; with comments of ``to_newick(heights=True)`` it has heights. Nodes of one child are passed
-            over, lengths added up.
+            The branch lengths of the text are `lengths`, exactly. A text without lengths makes a tree of
+            shape alone. A text with comments of ``to_newick(heights=True)`` makes a tree with heights. Nodes
+            with one child are removed, and the lengths of their two edges are added.
 
-            Labels of inner nodes are `support` if they are numbers from 0 to 100 outside of quotes, in
-            percent unless none of the tree's is above 1; of several numbers such as ``95.2/98`` (IQ-TREE)
-            the last counts. All else is `node_names`, and all numbers where one is not from 0 to 100.
+            Labels of inner nodes that are numbers outside of quotes are `support`, if all are from 0 to 100.
+            Support is in percent if any number of the tree is above 1. From a label such as ``95.2/98``
+            (IQ-TREE) the last number is used. Other labels are `node_names`. If a number is outside 0 to 100,
+            all numbers are `node_names`.
 
         Warns
         -----
         OrdhcWarning
-            Some branches have no length; labels of nodes that are passed over.
+            Some branches have no length, or a removed node with one child has a label.
 
         Raises
         ------
         InputError
-            What can't be read, with its line; names that occur twice or aren't among `names`.
+            The text is not valid Newick (the message has the line); or a name of a leaf occurs twice, or is
+            not in `names`.
 
         Examples
         --------
@@ -1317,7 +1336,7 @@ class Dendrogram:
 
     @classmethod
     def _from_dict(cls, data: Any) -> "Dendrogram":
-        """Restore the tree from what `to_dict` returned."""
+        """Return the tree of a dict that `to_dict` returned."""
         if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
             raise InputError(
                 "a tree is a dict that has the keys n_leaves and parents, and heights or lengths"
@@ -1346,18 +1365,19 @@ class Dendrogram:
         Parameters
         ----------
         backend
-            "pandas", "polars", "pyarrow", whichever is installed; or "dict", lists by column.
+            "pandas" (the default), "polars" or "pyarrow": the package of the data frame, which must be
+            installed. "dict" returns a dict of lists, one list for each column, and needs no package.
 
         Returns
         -------
         data frame
-            Columns label, parent (none for the root), height, size, support, name, branch_length, is_leaf, as
-            `ordhc.Node` has them.
+            The columns label, parent (missing for the root), height, size, support, name, branch_length and
+            is_leaf, which are described in `ordhc.tree.node.Node`.
 
         Raises
         ------
         MissingExtraError
-            The package isn't installed.
+            The package is not installed.
 
         Examples
         --------
@@ -1369,10 +1389,10 @@ class Dendrogram:
         return tables.as_frame(map(self.node, range(self._tree.n_nodes)), backend)
 
     def to_networkx(self) -> "networkx.DiGraph[int]":
-        """Return the tree as a graph of NetworkX (the extra `trees`), with edges from parents to children.
+        """Return the tree as a NetworkX graph with edges from parents to children; needs the extra `trees`.
 
-        Nodes are labels, with height, size, support, name and is_leaf as far as there are any; edges have
-        their length.
+        Nodes are the numbers of the nodes. Attributes of nodes are height, size, support, name and is_leaf.
+        The attribute of edges is length. Unknown values are left out.
 
         Examples
         --------
@@ -1388,15 +1408,15 @@ class Dendrogram:
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).
 
-        A tree with heights is drawn as a dendrogram, one with lengths as a phylogram with an axis of
-        distances from the root, one of shape alone as a cladogram.
+        A tree with heights is drawn as a dendrogram. A tree with lengths is drawn as a phylogram with an axis
+        of distances from the root. A tree of shape alone is drawn as a cladogram.
 
         Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
         color_by, colors, columns, palette, marked, labels, node_names, support, support_threshold, scale,
         width, height, font, font_size, line_width, theme, title, pyplot.
 
-        Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
-        that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.
+        Without `ax` the tree is drawn into pyplot's current axes if they are empty, else into a new pyplot
+        figure. So ``plt.savefig`` and notebooks show the tree. With `ax` the state of pyplot does not change.
 
         Examples
         --------
@@ -1410,16 +1430,16 @@ class Dendrogram:
     def savefig(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Draw the tree into an svg, png or pdf file, or write an html page to explore the tree.
 
-        The same tree and options give the same file. In svg and pdf files text stays text, so that it can be
-        edited. Pictures need Matplotlib (the extra `plot`); the page does not.
+        The same tree and options give the same file. Text in svg and pdf files can be edited. Pictures need
+        Matplotlib (the extra `plot`); the page does not.
 
-        The page is one file that needs no network. It zooms, searches and collapses the tree, cuts it into
-        clusters that can be copied, and exports svg. Mouse, touch, keyboard and screen readers work.
+        The page is one file that needs no network. Its reader can zoom, search and collapse the tree, cut the
+        tree into clusters, copy the clusters, and export svg. Mouse, touch, keyboard and screen readers work.
 
         Parameters
         ----------
         path
-            The file. Its ending decides the format: .svg, .png, .pdf, or .html (.htm).
+            The file. The ending decides the format: .svg, .png, .pdf, or .html (.htm).
         **options
             For all formats: `n_clusters` (color clusters as `cut` makes them), `support_threshold` (0 to 1),
             `title`.
@@ -1427,9 +1447,9 @@ class Dendrogram:
             For pictures: the other options of `ordhc.plotting.plot_dendrogram`; ``width=85``, in millimetres,
             fits a column of a journal. For png also `dpi` (150).
 
-            For pages: `texts` and `pictures`, mappings from names of leaves to what is shown under the
-            pointer. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied into
-            the page.
+            For pages: `texts` and `pictures`, mappings from names of leaves to the text or picture that is
+            shown when the pointer is on the leaf. A picture is bytes or the path of a file (png, jpeg, gif,
+            webp, svg), and is copied into the page.
 
         Raises
         ------
@@ -1450,7 +1470,7 @@ class Dendrogram:
         save_plot(self, path, **options)
 
     def __eq__(self, other: object) -> bool:
-        """Whether nodes, heights or lengths, names and support are the same."""
+        """Return True if nodes, heights or lengths, names and support are equal."""
         if not isinstance(other, Dendrogram):
             return NotImplemented
         return self is other or (
@@ -1482,7 +1502,7 @@ class Dendrogram:
 
 
 def _checked_parents(given: Any) -> tuple[NDArray[np.int64], int]:
-    """Return the parents of nodes with the root as its own parent, and the number of leaves."""
+    """Return the checked parents, with the root as its own parent, and the number of leaves."""
     above = _checks.whole_numbers("parents", given)
     if above.ndim != 1 or not above.size:
         raise InputError(f"parents have shape {above.shape}; one for each node, (n_nodes,), is needed")

@@ -1,4 +1,4 @@
-"""Trees of other packages: networkx, ETE, DendroPy, Biopython, SciPy's `ClusterNode` and hdbscan."""
+"""Convert trees of networkx, ETE, DendroPy, Biopython and SciPy (`ClusterNode`) to Newick text."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ __all__ = ["newick_of"]
 
 @dataclass(frozen=True)
 class _Node:
-    """What another package knows of a node."""
+    """The data that another package has about a node."""
 
     name: str | None = None
     length: float | None = None
     support: float | None = None
-    #: "dissimilarity" or "similarity", and where the node stands.
+    #: "dissimilarity" or "similarity", and the height of the node.
     height: tuple[str, float] | None = None
     number: int | None = None
-    #: What else its comment says.
+    #: Further text for the comment of the node.
     comment: str | None = None
-    #: True if a leaf's `name` is its name even where it is a number; otherwise a number numbers the leaf.
+    #: True if `name` is always a name. False if a `name` of digits is the number of the leaf.
     is_named: bool = False
 
 
-#: A root, the children of a node, what is known of a node.
+#: The root, a function that returns the children of a node, and a function that returns its `_Node`.
 _Walk = tuple[Any, Callable[[Any], list[Any]], Callable[[Any], _Node]]
 
 
 def newick_of(tree: Any) -> str | None:
-    """Newick text that has all of another package's tree; None if it is no such tree.
+    """Return Newick text with all data of another package's tree; None if `tree` is no such tree.
 
     Raises
     ------
     InputError
-        A graph of networkx that is no rooted tree.
+        `tree` is a networkx graph, but not a rooted tree.
     """
     for walk_of in (_of_networkx, _of_dendropy, _of_biopython, _of_scipy, _of_ete):
         walk = walk_of(tree)
@@ -85,7 +85,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
 
 
 def _numbers(tree: Any) -> dict[Any, str]:
-    """The comments that number the inner nodes, for a graph that a dendrogram made."""
+    """Return comments that number the inner nodes, if `Dendrogram.to_networkx` made the graph."""
     inner = [node for node in tree.nodes if tree.adj[node]]
     if "scale" not in tree.graph or not all(isinstance(node, int) for node in inner):
         return {}
@@ -104,7 +104,7 @@ def _of_dendropy(tree: Any) -> _Walk | None:
 
 
 def _of_biopython(tree: Any) -> _Walk | None:
-    # A table of labels may have a column "clades", so that this attribute alone tells nothing.
+    # A data frame of labels can have a column "clades", so the attribute `clades` is not enough as a test.
     if not all(hasattr(tree, name) for name in ("find_clades", "get_terminals")):
         return None
     return (
@@ -137,7 +137,7 @@ def _of_ete(tree: Any) -> _Walk | None:
         node = waiting.pop()
         waiting.extend(node.children)
         supports += [node.support] if node.children else []
-    # ETE 3 gives all nodes a support of 1 where a tree has none.
+    # ETE 3 sets the support of all nodes to 1 if a tree has no support.
     has_support = any(support not in (None, 1.0) for support in supports)
 
     def about(node: Any) -> _Node:
@@ -151,7 +151,7 @@ def _of_ete(tree: Any) -> _Walk | None:
 def _written(
     root: Any, children_of: Callable[[Any], list[Any]], about: Callable[[Any], _Node]
 ) -> Iterator[str]:
-    """The text, piece by piece: deep trees are no deep recursion."""
+    """Yield the pieces of the text, without recursion, so that deep trees do not overflow the stack."""
     waiting: list[tuple[Any, bool] | str] = [";", (root, False)]
     while waiting:
         step = waiting.pop()
@@ -179,7 +179,7 @@ def _labelled(node: _Node, is_leaf: bool) -> str:
     if node.comment is not None:
         items.append(node.comment)
     name = "" if node.name is None else str(node.name)
-    # A number without quotes is read as the number of the leaf.
+    # `from_newick` reads a number without quotes as the number of the leaf, so names are quoted.
     is_number = is_leaf and name.isdecimal() and not node.is_named
     label = name if node.name is None or is_number else "'" + name.replace("'", "''") + "'"
     comment = f"[&{','.join(items)}]" if items else ""

@@ -1,4 +1,4 @@
-"""A tree and what it is compared with: forms, and leaves by name."""
+"""Match a tree with the reference that it is compared with: convert both, and align leaves by name."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,10 +16,26 @@ from ordhc.tree.dendrogram import Dendrogram
 
 
 def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tuple[Dendrogram, Any]:
-    """A tree and a reference of one of some kinds, over the same leaves in the same order.
+    """Return a tree and its reference, over the same leaves in the same order.
 
-    Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers,
-    a "similarity" as an array that the crate reads, and a "ranking" as (n, n) numbers.
+    Parameters
+    ----------
+    tree
+        A tree in any form that `as_dendrogram` takes.
+    reference
+        The data that the tree is compared with.
+    kinds
+        The allowed kinds of the reference: "triplets", "quadruplets", "tree", "labels", "similarity",
+        "ranking".
+    what
+        The name of the metric or figure, for messages.
+
+    Returns
+    -------
+    tuple
+        The `Dendrogram`, and the reference: `Triplets` or `Quadruplets`, a `Dendrogram` for "tree", an (n, L)
+        array of integers for "labels", an array that the crate can read
+        for "similarity", or an (n, n) array for "ranking".
     """
     kinds = tuple(kinds)
     _refuse_others(reference, kinds, what)
@@ -29,7 +45,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         data = _comparisons(reference, found, kinds, what)
         if data.n_leaves != found.n_leaves:
             raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
-        # Rows of ids have no names to match leaves by.
+        # Rows of integer ids have no names, so their leaves are matched by number.
         named = (
             isinstance(reference, Triplets | Quadruplets)
             or _checks.array("the comparisons", reference).dtype.kind not in "iuf"
@@ -70,7 +86,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     return _by_name(found, other.names, "the reference", tree), other
 
 
-#: What takes which references, for those who have another one.
+#: For each kind of reference, a hint for error messages: the metrics that take this kind.
 _TAKERS = {
     "triplets": "comparisons are for triplet_revenue and satisfied",
     "quadruplets": "comparisons of pairs are for quadruplet_revenue",
@@ -82,7 +98,7 @@ _TAKERS = {
 
 
 def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
-    """Raise if a reference is clearly of a kind that isn't taken, and say what takes it."""
+    """Raise if the reference is clearly of another kind; the message names metrics that take this kind."""
     if isinstance(reference, Triplets | Quadruplets):
         own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
         fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)
@@ -135,7 +151,10 @@ def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram,
 
 
 def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
-    """The names of the rows of a data frame; numbers are names only if they are the tree's."""
+    """Return the names of the rows of a data frame, or None.
+
+    Numbers in the index are names only if the leaves of the tree have the same names.
+    """
     names = index_names(table)
     if names is None or all(isinstance(name, str) for name in table.index):
         return names
@@ -143,7 +162,7 @@ def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
 
 
 def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
-    """The tree with its leaves numbered as `names` are."""
+    """Return the tree with leaf i renumbered to the position of its name in `names`."""
     if tree.names is None:
         return tree
     if names is None:
@@ -164,19 +183,22 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
 
 
 def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
-    """Trees over the same leaves, numbered as in the first one: by name, or by number where none has names.
+    """Return the trees with leaves numbered as in the first tree.
+
+    Leaves are matched by name, or by number if no tree has names.
 
     Raises
     ------
     InputError
-        No trees; trees of different leaves, or of names and of numbers; similarities beside dissimilarities.
+        There are no trees; the trees have different leaves; some trees have names and others have none; or
+        some heights are similarities and others dissimilarities.
     """
     given = _checks.listed("trees", trees)
     if not given:
         raise InputError("there are no trees")
     found = [as_dendrogram(tree) for tree in given]
     first = found[0]
-    # A tree of shape alone agrees with either kind.
+    # A tree of shape alone has no heights, so its `kind` cannot contradict another tree's.
     kinds = [(at, tree.kind) for at, tree in enumerate(found) if tree.scale != "shape"]
     for at, kind in kinds:
         if kind != kinds[0][1]:
@@ -204,12 +226,12 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
 
 
 def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
-    """The tree as the crate has it, merges of equal height as one node if `join_ties`."""
+    """Return the engine's tree; with `join_ties`, merges of equal height become one node."""
     return (tree.contract(ties=True) if _checks.flag("join_ties", join_ties) else tree)._tree
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    """The rows of the comparisons with the leaf numbers of the tree."""
+    """Return the rows of the comparisons, with the leaf numbers of the tree."""
     rows = data.rows.astype(np.int64)
     if tree.names and data.names and tree.names != data.names:
         place = {name: leaf for leaf, name in enumerate(tree.names)}

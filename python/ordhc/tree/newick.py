@@ -1,4 +1,4 @@
-"""Dendrograms from Newick text and to it."""
+"""Read and write dendrograms as Newick text."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def read(
     preserve_underscores: bool = False,
     progress: Progress | bool | None = None,
 ) -> tuple[_ordhc.Tree, Annotations]:
-    """Read a tree and its annotations; warn about parts of the text that the tree does not have."""
+    """Return the tree and the annotations of Newick text; warn about parts of the text that are dropped."""
     tree, found, is_numbered, has_node_numbers, standing, node_names, support, shares, note = (
         _ordhc.Tree.from_newick(
             _checks.text("the Newick text", text),
@@ -62,9 +62,10 @@ def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def statements(text: str, *, escapes: bool = True) -> list[tuple[int, str]]:
-    """The trees in a text, each with the number of lines before it; what follows the last `;` is one, too.
+    """Return the trees of a text, each with the number of lines before the tree.
 
-    With `escapes` a quote after a backslash is part of a name.
+    Text after the last `;` counts as a tree too, unless there are only blanks and comments. With `escapes` a
+    quote after a backslash is part of a name.
     """
     found: list[tuple[int, str]] = []
     start = lines = depth = 0
@@ -72,7 +73,7 @@ def statements(text: str, *, escapes: bool = True) -> list[tuple[int, str]]:
     for mark in re.finditer(r"['\[\];]", text):
         at = mark.start()
         if is_quoted:
-            # As Biopython writes quotes within names: `\'`.
+            # Biopython writes a quote within a name as `\'`.
             is_inside = (
                 escapes
                 and text[at - 1] == "\\"
@@ -90,7 +91,8 @@ def statements(text: str, *, escapes: bool = True) -> list[tuple[int, str]]:
             lines += text.count("\n", start, at + 1)
             start = at + 1
     rest = text[start:]
-    # A comment without end runs to the end: looked for at each bracket it would take quadratic time.
+    # A comment without `]` extends to the end of the text. The pattern accepts `\Z` as an end, because a
+    # failed search for `]` at each bracket would take quadratic time.
     if depth or re.sub(r"\[[^]]*(?:\]|\Z)", "", rest).strip():
         found.append((lines, rest))
     return found
@@ -104,7 +106,7 @@ def write(
     heights: bool,
     progress: Progress | None = None,
 ) -> str:
-    """Return Newick text; see `Dendrogram.to_newick`."""
+    """Return the Newick text of a tree; see `Dendrogram.to_newick`."""
     return tree.to_newick(
         None if annotations.names is None else list(annotations.names),
         None if annotations.node_names is None else list(annotations.node_names),

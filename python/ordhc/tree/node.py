@@ -1,4 +1,4 @@
-"""A node of a dendrogram, to walk from."""
+"""The class `Node`: a node of a dendrogram, with its parent and its children."""
 
 import math
 from typing import Any
@@ -10,9 +10,10 @@ __all__ = ["Node"]
 
 
 class Node:
-    """A node of a tree: `Dendrogram.root`, `Dendrogram.node` and `Dendrogram.nodes` give them.
+    """A node of a tree, as `Dendrogram.root`, `Dendrogram.node` and `Dendrogram.nodes` return it.
 
-    A node is only its tree and its number, and made anew wherever it is asked for: compare by ``==``.
+    A `Node` stores only its tree and its number. Each call makes a new object, so compare nodes by ``==``,
+    not by ``is``.
 
     Examples
     --------
@@ -33,7 +34,7 @@ class Node:
 
     @property
     def tree(self) -> Any:
-        """The `Dendrogram` that the node is in."""
+        """The `Dendrogram` that contains the node."""
         return self._tree
 
     @property
@@ -43,44 +44,44 @@ class Node:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node is a leaf."""
+        """True if the node is a leaf."""
         return bool(self._label < self._tree.n_leaves)
 
     @property
     def children(self) -> "tuple[Node, ...]":
-        """The nodes directly below, in the order in which `Dendrogram.to_newick` writes them."""
+        """The children of the node, in the order in which `Dendrogram.to_newick` writes them."""
         tree = self._tree
         return tuple([Node(tree, child) for child in tree._shape.children_of(self._label)])
 
     @property
     def parent(self) -> "Node | None":
-        """The node directly above; None for the root."""
+        """The parent of the node; None for the root."""
         above = self._tree._shape.parents[self._label]
         return None if above < 0 else Node(self._tree, above)
 
     @property
     def leaves(self) -> NDArray[np.int64]:
-        """The leaves below, (size,), read-only; of a leaf itself."""
+        """The numbers of the leaves below the node, (size,), read-only; for a leaf its own number."""
         found: NDArray[np.int64] = self._tree._shape.leaves_of(self._label)
         return found
 
     @property
     def leaf_names(self) -> tuple[str, ...]:
-        """The names of the leaves below; their numbers where they have none."""
+        """The names of the leaves below the node; if the tree has no names, their numbers as text."""
         labels = self._tree.labels
         return tuple([labels[leaf] for leaf in self.leaves.tolist()])
 
     @property
     def size(self) -> int:
-        """The number of leaves below; 1 for a leaf."""
+        """The number of leaves below the node; 1 for a leaf."""
         return int(self._tree._shape.sizes[self._label])
 
     @property
     def height(self) -> float | None:
         """The height of the node; None if the tree has no heights, see `Dendrogram.heights`.
 
-        Leaves are at `Dendrogram.leaf_heights`, else at 0 with dissimilarities, at the closest merge with
-        similarities.
+        Leaves have the heights `Dendrogram.leaf_heights`. If these are None, leaves have height 0 with
+        dissimilarities, and the height of the closest merge with similarities.
         """
         heights = self._tree._heights_if_any
         return None if heights is None else float(heights[self._label])
@@ -95,12 +96,12 @@ class Node:
 
     @property
     def branch_length(self) -> float | None:
-        """The length of the edge above the node, as in `Dendrogram.lengths`; None if it is not known."""
+        """The length of the edge above the node, as in `Dendrogram.lengths`; None if unknown."""
         return None if self._tree.scale == "shape" else _known(float(self._tree.lengths[self._label]))
 
     @property
     def support(self) -> float | None:
-        """How sure it is, from 0 to 1, or None where that isn't known; leaves have none."""
+        """How certain the node is, from 0 to 1; None for leaves and for nodes of unknown support."""
         values = self._tree.support
         return (
             None if values is None or self.is_leaf else _known(float(values[self._label - len(self._tree)]))
@@ -108,7 +109,7 @@ class Node:
 
     @property
     def name(self) -> str | None:
-        """The name of the leaf, or of the node; None if it has none."""
+        """The name of the leaf or inner node, or None."""
         names, at = self._tree.names, self._label
         if not self.is_leaf:
             at -= len(self._tree)

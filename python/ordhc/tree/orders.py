@@ -11,7 +11,7 @@ __all__ = ["by_size", "checked", "turned"]
 
 
 def by_size(shape: Shape, *, largest_first: bool) -> NDArray[np.int64]:
-    """Return the leaves with children in the order of their sizes; equal ones keep their order."""
+    """Return the leaves after sorting the children of each node by size; equal children keep their order."""
     order, waiting = [], [shape.root]
     while waiting:
         node = waiting.pop()
@@ -23,7 +23,7 @@ def by_size(shape: Shape, *, largest_first: bool) -> NDArray[np.int64]:
 
 
 def turned(shape: Shape, node: int) -> NDArray[np.int64]:
-    """Return the leaves with the children of one node in the opposite order."""
+    """Return the leaves after reversing the children of `node`."""
     order, children = shape.order.copy(), shape.children_of(node)
     if children:
         start = shape.starts[node]
@@ -33,7 +33,7 @@ def turned(shape: Shape, node: int) -> NDArray[np.int64]:
 
 
 def checked(shape: Shape, labels: tuple[str, ...], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return an order of all leaves, in which those of each node must be together."""
+    """Return `order`; raise `InputError` unless it has all leaves, and the leaves of each node together."""
     n = len(labels)
     times = np.bincount(order, minlength=n)
     wrong = np.flatnonzero(times != 1)

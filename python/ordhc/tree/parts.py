@@ -1,6 +1,6 @@
-"""What a `Dendrogram` is made of, for the other rooms of ordhc.
+"""Functions that give other packages of ordhc access to the parts of a `Dendrogram`.
 
-Users do not need these functions, so they are not methods of the class.
+Users do not need these functions, so the functions are not methods of the class.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from ordhc.tree.shape import Shape
 
 
 def engine_tree(tree: Dendrogram) -> _ordhc.Tree:
-    """Return the tree of the engine, without names and supports."""
+    """Return the engine's tree of a dendrogram, which has no names and no support."""
     return tree._tree
 
 
 def shape_of(tree: Dendrogram) -> Shape:
-    """Return parents and the order in which nodes are drawn, computed once for each tree."""
+    """Return the `Shape` of the tree: parents, children and the order of leaves; cached in the tree."""
     return tree._shape
 
 
@@ -37,15 +37,15 @@ def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
 
 
 def lca_size(tree: Dendrogram, i: ArrayLike, j: ArrayLike) -> Any:
-    """Return the number of leaves of the smallest cluster that contains two leaves.
+    """Return the number of leaves of the smallest cluster that contains leaf `i` and leaf `j`.
 
-    Arrays of leaves are broadcast and give an array; two numbers give an int. For single pairs,
-    ``tree.node([i, j]).size`` is the same number.
+    Arrays `i` and `j` are broadcast, and the result is an array. Two numbers give an int, the same as
+    ``tree.node([i, j]).size``.
 
     Raises
     ------
     InputError
-        There is no such leaf, or the shapes cannot be broadcast.
+        A leaf does not exist, or the shapes cannot be broadcast.
 
     Examples
     --------
@@ -68,9 +68,9 @@ def lca_size(tree: Dendrogram, i: ArrayLike, j: ArrayLike) -> Any:
 
 
 def from_dict(data: Any) -> Dendrogram:
-    """Restore a dendrogram from what `Dendrogram.to_dict` returned, and nothing else.
+    """Return the dendrogram of a dict that `Dendrogram.to_dict` returned; raise for all other values.
 
-    `ordhc.as_dendrogram` accepts other forms of trees too. A value from a JSON file must be this dict.
+    `ordhc.as_dendrogram` accepts other forms of trees too. Use this function for values from a JSON file.
     """
     return Dendrogram._from_dict(data)
 
@@ -81,19 +81,19 @@ def from_engine(
     support: ArrayLike | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
-    """Make a dendrogram from a tree of the engine."""
+    """Return a dendrogram of an engine's tree; `names`, `support` and `settings` as in `Dendrogram`."""
     return Dendrogram._of(tree, names, support, settings)
 
 
 def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
-    """Make a dendrogram from a tree of the engine and what is known about its nodes."""
+    """Return a dendrogram of an engine's tree and its annotations."""
     return Dendrogram._made(tree, annotations)
 
 
 def replaced(tree: Dendrogram, engine: _ordhc.Tree | None = None, **changes: Any) -> Dendrogram:
-    """Return `tree` with another tree of the engine, or other annotations.
+    """Return `tree` with another engine's tree, or other annotations.
 
-    `changes` are named as the fields of `Annotations`.
+    The names of `changes` are the fields of `Annotations`.
     """
     return tree._with(engine, **changes)
 

@@ -1,4 +1,4 @@
-"""Trees with another root."""
+"""Move the root of a tree to another edge; find the edge of an outgroup and the midpoint."""
 
 from dataclasses import dataclass
 
@@ -14,19 +14,19 @@ __all__ = ["Rerooted", "edge_of_outgroup", "midpoint", "rerooted"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rerooted:
-    """The nodes of a tree with another root: leaves first, children before parents."""
+    """The nodes of a tree with a new root: leaves first, children before parents."""
 
     parents: NDArray[np.int64]
     lengths: NDArray[np.float64]
-    #: The node that each node was before; -1 for the new root.
+    #: The old number of each node; -1 for the new root.
     nodes: NDArray[np.int64]
-    #: The node below the edge that is above each node now, before; -1 for the new root. Support moves with
-    #: edges.
+    #: For the edge above each node, the node that was below this edge in the old tree; -1 for the new root.
+    #: Support moves with edges.
     edges: NDArray[np.int64]
 
 
 def rerooted(shape: Shape, lengths: NDArray[np.float64], node: int, below: float) -> Rerooted:
-    """Put the root onto the edge above a node, at the distance `below` from the node."""
+    """Return the nodes after moving the root to the edge above `node`, at the distance `below` from it."""
     n, root = len(shape.order), shape.root
     parents, length, edge = shape.parents.copy(), lengths.tolist(), list(range(root + 1))
     new = root + 1
@@ -36,7 +36,7 @@ def rerooted(shape: Shape, lengths: NDArray[np.float64], node: int, below: float
     path = [node]
     while parents[path[-1]] >= 0:
         path.append(parents[path[-1]])
-    # Edges between the node and the old root turn around.
+    # Edges between the node and the old root change their direction.
     for lower, upper in zip(path[-2:0:-1], path[:1:-1], strict=True):
         parents[upper], length[upper], edge[upper] = lower, lengths[lower], lower
     top = path[1]
@@ -45,7 +45,7 @@ def rerooted(shape: Shape, lengths: NDArray[np.float64], node: int, below: float
     rest = [child for child in shape.children_of(root) if child != path[-2]]
     gone = -1
     if len(rest) == 1:
-        # The old root is left with one child, whose edge gets the length of both.
+        # The old root has one child left, so the root is removed and the lengths of its two edges are added.
         child, gone = rest[0], root
         length[child] = float(lengths[child]) + float(length[root])
         parents[child] = parents[root]
@@ -76,7 +76,7 @@ def _depths(parents: list[int], root: int) -> list[int]:
 
 
 def edge_of_outgroup(shape: Shape, labels: tuple[str, ...], outgroup: NDArray[np.int64]) -> int:
-    """Return the node below the edge that separates some leaves from all others."""
+    """Return the node below the edge that separates the leaves of `outgroup` from all other leaves."""
     n = len(labels)
     is_out = np.zeros(n, dtype=bool)
     is_out[outgroup] = True
@@ -91,7 +91,7 @@ def edge_of_outgroup(shape: Shape, labels: tuple[str, ...], outgroup: NDArray[np
                 if shape.sizes[node] == count:
                     return node
                 break
-    # The smallest cluster with the outgroup, which has another leaf.
+    # Find the smallest cluster that contains the outgroup, and one of its other leaves for the message.
     node = int(outgroup[0])
     while is_out.sum() != is_out[shape.leaves_of(node)].sum():
         node = shape.parents[node]
@@ -103,7 +103,7 @@ def edge_of_outgroup(shape: Shape, labels: tuple[str, ...], outgroup: NDArray[np
 
 
 def midpoint(shape: Shape, lengths: NDArray[np.float64]) -> tuple[int, float]:
-    """Return where the longest path between two leaves has its middle: a node, and the distance above it."""
+    """Return the middle of the longest path between two leaves: a node, and the distance above this node."""
     ways = [0.0] * (shape.root + 1)
     ends = list(range(shape.root + 1))
     longest, top, pair = -np.inf, shape.root, (0, 0)
@@ -117,7 +117,7 @@ def midpoint(shape: Shape, lengths: NDArray[np.float64]) -> tuple[int, float]:
         if len(best) > 1 and best[0][0] + best[1][0] > longest:
             longest, top, pair = best[0][0] + best[1][0], node, (best[0][1], best[1][1])
     node, left = pair[0], 0.5 * longest
-    # The first leaf is at least half of the path away from the top.
+    # The path from the first leaf to the top is at least half of the whole path, so it contains the middle.
     while shape.parents[node] != top and left > lengths[node]:
         left -= float(lengths[node])
         node = shape.parents[node]

@@ -1,4 +1,4 @@
-"""What made a tree: a similarity, a linkage, an objective, and their parameters."""
+"""The settings of a tree: the similarity, linkage and objective that made it, and their parameters."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from ordhc.errors import InputError
 
 __all__ = ["as_json", "in_words", "made_by", "settings_of"]
 
-#: Arrays of more numbers are told by their shape.
+#: The largest number of array elements that settings store. For larger arrays settings store the shape.
 _MANY = 100
 
 
@@ -26,7 +26,7 @@ def made_by(
     refine: str | None = None,
     refine_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Settings with all of their keys; None is a part that isn't there, or that nobody knows."""
+    """Return settings with all keys; None means that a part was not used or is unknown."""
     return {
         "method": method,
         "similarity": similarity,
@@ -39,7 +39,7 @@ def made_by(
 
 
 def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Settings that can't be changed, of what JSON can hold; other values are their text."""
+    """Return a read-only copy of settings, with values that JSON can store; other values become text."""
     if given is None:
         return None
     if not isinstance(given, dict | Mapping) or not all(isinstance(name, str) for name in given):
@@ -48,7 +48,7 @@ def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return found
 
 
-#: Most parts have no parameters.
+#: The shared mapping for parts without parameters, which are most parts.
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -73,14 +73,14 @@ def _plain(value: Any) -> Any:
 
 
 def as_json(settings: Any) -> Any:
-    """Settings as dicts and lists of their own."""
+    """Return settings as new dicts and lists."""
     if isinstance(settings, Mapping):
         return {name: as_json(part) for name, part in settings.items()}
     return [as_json(part) for part in settings] if isinstance(settings, tuple) else settings
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
-    """The method and its parts: similarity, linkage and objective, as far as they are known."""
+    """Return the method and its known parts (similarity, linkage, objective) as text."""
     words = [
         f"{before}{settings[part]}{after}"
         for part, before, after in (

@@ -1,4 +1,4 @@
-"""The nodes of a tree, laid out once: parents, children, and the leaves of each node next to each other."""
+"""The class `Shape`: parents, children, and an order in which the leaves of each node are contiguous."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ __all__ = ["Shape"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """Which nodes are below which. Nodes are numbered as in the tree: leaves first, the root last.
+    """The relations between the nodes of a tree. Nodes are numbered as in the tree: leaves first, root last.
 
-    Children are in the order in which `Dendrogram.to_newick` writes them. The leaves of each node are next to
-    each other in `order`: from `starts[node]`, `sizes[node]` of them.
+    Children are in the order in which `Dendrogram.to_newick` writes them. The leaves of each node are
+    contiguous in `order`: ``order[starts[node] : starts[node] + sizes[node]]``.
     """
 
     #: The parent of each node, -1 for the root.
     parents: list[int]
-    #: The children of all nodes; those of one are `children[first[node] : first[node + 1]]`.
+    #: The children of all nodes. The children of a node are `children[first[node] : first[node + 1]]`.
     children: list[int]
     first: list[int]
     starts: list[int]
@@ -30,7 +30,7 @@ class Shape:
 
     @classmethod
     def of(cls, tree: _ordhc.Tree, standing: NDArray[np.int64] | None) -> "Shape":
-        """Lay out a tree, its leaves in the order `standing` if there is one, in O(n log n)."""
+        """Return the shape of a tree in O(n log n); `standing` is the order of its leaves, or None."""
         n, n_nodes, above = tree.n_leaves, tree.n_nodes, tree.parents()
         parents, root = above.tolist(), n_nodes - 1
         parents[root] = -1
@@ -66,16 +66,16 @@ class Shape:
         return len(self.parents) - 1
 
     def children_of(self, node: int) -> list[int]:
-        """Return the children of a node, none for a leaf."""
+        """Return the children of a node, an empty list for a leaf."""
         return self.children[self.first[node] : self.first[node + 1]]
 
     def leaves_of(self, node: int) -> NDArray[np.int64]:
-        """Return the leaves below a node, the node itself if it is a leaf."""
+        """Return the leaves below a node; for a leaf the leaf itself."""
         start = self.starts[node]
         return self.order[start : start + self.sizes[node]]
 
     def preorder(self, root: int) -> Iterator[int]:
-        """Walk through a node and all nodes below it, parents before children."""
+        """Return an iterator over `root` and all nodes below it, parents before children."""
         children, first, waiting = self.children, self.first, [root]
         while waiting:
             node = waiting.pop()
@@ -83,7 +83,7 @@ class Shape:
             waiting.extend(children[first[node] : first[node + 1]][::-1])
 
     def postorder(self, root: int) -> Iterator[int]:
-        """Walk through a node and all nodes below it, children before parents."""
+        """Return an iterator over `root` and all nodes below it, children before parents."""
         children, first, waiting = self.children, self.first, [root]
         found = []
         while waiting:
@@ -98,7 +98,7 @@ class Shape:
         The diagonal of a square matrix has the values of the leaves.
         """
         n = len(self.order)
-        # By places, where the leaves of a node are next to each other.
+        # The table is indexed by position in `order`, so that the leaves of a node are one slice.
         table = np.empty((n, n))
         table[np.diag_indices(n)] = values[self.order]
         for node in self.preorder(self.root):

@@ -1,4 +1,4 @@
-"""Dendrograms as tables, graphs and nested JSON."""
+"""Convert dendrograms to data frames, NetworkX graphs and nested JSON."""
 
 import json
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ BACKENDS = ("pandas", "polars", "pyarrow", "dict")
 
 
 def columns_of(nodes: Iterable[Node]) -> dict[str, list[Any]]:
-    """Return a row for each node, as columns; None is what there is not."""
+    """Return a table of the nodes as a dict of columns; None is a missing value."""
     rows = [
         (
             node.label,
@@ -36,7 +36,7 @@ def columns_of(nodes: Iterable[Node]) -> dict[str, list[Any]]:
 
 
 def as_frame(nodes: Iterable[Node], backend: str) -> Any:
-    """See `Dendrogram.to_frame`."""
+    """Return a data frame with one row for each node; see `Dendrogram.to_frame`."""
     backend = _checks.choice("backend", backend, BACKENDS)
     columns = columns_of(nodes)
     if backend == "dict":
@@ -67,7 +67,7 @@ def as_frame(nodes: Iterable[Node], backend: str) -> Any:
 
 
 def as_graph(nodes: Iterable[Node], **about: Any) -> "networkx.DiGraph[int]":
-    """See `Dendrogram.to_networkx`."""
+    """Return a NetworkX graph of the nodes with the attributes `about`; see `Dendrogram.to_networkx`."""
     try:
         import networkx
     except ImportError:
@@ -86,11 +86,11 @@ def as_graph(nodes: Iterable[Node], **about: Any) -> "networkx.DiGraph[int]":
 
 
 def as_nested_json(root: Node) -> str:
-    """Return a node and all nodes below as nested JSON, which D3's ``hierarchy(JSON.parse(text))`` reads.
+    """Return a node and all nodes below it as nested JSON, which D3's ``hierarchy(JSON.parse(text))`` reads.
 
-    Each node has height, size and label; name, support and branch_length if known; and children unless the
-    node is a leaf. A leaf without a name has its number as name. The function does not recurse, so that deep
-    trees work.
+    Each node has size and label. Height, name, support and branch_length are included if known. Inner nodes
+    have children. A leaf without a name has its number as name. The function does not recurse, so that deep
+    trees do not overflow the stack.
 
     Examples
     --------

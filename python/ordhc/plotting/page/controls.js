@@ -1,4 +1,4 @@
-// What can be done: search, cut, collapse, copy, export; with the mouse, fingers, keys and a screen reader.
+// The controls of the page: search, cut, collapse, copy and export, by mouse, touch, keyboard and screen reader.
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const tree = new Tree(data);
@@ -10,7 +10,7 @@ function say(text) {
 }
 
 // --- Clusters ------------------------------------------------------------------------------
-// The slider goes by ratios where there are many clusters to choose from.
+// The slider is logarithmic if there are more than NOTCHES clusters to choose from.
 const NOTCHES = 400;
 const isLong = tree.opening.length > NOTCHES;
 
@@ -66,7 +66,7 @@ function quoted(text) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// As `ordhc cluster --labels` writes them, but for the order of the leaves.
+// Return the clusters as CSV, in the format of `ordhc cluster --labels`. The order of the leaves differs.
 function table() {
   const rows = ["leaf,name,cluster"];
   tree.roots.forEach((root, at) => {
@@ -81,7 +81,7 @@ async function clip(text, button) {
     await navigator.clipboard.writeText(text);
     done = true;
   } catch {
-    // Pages within other pages may not: the old way.
+    // Browsers forbid the clipboard API in some frames, so fall back to the older command.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
@@ -120,7 +120,7 @@ function next() {
 // --- Nodes ---------------------------------------------------------------------------------
 let item = 0;
 
-// Focus on a node and show it.
+// Move the focus to a node, and scroll the node into view.
 function go(i) {
   tree.reveal(i);
   view.show(i);

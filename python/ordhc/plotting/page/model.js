@@ -1,5 +1,5 @@
 "use strict";
-// The tree: nodes in preorder, by index; what is collapsed, where everything stands, clusters of a cut.
+// The tree: nodes by their index in preorder, collapsed nodes, positions, and the clusters of a cut.
 class Tree {
   constructor(data) {
     const count = data.parent.length;
@@ -7,7 +7,7 @@ class Tree {
     this.leaves = data.leaves;
     this.name = data.name;
     this.height = Float64Array.from(data.height);
-    // What heights are called: "height", "distance from the root", or null if they are only levels.
+    // The name of the heights: "height", "distance from the root", or null if heights are only levels.
     this.word = data.word;
     this.support = data.support;
     this.number = data.number;
@@ -32,7 +32,7 @@ class Tree {
         if (this.end[i] > this.end[above]) this.end[above] = this.end[i];
       }
     }
-    // The heights of the leaf nearest to the root and of the leaf farthest from it.
+    // For each node, the heights of its leaf nearest to the root and of its leaf farthest from the root.
     this.near = this.height.slice();
     this.far = this.height.slice();
     const away = data.leaf_end > data.root_end ? 1 : -1;
@@ -42,9 +42,9 @@ class Tree {
       if (away * this.near[i] < away * this.near[above]) this.near[above] = this.near[i];
       if (away * this.far[i] > away * this.far[above]) this.far[above] = this.far[i];
     }
-    // By rank: the node that is opened next as a cut goes down.
+    // The nodes in the order in which a cut opens them.
     this.opening = [];
-    // Of each node the leaf with the smallest number.
+    // For each node, its leaf with the smallest number.
     this.leader = Int32Array.from({ length: count }, (_, i) => i);
     for (let i = count - 1; i > 0; i--) {
       const above = this.parent[i];
@@ -71,7 +71,7 @@ class Tree {
     return this.isLeaf(i) || this.collapsed[i] === 1;
   }
 
-  // Where nodes stand, 1 apart; what is inside collapsed ones is left out.
+  // Compute the positions of nodes. Tips are 1 apart; nodes inside collapsed nodes are left out.
   layout() {
     this.shown = [];
     this.tips = [];
@@ -100,7 +100,7 @@ class Tree {
     }
   }
 
-  // The clusters that are left when so many nodes are opened, the last merge first.
+  // Compute the clusters after opening `opened` nodes, the last merge first.
   cut(opened) {
     this.opened = opened;
     this.roots = [];
@@ -114,7 +114,7 @@ class Tree {
     }
   }
 
-  // How many nodes to open for at most this many clusters, as `Dendrogram.cut` does.
+  // Return the number of nodes to open for at most `clusters` clusters, as in `Dendrogram.cut`.
   openedFor(clusters) {
     let count = 1;
     let opened = 0;
@@ -137,13 +137,13 @@ class Tree {
     return found;
   }
 
-  // What to call a node: its name, or a leaf's and how many more there are, as Python does.
+  // Return the name of a node, or the name of a leaf and the number of further leaves, as in `Dendrogram.collapse`.
   title(i) {
     if (this.name[i] || this.isLeaf(i)) return this.name[i];
     return `${this.name[this.leader[i]]} +${(this.size[i] - 1).toLocaleString("en")}`;
   }
 
-  // In words, as a tooltip and a screen reader say it.
+  // Return the description of a node for tooltips and screen readers.
   words(i) {
     const parts = [this.isLeaf(i) ? this.name[i] : `${this.title(i)}: ${this.size[i].toLocaleString("en")} leaves`];
     const isDistance = this.word !== null && this.word !== "height";
@@ -156,7 +156,7 @@ class Tree {
     return parts.join(", ");
   }
 
-  // Open everything above a node, so that it is seen; whether anything was collapsed.
+  // Open all collapsed nodes above a node, so that the node is visible. Return true if any node was collapsed.
   reveal(i) {
     let changed = false;
     for (let above = this.parent[i]; above >= 0; above = this.parent[above]) {

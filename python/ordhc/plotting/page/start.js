@@ -1,4 +1,4 @@
-// The picture as a file, the buttons, and the beginning.
+// The export as svg, the buttons, and the code that runs when the page opens.
 function svgText() {
   const row = Math.max(view.slot, 14);
   const frame = { zoomY: view.zoomY, panX: view.panX, panY: view.panY, zoomX: view.zoomX };
@@ -10,7 +10,7 @@ function svgText() {
   const leads = [];
   const fills = [];
   const texts = [];
-  // All rows, as far as they are not collapsed, large enough to be read.
+  // The export shows all rows that are not collapsed, in a size that can be read.
   view.zoomY *= row / view.slot;
   view.panX = view.panY = 0;
   view.zoomX = 1;
@@ -101,5 +101,5 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 });
 cut(tree.openedFor(data.clusters), false);
 focus(0);
-// For whoever drives the page from outside, as its tests do.
+// The functions that tests of the page use.
 window.ordhc = { tree, view, cut, fold, go, table, svgText };

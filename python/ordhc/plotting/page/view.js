@@ -1,4 +1,4 @@
-// The picture on a canvas: only what is seen is drawn, and nothing that is smaller than a pixel.
+// The picture on a canvas. Parts outside the canvas, and parts smaller than a pixel, are not drawn.
 class View {
   constructor(canvas, tree, data) {
     this.canvas = canvas;
@@ -39,7 +39,7 @@ class View {
     this.ask();
   }
 
-  // Draw in the next frame.
+  // Request a drawing in the next frame of the browser.
   ask() {
     if (this.waiting) return;
     this.waiting = true;
@@ -96,7 +96,7 @@ class View {
     this.bound();
   }
 
-  // Something of the tree stays in sight.
+  // Limit scrolling, so that a part of the tree stays visible.
   bound() {
     const tall = this.tree.width * this.slot;
     this.panY = Math.min(Math.max(this.panY, 60 - 10 - tall), this.h - 60);
@@ -130,7 +130,7 @@ class View {
     return support !== null && support[i] !== null && 100 * support[i] < this.threshold;
   }
 
-  // All that there is to draw within some rows, as lines, triangles and texts, given to a painter.
+  // Call the painter for all lines, triangles and texts between the rows `top` and `bottom`.
   paint(painter, top, bottom, finest) {
     const tree = this.tree;
     const stack = [0];
@@ -146,7 +146,7 @@ class View {
         if (!tree.isLeaf(i)) painter.triangle(x, y, far, near, upper, lower, this.colour(i));
         if (tree.isTip(i)) {
           const end = this.x(this.leafEnd);
-          // From the end of a leaf to its name.
+          // The leader is a line from the end of a leaf to the name of the leaf.
           if (lower - upper > 4 && end - (far + near) / 2 > 3) painter.leader((far + near) / 2, end, y);
           painter.tip(i, end, y, this.colour(i));
         }
@@ -258,7 +258,7 @@ class View {
     for (const [i, x, y] of numbers) {
       const support = tree.support ? tree.support[i] : null;
       if (support === null || i === 0 || 100 * support < this.threshold) continue;
-      // Numbers don't cover each other: one in a cell, and none near it in the cells beside.
+      // Avoid overlaps: compare each number only with the numbers in its own cell and in the 8 cells around.
       const [column, row] = [Math.floor(x / 22), Math.floor(y / 11)];
       let isFree = true;
       for (let cell = 0; cell < 9 && isFree; cell++) {
@@ -272,7 +272,7 @@ class View {
     context.textAlign = "left";
   }
 
-  // Where names of leaves are too small those of clusters, as far as they have room.
+  // Write the names of clusters that fit, where the names of leaves would be too small.
   writeClusters() {
     const { context, tree } = this;
     context.font = "12px system-ui, sans-serif";
@@ -287,7 +287,7 @@ class View {
     }
   }
 
-  // Where found leaves are, however small, and the node that has the focus.
+  // Mark the found leaves at the right edge, and the node that has the focus.
   mark() {
     const { context, tree, inks } = this;
     context.fillStyle = inks.mark;
@@ -308,7 +308,7 @@ class View {
     context.stroke();
   }
 
-  // The numbers below; a tree that is drawn by levels has none.
+  // Return the numbers of the axis. A tree that is drawn by levels has no axis.
   ticks(most) {
     if (this.label === null) return [];
     return niceTicks(Math.min(this.rootEnd, this.leafEnd), Math.max(this.rootEnd, this.leafEnd), most);
@@ -337,7 +337,7 @@ class View {
     context.fillText(this.label, Math.min(last + 16, this.w - wide - 6), this.h - 13);
   }
 
-  // The node under the pointer, or else the tip on its line; -1 for none.
+  // Return the node under the pointer, else the tip on the pointer's row, else -1.
   at(x, y) {
     let best = -1;
     let nearest = 81;
