@@ -3,8 +3,8 @@ Which method?
 =============
 
 Each method makes trees from four fifths of the answers, and is scored on the remaining fifth. The lines are
-95% intervals. Chance is a third, because people chose one item of three. The noise ceiling is the score
-that no tree can exceed, because people disagree with each other.
+95% intervals. Chance is a third, because people chose one item of three. The noise ceiling is the score that
+no tree can exceed, because people disagree with each other.
 """
 
 import ordhc

@@ -3,8 +3,8 @@ Asking well takes few questions
 ===============================
 
 The oracle knows the tree of the animals and answers every question correctly. The learner chooses each
-question by the answers so far. It finds the tree with a few questions for each animal. The number of possible
-questions is much larger.
+question by the answers so far. It finds the tree with a few questions for each animal. The number of
+possible questions is much larger.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 A tree with lengths
 ===================
 
-A tree whose edges have lengths, such as a phylogeny, is drawn as a phylogram: the distance of each leaf from the
-root is the sum of its edges. Here the length of an edge is the distance between the mean features of the
-clusters at its two ends. A short last edge means a typical member of its cluster, and a long one an untypical
-member.
+A tree whose edges have lengths, such as a phylogeny, is drawn as a phylogram: the distance of each leaf from
+the root is the sum of its edges. Here the length of an edge is the distance between the mean features of the
+clusters at its two ends. A short last edge means a typical member of its cluster, and a long one an
+untypical member.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@ Where a tree fails: a map
 =========================
 
 Which of two cities is nearer to a third one? These simulated answers come from a map, with errors where
-distances are nearly equal. A tree predicts part of the answers, and points in two dimensions predict more. Dots
-mark the cities, and rings mark the clusters, whose answers points predict better than the tree.
+distances are nearly equal. A tree predicts part of the answers, and points in two dimensions predict more.
+Dots mark the cities, and rings mark the clusters, whose answers points predict better than the tree.
 """
 
 import numpy as np
