@@ -54,8 +54,8 @@ print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, trut
 # -------------------------
 #
 # This oracle is right with probability 0.8, and reports this probability to ``ordhc.learn``. Therefore the
-# learner is ``ordhc.learners.Robust`` with this ``p``. The learner keeps a probability for each place of a leaf,
-# and verifies the most probable place with new questions.
+# learner is ``ordhc.learners.Robust`` with this ``p``. The learner keeps a probability for each place of a
+# leaf, and verifies the most probable place with new questions.
 #
 # The tree is wrong with probability 0.05 at most (``delta``), for any wrong answers. This guarantee needs two
 # conditions: each answer is right with probability ``p``, and a repeated question gets a new answer.
