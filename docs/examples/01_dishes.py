@@ -3,7 +3,8 @@ A hundred dishes
 ================
 
 190,376 answers of the kind "this dish is more like that one" make a tree of 100 dishes in a fraction of a
-second. Nobody said what sweet or savoury is; it is the first thing that the tree tells apart.
+second. The first split of the tree separates sweet from savoury dishes, although nobody was asked about
+taste.
 """
 
 import ordhc

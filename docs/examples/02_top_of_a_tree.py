@@ -2,8 +2,8 @@
 The top of a tree
 =================
 
-``truncate`` opens a tree from the root down. What stays closed is a triangle, wider the more dishes it
-holds, named after one of them.
+``truncate`` shows the tree only near the root. A triangle is a cluster that is not opened. The triangle is
+wider if the cluster has more dishes, and its label is one of these dishes.
 """
 
 import ordhc

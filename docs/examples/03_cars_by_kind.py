@@ -2,8 +2,8 @@
 Cars, and what kind they are
 ============================
 
-People saw three cars and said which one is the most central. The kinds, which the authors of the study gave
-the pictures, stand as a strip beside a tree that knows nothing of them.
+People saw three cars and chose the most central one. The authors of the study assigned a kind to each
+picture. The strip beside the tree shows these kinds, which were not used to make the tree.
 """
 
 import ordhc

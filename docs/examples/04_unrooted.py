@@ -2,7 +2,8 @@
 Without a root
 ==============
 
-The same cars, with branches that spread to all sides: groups that part early lie far apart.
+The same cars, drawn without marking a root. Branches spread in all directions, and groups that separate near
+the root are far apart.
 """
 
 import ordhc

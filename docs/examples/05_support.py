@@ -2,8 +2,8 @@
 How sure is each branch?
 ========================
 
-The answers are drawn anew a hundred times, and each time there is another tree. Support is the share of
-these trees that have a cluster, in percent: the thicker a line the surer.
+The answers are resampled a hundred times, and each resample gives a tree. The support of a cluster is the
+share of these trees that contain it, in percent. Thick lines have high support.
 """
 
 import ordhc

@@ -2,8 +2,8 @@
 What most trees agree on
 ========================
 
-The majority rule keeps the clusters that more than half of the resampled trees have, with their support in
-percent. Nodes of many children are what the answers leave open.
+The majority-rule consensus keeps the clusters that are in more than half of the resampled trees. Dots show
+their support in percent. A node with many children means that the answers do not decide how to split it.
 """
 
 import ordhc

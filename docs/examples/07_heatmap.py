@@ -2,8 +2,8 @@
 Similarities in the order of the tree
 =====================================
 
-AddS3 turns answers into a similarity of each two dishes. In the order of the tree its blocks are the
-clusters.
+AddS3 computes a similarity for each pair of dishes from the answers. If rows and columns are in the order of
+the tree, clusters appear as blocks.
 """
 
 import ordhc

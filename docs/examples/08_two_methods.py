@@ -2,8 +2,8 @@
 Two methods face to face
 ========================
 
-The same answers, two ways to a tree. Both are turned so that few lines cross; lines are coloured by the
-clusters of the tree at the left.
+Two methods make a tree from the same answers. Both trees are drawn in an order of leaves in which few lines
+cross. The colours of the lines are the clusters of the left tree.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Two halves of the people
 ========================
 
-Each half of the 146 rounds of the survey makes a tree of its own. What both have does not depend on who was
-asked.
+Each half of the 146 rounds of the survey makes its own tree. Clusters in both trees do not depend on which
+people were asked.
 """
 
 import matplotlib.pyplot as plt

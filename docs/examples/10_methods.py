@@ -2,9 +2,9 @@
 Which method?
 =============
 
-Each method makes trees from four fifths of the answers and is scored by the rest. The intervals are those
-of folds; chance is a third, as answers were "which of three", and what people themselves agree on is the
-ceiling.
+Each method makes trees from four fifths of the answers, and is scored on the remaining fifth. The lines are
+95% intervals. Chance is a third, because people chose one item of three. The noise ceiling is the score that
+no tree can exceed, because people disagree with each other.
 """
 
 import ordhc

@@ -2,8 +2,8 @@
 Would more answers help?
 ========================
 
-Trees from a growing share of the answers, scored by answers that they have not seen. Where the curve is
-flat more answers of this kind bring little.
+Trees are made from an increasing share of the answers, and scored on held-out answers. If the curve is flat,
+more answers of this kind would improve the tree little.
 """
 
 import ordhc

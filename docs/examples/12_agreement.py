@@ -2,8 +2,8 @@
 Which answers does the tree get right?
 ======================================
 
-Answers about dishes that part near the root are easy. Those that small clusters decide are harder, for
-people and for the tree.
+Answers about dishes that separate near the root are easy. Answers about dishes within one small cluster are
+harder, both for people and for the tree.
 """
 
 import ordhc

@@ -1,10 +1,10 @@
 """
-How well does the tree know each person?
-========================================
+How well does the tree predict each person?
+===========================================
 
-For each round of the survey, which is one person's, the share of their comparisons that a tree made from
-all others satisfies. An answer is two comparisons, of which a tree can satisfy one; people who click at
-random would be near a third.
+Each round of the survey has the answers of one person. The histogram shows, for each round, the share of its
+comparisons that a tree satisfies which was made without this round. Each answer gives two comparisons, and a
+tree can satisfy only one of them. People who click at random would have a share near a third.
 """
 
 import matplotlib.pyplot as plt

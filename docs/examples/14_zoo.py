@@ -2,8 +2,8 @@
 Animals from their features
 ===========================
 
-Sixteen features (hair, feathers, eggs, milk, ...) of a hundred animals, Ward's linkage of Euclidean
-distances. The class that zoologists give them is the strip.
+A hundred animals have sixteen features (hair, feathers, eggs, milk, ...). Ward's linkage of Euclidean
+distances makes the tree. The strip shows the zoological class of each animal.
 """
 
 import pandas as pd

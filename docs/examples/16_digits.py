@@ -2,8 +2,9 @@
 Written digits
 ==============
 
-1,797 images of 8 x 8 pixels (they come with scikit-learn), joined by their dot products without a matrix of
-pairs. The thirty largest branches are shown; a triangle's strip has the shares of its digits.
+1,797 images of 8 x 8 pixels come with scikit-learn. Ward's linkage of Euclidean distances makes the tree
+without a matrix of all pairs. The figure shows the thirty largest branches, and the strip of each triangle
+shows the shares of its digits.
 """
 
 from sklearn.datasets import load_digits

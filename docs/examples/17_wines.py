@@ -2,8 +2,8 @@
 Wines of three growers
 ======================
 
-Thirteen measurements of 178 wines (they come with scikit-learn). Colours are the three growers, grey are
-branches above wines of more than one.
+178 wines have thirteen measurements each; the data come with scikit-learn. The colours are the three
+growers. Grey branches lead to wines of more than one grower.
 """
 
 from sklearn.datasets import load_wine

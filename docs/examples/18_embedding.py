@@ -2,8 +2,8 @@
 A map of the dishes
 ===================
 
-An ordinal embedding (of the package ordhc-embedding) puts dishes on a plane so that distances answer as
-people did. The colours are the clusters of the tree, which is made from the same answers.
+An ordinal embedding (from the package ordhc-embedding) places the dishes in a plane, so that distances agree
+with people's answers. The colours are the clusters of a tree that is made from the same answers.
 """
 
 import matplotlib.pyplot as plt

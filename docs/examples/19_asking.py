@@ -2,8 +2,9 @@
 Asking well takes few questions
 ===============================
 
-Growing groups of animals, and somebody who knows their tree. A learner that chooses each question by the
-answers so far finds the tree with a few questions for each animal; all there are would be thousands.
+The oracle knows the tree of the animals and answers every question correctly. The learner chooses each
+question by the answers so far. It finds the tree with a few questions for each animal. The number of
+possible questions is much larger.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 For dark pages
 ==============
 
-``theme="dark"`` draws for a dark background; colours keep their contrast.
+``theme="dark"`` draws a tree for a dark background. The colours keep their contrast.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,10 @@
 Is it a tree? Cars
 ==================
 
-People chose the most central of three cars. `ordhc.structure` fits each structure to part of the answers and
-predicts the others. The tree whose leaves have lengths is nearly as good as anything. The tree without
-lengths is not, because answers depend on how typical the cars are. The lines are 95% intervals over people.
+People chose the most central of three cars. ``ordhc.structure`` fits each structure to part of the answers
+and predicts the other answers. The tree whose leaves have lengths predicts nearly as well as the best
+structure. The tree without lengths predicts worse, because answers depend on how typical the cars are. The
+lines are 95% intervals over people.
 """
 
 import matplotlib.pyplot as plt

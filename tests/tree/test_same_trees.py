@@ -139,6 +139,7 @@ FUNCTIONS = {
     "as_dendrogram": lambda d, _: shape(ordhc.as_dendrogram(d.to_networkx())),
     "consensus": lambda d, asked: shape(ordhc.consensus([d, d, asked.other])),
     "describe": lambda d, asked: shape(ordhc.describe(d, asked.words, ["big", "red", "wet"])),
+    "insert": lambda d, asked: shape(inserted(d)),
     "supported": lambda d, asked: shape(ordhc.supported(d, asked.triplets, at_least=2)),
     "score": lambda d, asked: ordhc.score(d, asked.triplets),
     "aari": lambda d, asked: [

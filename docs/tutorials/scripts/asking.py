@@ -2,17 +2,20 @@
 Asking adaptively
 =================
 
-There are 161,700 questions "which of these three is the odd one out?" about a hundred animals. Most of them
-say nothing new once some are answered. A learner chooses each question by the answers so far, and needs a
-few hundred.
+This tutorial is for readers who want a tree from few questions. At its end you have used learners with right
+and wrong answers, with a known tree to begin with, and with people.
+
+There are 161,700 questions "which of these three is the odd one out?" about a hundred animals. After some
+answers, most of these questions add no information. A learner chooses each question by the answers so far,
+and needs a few hundred questions.
 """
 
 # %%
 # A learner asks, you answer
 # --------------------------
 #
-# A learner does no input and output. It gives questions and takes answers: the place (0, 1 or 2) of the odd
-# one out.
+# A learner does no input and output. ``ask`` returns questions, and ``tell`` takes answers. An answer is the
+# position (0, 1 or 2) of the odd one out.
 
 import numpy as np
 import pandas as pd
@@ -34,9 +37,9 @@ print(learner.tree().to_newick(branch_lengths=False))
 # An oracle answers for you
 # -------------------------
 #
-# Whoever can answer whole batches is an oracle: a function from (m, 3) leaves to (m,) places.
-# ``ordhc.oracles`` has some, and wrappers that count, repeat, record. Here is one that knows the tree of a
-# hundred animals.
+# An oracle is a function that answers a batch of questions: it takes an array of (m, 3) leaves and returns
+# (m,) positions. ``ordhc.oracles`` has several oracles, and wrappers that count, repeat or record questions.
+# This oracle knows the tree of a hundred animals.
 
 zoo = pd.read_csv("../../data/zoo.csv", index_col="name")
 features = zoo.drop(columns=["class_type", "class"])
@@ -50,18 +53,21 @@ print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, trut
 # Answers that may be wrong
 # -------------------------
 #
-# This oracle is right with probability 0.8, and says so. The learner is then ``ordhc.learners.Robust``, with
-# this ``p``: it keeps a probability for each place of a leaf, and verifies the most probable place with fresh
-# questions. The tree is wrong with probability 0.05 at most (``delta``), for any wrong answers, if each answer
-# is right with probability ``p`` and a repeated question gets a new answer.
+# This oracle is right with probability 0.8, and reports this probability to ``ordhc.learn``. Therefore the
+# learner is ``ordhc.learners.Robust`` with this ``p``. The learner keeps a probability for each place of a
+# leaf, and verifies the most probable place with new questions.
+#
+# The tree is wrong with probability 0.05 at most (``delta``), for any wrong answers. This guarantee needs two
+# conditions: each answer is right with probability ``p``, and a repeated question gets a new answer.
 
 noisy = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
 tree = ordhc.learn(noisy, list(zoo.index), seed=0)
 print(noisy.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
 
 # %%
-# A certain tree is dear. Where most of a tree is enough, give a budget: ``method="uncertain"`` draws trees
-# by how likely they are, given the answers so far, and asks what they disagree about. It promises nothing.
+# A guaranteed tree needs many questions. If most of the tree is enough, give a budget.
+# ``method="uncertain"`` draws trees from their posterior distribution, given the answers so far, and asks
+# the questions about which these trees disagree. This method has no guarantee.
 
 cheap = ordhc.oracles.Counting(ordhc.oracles.noisy(truth, 0.8, seed=2))
 tree = ordhc.learn(cheap, list(zoo.index), method="uncertain", budget=1000, seed=0)
@@ -72,8 +78,8 @@ print(cheap.n_questions, f"questions; {wrong:.3f} of the triplets differ")
 # A tree to begin with
 # --------------------
 #
-# Often there is a tree already, from embeddings or from last year. Then a learner asks only where it may be
-# wrong.
+# Often you already have a tree, for example from embeddings or from an earlier study. Then the learner asks
+# only about the parts of the tree that may be wrong.
 
 rng = np.random.default_rng(0)
 blurred = ordhc.cluster(features + rng.normal(0, 0.35, features.shape), method="cosine-al")
@@ -88,8 +94,9 @@ print(helper.n_questions, "questions")
 # People, one after the other
 # ---------------------------
 #
-# A ``Session`` is a learner in a file. An answer is in the file when ``tell`` returns; stop at any time,
-# and the same call goes on. Several people may answer side by side.
+# A ``Session`` is a learner whose answers are stored in a file. When ``tell`` returns, the answer is in the
+# file. You can stop at any time, and continue with the same call. Several people may answer at the same
+# time.
 
 import tempfile
 from pathlib import Path
@@ -102,12 +109,12 @@ with ordhc.Session(path) as session:
     print(session.status.n_answered, "answers are kept")
 
 # %%
-# On the command line a session asks you in the terminal, and ``ordhc collect`` asks people on a web page
-# (:doc:`/collect`):
+# On the command line, ``ordhc learn`` asks you in the terminal, and ``ordhc collect`` asks people on a web
+# page (:doc:`/collect`):
 #
 # .. code-block:: console
 #
 #    $ ordhc learn animals.ordhc --items animals.txt
 #    $ ordhc collect study.toml --data study.ordhc --port 8000
 #
-# What is promised when, and what is not: :doc:`/explanation/guarantees`.
+# :doc:`/explanation/guarantees` says which methods have a guarantee, and under which conditions.

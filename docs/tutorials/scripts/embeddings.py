@@ -2,17 +2,19 @@
 From embeddings to a topic tree
 ===============================
 
-You have texts, images or products, and a model that turns them into vectors. This tutorial makes a tree of
-them to browse, with names for its branches. The texts are 150 short messages of customers to a bank.
+This tutorial is for readers who have texts, images or products, and a model that turns them into vectors. At
+its end you have a tree of the items that you can browse, with names for its branches.
+
+The texts are 150 short messages of customers to a bank.
 """
 
 # %%
 # Vectors
 # -------
 #
-# ``ordhc_judge.embed`` asks any server that speaks the protocol of OpenAI's for embeddings and keeps them
-# in a cache. So that this page costs nothing, a server on this machine stands in for a model. Its vectors
-# are tidier than real ones.
+# ``ordhc_judge.embed`` gets embeddings from any server with OpenAI's protocol, and stores them in a cache.
+# This page uses a server on the same machine instead of a real model, so it costs nothing. The vectors of
+# this server have less noise than real embeddings.
 
 import numpy as np
 import ordhc_judge
@@ -28,16 +30,16 @@ print(X.shape)
 print(*messages[:3], sep="\n")
 
 # %%
-# You need no server if you have the vectors: any (n, p) array will do, SciPy's sparse matrices and data
-# frames as well, whose index names the leaves.
+# If you already have the vectors, you need no server. ``ordhc.cluster`` takes any (n, p) array, a SciPy
+# sparse matrix, or a data frame, whose index has the names of the leaves.
 #
 # The tree
 # --------
 #
 # Ward's linkage of Euclidean distances is a good start for any vectors. Embeddings have hundreds of noisy
-# coordinates, where average linkage of dot products and of cosines (``dot-al``, ``cosine-al``) recovers the
-# hierarchy as well (Gray et al. 2024). Neither needs a matrix of all pairs, so a hundred thousand texts fit
-# into memory. :doc:`/howto/which-method` has measurements.
+# coordinates. For such vectors, average linkage of dot products or cosines (``dot-al``, ``cosine-al``) also
+# recovers the hierarchy (Gray et al. 2024). These methods need no matrix of all pairs, so a hundred thousand
+# texts fit into memory. :doc:`/howto/which-method` has measurements.
 
 tree = ordhc.cluster(X, method="cosine-al").replace(names=messages)
 print(tree)
@@ -46,8 +48,8 @@ print(tree)
 # Is it right?
 # ------------
 #
-# These messages were written for 5 topics and 25 intents, so the truth is known. The adjusted Rand index of
-# a cut is 1 if its clusters are the topics, and 0 by chance.
+# These messages were written for 5 topics and 25 intents, so the true tree is known. The adjusted Rand index
+# of a cut is 1 if its clusters are the topics, and 0 on average for random clusters.
 
 truth = ordhc.Dendrogram.from_newick(taxonomy()).replace(names=messages)
 topic_of = {text: node.name for node in truth.root.children for text in node.leaf_names}
@@ -56,15 +58,17 @@ print("five clusters and the topics:", round(ordhc.metrics.ari(tree, topics), 2)
 print("triplets that differ:", round(ordhc.metrics.triplet_distance(tree, truth), 2))
 
 # %%
-# The clusters are right, and half of the triplets differ: an agglomerative tree is binary, so it says of
-# any three messages which two are closer, where the truth has them side by side. A cut asks for less, and
-# gets it. Where no truth is known, ask people or a language model about the places where the tree may be
+# The five clusters are right, but half of the triplets differ. The reason is that an agglomerative tree is
+# binary: for any three messages it says which two are closer. The true tree leaves many of these triplets
+# open, because messages of the same intent are equally close. A cut does not depend on such triplets.
+#
+# If you do not know the true tree, ask people or a language model about the parts of the tree that may be
 # wrong (:doc:`/judge`).
 #
 # Names for the branches
 # ----------------------
 #
-# A cluster is named by the words that it has more of than its siblings.
+# The name of a cluster consists of the words that are more frequent in it than in its siblings.
 
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -73,14 +77,14 @@ named = ordhc.describe(tree, counts.fit_transform(messages), counts.vocabulary_,
 ax = named.plot(n_clusters=5, truncate=25, width=180, font_size=7)
 
 # %%
-# Triangles are branches that stay closed, named after one of their messages. The five colours are the
-# topics.
+# A triangle is a branch that is not opened. Its label is one of its messages. The five colours are the five
+# clusters of the cut.
 #
 # A page to explore
 # -----------------
 #
-# ``savefig`` with the ending .html writes one file that needs no network. The page zooms, searches, cuts, and
-# shows whole texts under the pointer.
+# If the file name ends in .html, ``savefig`` writes a page in one file that needs no network. On this page
+# you can zoom, search and cut the tree, and see the whole text under the pointer.
 
 import tempfile
 from pathlib import Path
@@ -90,7 +94,8 @@ named.savefig(page, n_clusters=5)
 print(page.name, f"{page.stat().st_size / 1024:.0f} kB")
 
 # %%
-# Flat topics for your table are a cut, one number for each text, or several at once, one inside the other:
+# ``cut`` gives each text the number of its cluster, for example for a column of your table. Several numbers
+# of clusters give nested clusters, one column each:
 
 levels = named.cut([5, 25])
 print(levels.shape, levels[:3].tolist())
@@ -99,11 +104,13 @@ print(levels.shape, levels[:3].tolist())
 # Which similarity?
 # -----------------
 #
-# Ward's linkage (``similarity="euclidean", linkage="ward"``) favours clusters of equal size. If a few
-# clusters hold nearly all texts, the mean of all vectors dominates their cosines: take
-# ``X - X.mean(axis=0)``. Principal components (``similarity="pca-dot"``,
-# ``"pca-cosine"``) smooth vectors whose noise is large. ``ordhc.linkage`` takes any matrix, and sparse
-# graphs of neighbours for a million texts. :doc:`/guide` has them all.
+# * Ward's linkage (``similarity="euclidean", linkage="ward"``) prefers clusters of equal size.
+# * If a few clusters contain nearly all texts, the mean of all vectors dominates the cosines. Then use
+#   ``X - X.mean(axis=0)``.
+# * Principal components (``similarity="pca-dot"``, ``"pca-cosine"``) reduce the noise of vectors.
+# * ``ordhc.linkage`` takes any matrix, and sparse graphs of neighbours for a million texts.
 #
-# Without a truth, what decides? Ask a few dozen comparisons, of yourself or of a language model, and score
-# each tree by them: ``ordhc.score(tree, answers, metric="satisfied")``.
+# :doc:`/guide` describes all similarities.
+#
+# If the true tree is not known, answer a few dozen comparisons yourself, or ask a language model. Then score
+# each tree on these answers, and choose the best tree: ``ordhc.score(tree, answers, metric="satisfied")``.
