@@ -55,6 +55,21 @@ def shape(tree):
     return tree.scale, sorted(found, key=lambda row: row[0])
 
 
+def inserted(tree):
+    """Insert a leaf that belongs beside leaf 0."""
+    n, right = tree.n_leaves, ordhc.oracles.from_tree(tree)
+
+    def odd_one_out(row):
+        if 0 in row:
+            return next(at for at, leaf in enumerate(row) if leaf not in (0, n))
+        return int(right([[0 if leaf == n else leaf for leaf in row]])[0])
+
+    def answers(rows):
+        return [odd_one_out(row) for row in rows.tolist()]
+
+    return ordhc.insert(tree.replace(names=None), n, answers)
+
+
 def by_size(rows):
     """Rows in an order that does not depend on numbers of nodes; what is missing comes first."""
     return sorted(rows, key=lambda row: [(cell is not None, cell) for cell in row])
