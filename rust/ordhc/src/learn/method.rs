@@ -48,7 +48,8 @@ pub enum Method {
     Exact,
     /// Sample and buckets, starting from a sample of one leaf: the fewest rounds.
     Rounds,
-    /// Sample and buckets, with buckets of an eighth of the leaves: few rounds, and few questions more than insertion.
+    /// Sample and buckets, starting from a sample of an eighth of the leaves: few rounds, and few questions more than
+    /// insertion.
     Balanced,
     /// For answers that are right with a probability of at least `p`: posterior search with fresh verification, one
     /// leaf after the other, for trees of any degree.

@@ -1,4 +1,4 @@
-//! Newick text: trees as nested parentheses, with all that stands beside the topology.
+//! Newick text: trees as nested parentheses, with names, support, heights and lengths.
 
 mod assemble;
 mod labels;
