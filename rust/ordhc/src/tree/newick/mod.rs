@@ -15,19 +15,19 @@ use crate::error::{Error, Result, check_len};
 pub use read::{NewickTree, Underscores};
 pub use text::Newick;
 
-/// What a tree has besides nodes, heights and lengths; `None` where it has none.
+/// Everything a tree has besides nodes, heights and lengths. A field is `None` if the tree lacks it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotations {
-    /// The leaves' names.
+    /// The names of the leaves.
     pub names: Option<Vec<String>>,
     /// The names of the inner nodes.
     pub node_names: Option<Vec<Option<String>>>,
-    /// How sure each inner node is, from 0 to 1; NaN where that is not known.
+    /// The support of each inner node, from 0 to 1, or NaN if unknown.
     pub support: Option<Vec<f64>>,
-    /// Whether support is written as a share, not in percent.
+    /// True if support is written as a share, false if in percent.
     pub shares: bool,
-    /// The leaves in the order in which they stand in the text, as it was read: each node's children are
-    /// written by their first leaves. Without, children are written by their labels, single leaves first.
+    /// The leaves in the order of the text, as read. The children of each node are written in the order of their first
+    /// leaves. If `None`, children are written in the order of their labels, with single leaves first.
     pub standing: Option<Vec<u32>>,
 }
 
