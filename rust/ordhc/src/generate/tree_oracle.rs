@@ -11,9 +11,10 @@ use crate::tree::{LcaSizes, Topology};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// Either of the two other leaves is named as the odd one out, with equal probability.
+    /// Each leaf that is not the odd one out is named with equal probability.
     Random,
-    /// The other leaf with the smaller number is named, so that a repeated question gets the same wrong answer.
+    /// The leaf with the smallest number among those that are not the odd one out is named. So a repeated question gets
+    /// the same wrong answer.
     Adversarial,
     /// Each of the three other answers is equally likely, including "none" (-1).
     Any,
