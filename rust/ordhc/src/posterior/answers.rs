@@ -105,7 +105,8 @@ impl Answers {
         &self.choices
     }
 
-    /// How many answers of several comparisons are of no known kind. Their comparisons count as one answer together.
+    /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
+    /// such an answer share the weight of one comparison.
     pub(super) fn n_unknown(&self) -> usize {
         self.n_unknown
     }

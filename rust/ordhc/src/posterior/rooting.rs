@@ -58,7 +58,7 @@ impl Rooting<'_> {
             let parent = tree.parent(node);
             let above = as_root[parent as usize];
             let size = self.sizes[node as usize];
-            // The sum of lengths below the node changes in the same way for all nodes above.
+            // With the parent as root, the lengths of all leaves below the node are smaller by half of `rise`.
             let rise = tree.height(parent) - tree.height(root);
             let count = f64::from(size);
             let slope = count * above.mean - (sums[node as usize] - 0.5 * count * rise);
