@@ -1,4 +1,4 @@
-//! No question twice.
+//! A strategy that asks no question twice.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::learn::asking::Strategy;
 use crate::tree::Dendrogram;
 
-/// A strategy whose answers are right, so that a question it has asked before gets the answer it had.
+/// Another strategy, whose repeated questions get the same answer as before without being asked.
 #[derive(Debug, Clone)]
 pub(super) struct Once<S: Strategy<4>> {
     strategy: S,
-    /// By question that was asked.
+    /// The state of each question that was asked.
     asked: HashMap<[u32; 4], State<S::Purpose>>,
     /// The next new question.
     next: Option<([u32; 4], S::Purpose)>,
@@ -18,7 +18,7 @@ pub(super) struct Once<S: Strategy<4>> {
 
 #[derive(Debug, Clone)]
 enum State<P> {
-    /// What else the answer is for.
+    /// The other purposes of the answer.
     Open(Vec<P>),
     Answered(i8),
 }
@@ -30,8 +30,8 @@ impl<S: Strategy<4>> Once<S> {
         new
     }
 
-    /// Answers questions that were asked before, up to the next new one. This happens before anybody asks, so that
-    /// the strategy knows whether it is done.
+    /// Answers repeated questions, up to the next new one. This is done in advance, so that the strategy knows whether
+    /// it is done.
     fn find_next(&mut self) {
         while self.next.is_none() {
             let Some((leaves, purpose)) = self.strategy.next() else { return };
