@@ -119,7 +119,8 @@ impl Monitor {
         Self { stop: Arc::new(stop), ..Self::default() }
     }
 
-    /// Returns a monitor for a part of the computation, with its own progress. It is cancelled together with the whole.
+    /// Returns a monitor for a part of the computation, with its own progress. The part is cancelled together with the
+    /// whole.
     pub fn child(&self) -> Self {
         Self { stop: Arc::clone(&self.stop), own: Some(Steps::default()), ..Self::default() }
     }

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// 0: threads as wanted; k: only k - 1 more from this thread.
+        /// 0: threads are provided as wanted. k: this thread gets only k - 1 more threads.
         pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
     }
 

@@ -178,7 +178,7 @@ mod tests {
         ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
-            // Of every third slot from the end on the column from some slot on.
+            // The column of every third slot from the end, starting at some slot.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(k)).chain([0, k]).collect();

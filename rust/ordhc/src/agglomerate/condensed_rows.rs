@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn squares_come_from_triangles() {
-        // The last one is large enough for several threads.
+        // The last size is large enough for several threads.
         for k in (1..30).chain([1100]) {
             let side = stride(k);
             let mut values = Store::zeros(side * side).unwrap();

@@ -435,7 +435,7 @@ mod tests {
         (Rule::Median, Form::Median),
     ];
 
-    /// The merges of the naive engine, with its similarities.
+    /// Returns the merges of the naive engine, with its similarities.
     fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
         let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
         let n = tree.n_leaves();
@@ -463,10 +463,10 @@ mod tests {
                 let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
                 let merges = naive(&matrix, &rule);
                 let monitor = Monitor::new();
-                // So wide an error that nothing is certain.
+                // The error is so large that no comparison is certain.
                 let tolerance = Tolerance::rounded(1e-6, 0.0);
                 let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
-                // The last one first: nothing is known of its parts.
+                // Start with the last merge, whose parts are still unknown.
                 for at in (0..merges.len()).rev() {
                     let (key, x) = (doubts.key_of_merge(&merges, at).unwrap(), merges[at].similarity);
                     assert!((key - x).abs() <= 4e-11 * x.abs(), "{rule:?} of {n}: {key} {x}");
@@ -499,7 +499,7 @@ mod tests {
 
     #[test]
     fn the_first_of_the_largest_keys_is_the_nearest() {
-        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, but for leaf 2.
+        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, except for leaf 2.
         let half = 1.0 + 0.5f64.powi(36);
         let less = half - f64::EPSILON;
         let values = [9.0, less, half, half, half, half, half, 0.5, 0.5, 0.5];
@@ -508,7 +508,7 @@ mod tests {
         for (form, monitor) in [(Some(Form::Mean), Monitor::new()), (Some(Form::Halves), Monitor::new())] {
             let tolerance = Tolerance::rounded(1e-14, 0.0);
             let mut doubts = Doubts::new(form, Some(&matrix), false, tolerance, &monitor);
-            // Rounding has made leaf 2 as near.
+            // Rounding has made leaf 2 equally near.
             let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
             let nearest = doubts.nearest(found, &merges, 0, &[2, 3], &[half, half]).unwrap();
             assert_eq!(nearest, Nearest::new(3, half));
@@ -516,7 +516,7 @@ mod tests {
             assert!(!std::mem::take(&mut doubts.open));
             assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
             assert!(std::mem::take(&mut doubts.open));
-            // Of three that are near, but not equally near, two may merge before.
+            // Among three clusters that are nearly but not equally near, two may merge before.
             doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
             assert!(std::mem::take(&mut doubts.open));
         }

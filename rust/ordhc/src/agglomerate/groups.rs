@@ -267,7 +267,7 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    /// The merges in order, where nothing is in doubt.
+    /// Returns the merges in order, or `None` if there are doubts.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();

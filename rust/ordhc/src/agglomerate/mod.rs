@@ -33,8 +33,8 @@
 //! * `ties` merges whole groups in a round if ties leave few reciprocal pairs. `groups` first merges groups of leaves
 //!   that are far apart. Each group is merged separately, as long as clusters outside the group cannot affect the
 //!   result.
-//! * `centers` is for centroid and median linkage. It stores sums over pairs, because these do not lose digits by
-//!   cancellation.
+//! * `centers` is for centroid and median linkage. The engine stores sums over pairs, because these do not lose digits
+//!   by cancellation.
 //! * `single` reads the input without a copy. Passes list the most similar pairs between clusters. If ties leave too
 //!   many such pairs, it grows a maximum spanning tree instead.
 //! * `sparse` has separate algorithms for similarities of which few are stored.

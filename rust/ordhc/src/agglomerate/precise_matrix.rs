@@ -15,7 +15,7 @@ use crate::tree::RawMerge;
 
 /// A triangle of pairs of leaves, in which a cluster has the position of its smallest leaf.
 ///
-/// Its similarities are keys, so that equal similarities compare as equal. Heights are looked up afterwards.
+/// The similarities are keys, so that equal similarities compare as equal. Heights are looked up afterwards.
 pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,

@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn mirroring_copies_the_upper_half() {
-        // The last one is large enough for two threads.
+        // The last size is large enough for two threads.
         for n in [0, 1, 2, 7, 8, 9, 17, 63, 130, 2100] {
             let mut values: Vec<f64> = (0..n * n).map(|at| at as f64).collect();
             mirror(&mut values, n, &Monitor::new()).unwrap();

@@ -77,7 +77,7 @@ mod tests {
             merges.push([a, b]);
             there.push((n + k) as u32);
         }
-        // Some nodes become part of the node above.
+        // Some nodes are joined with the node above.
         Topology::from_merges(merges).unwrap().without(|node| node % 3 == order[0] % 4).0
     }
 

@@ -39,7 +39,7 @@ pub(super) struct Plan {
     pub(super) labels: Vec<Option<usize>>,
     pub(super) width: usize,
     pub(super) has_header: bool,
-    /// True if the first row may be an unknown header. Its words must then occur again as leaves.
+    /// True if the first row may be an unknown header. The words of the row must then occur again as leaves.
     pub(super) doubtful: bool,
     /// True if cells of leaves are names, even if they look like ids. Quoted cells are then taken without changes.
     pub(super) literal: bool,

@@ -4,8 +4,8 @@ use super::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// An index of comparisons by leaf. It answers, without reading all rows, which comparisons are about given leaves, and
-/// how often each question was asked with which result.
+/// An index of comparisons by leaf, which answers, without reading all rows, which comparisons are about given leaves,
+/// and how often each question was asked with which result.
 ///
 /// ```
 /// use ordhc::Triplets;

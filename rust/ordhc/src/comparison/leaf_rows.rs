@@ -231,7 +231,7 @@ mod tests {
         let far = i64::MIN;
         assert_eq!(message(narrow(vec![[0, 1, far]])), format!("row 0: leaf {far} is outside 0..=2147483646"));
         assert_eq!(narrow(vec![[0, 1, usize::MAX]]).unwrap_err().leaves(), [[i64::MAX]]);
-        // Ids that 32 bits can hold are checked as all others are.
+        // Ids that fit into 32 bits are checked like all others.
         let error = crate::Triplets::new(vec![[0i64, 1, -4]], None).unwrap_err();
         assert_eq!(error.to_string(), "row 0: leaf -4 is outside 0..=1 (n_leaves = 2)");
         assert_eq!(crate::Triplets::new(vec![[0usize, 1, 2]], None).unwrap().n_leaves(), 3);

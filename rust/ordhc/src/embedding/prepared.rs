@@ -133,7 +133,7 @@ impl Prepared {
 mod tests {
     use super::*;
 
-    /// (anchor, near, far, weight) as they are read.
+    /// Returns (anchor, near, far, weight) in the order of reading.
     fn read(prepared: &Prepared) -> Vec<(usize, u32, u32, f64)> {
         let mut found = Vec::new();
         for anchor in &prepared.anchors {

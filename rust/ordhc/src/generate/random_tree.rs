@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn trees_are_drawn_with_the_right_probabilities() {
-        // Of four leaves, 3 of 15 binary trees are balanced, and a third of Yule's are.
+        // With four leaves, 3 of 15 binary trees are balanced, and a third of Yule's trees are.
         for (shape, share) in [(TreeShape::Uniform, 0.2), (TreeShape::Yule, 1.0 / 3.0)] {
             let mut counts: HashMap<String, u32> = HashMap::new();
             let trees = 6000;

@@ -20,9 +20,9 @@ pub enum Event<const K: usize = 3> {
     Handed(u64, [u32; K]),
     /// The answer to a question by its number: (number, leaves, answer). A number that isn't open is ignored.
     Answered(u64, [u32; K], Told),
-    /// An answer without a question. It is used when the learner asks the question.
+    /// An answer without a question, which is used when the learner asks the question.
     Given([u32; K], Told),
-    /// A question that the learner doesn't ask is handed to a person. It counts towards the budget.
+    /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
     Spent,
     /// From now on this number of leaves is searched in parallel, see [`Learner::set_parallel`].
     Parallel(u64),

@@ -96,8 +96,8 @@ pub enum Method {
     /// right. The learner asks where a subtree may belong elsewhere and an error matters most. Subtrees move if the
     /// answers favour another place. A few questions per leaf repair most of the errors.
     ///
-    /// The learner never asks about the same three leaves twice. It ends only when no question is worth asking, so set
-    /// a budget. There is no guarantee.
+    /// The learner never asks about the same three leaves twice. The learner ends only when no question is worth
+    /// asking, so set a budget. There is no guarantee.
     ///
     /// If the first answers agree with the tree no more than by chance, the learner ignores the tree and uses
     /// [`Robust`](Self::Robust).

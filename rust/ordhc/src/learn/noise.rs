@@ -110,7 +110,7 @@ pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
 /// of the true probability.
 ///
 /// Assumes that answers are independent and right with the same probability. The bound is then below this probability
-/// with a probability of at least 1 - `delta`, whatever the wrong answers are. It is the Clopper-Pearson bound at
+/// with a probability of at least 1 - `delta`, whatever the wrong answers are. This is the Clopper-Pearson bound at
 /// `delta` / 4^k for k questions, a union bound over the possible right answers. The bound is tight for few questions
 /// that are each asked often. Use the bound, not the estimate, as `p` of a learner. The failure probabilities add up.
 ///

@@ -186,7 +186,7 @@ mod tests {
         assert!(repeated(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
     }
 
-    /// A learner that is asked for many questions, and one that is asked for one at a time, know the same.
+    /// Two learners have the same state if one is asked for many questions at a time, and the other for one at a time.
     #[test]
     fn questions_come_in_a_row() {
         let new = || repeated(Method::Rounds.learner(9, 1).unwrap(), 3).unwrap();

@@ -17,8 +17,8 @@ use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 /// in pairs.
 ///
 /// Each of these tests counts its answers since the attempt began, right answers up and others down, until a threshold.
-/// If the place is wrong, one of the tests expects a wrong answer. Its count reaches the threshold a with a probability
-/// of at most ((1-p)/p)^a. Thresholds are chosen so that these probabilities add up to at most delta.
+/// If the place is wrong, one of the tests expects a wrong answer. The count of this test reaches the threshold a with
+/// a probability of at most ((1-p)/p)^a. Thresholds are chosen so that these probabilities add up to at most delta.
 ///
 /// Each of several searches in parallel has its own posterior. When a leaf is put beside a node, this place becomes
 /// four places for the other searches, and attempts at this place start again. When a leaf is put under a node, the

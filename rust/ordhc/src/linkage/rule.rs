@@ -98,8 +98,8 @@ pub(crate) trait Update: Sync {
     fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
     /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. Then a merge never brings
-    /// the merged cluster closer to a third cluster than both parts were. It is as close as the closer part only if
-    /// both parts were equally close.
+    /// the merged cluster closer to a third cluster than both parts were. The merged cluster is as close as the closer
+    /// part only if both parts were equally close.
     fn commutes(&self) -> bool;
 }
 

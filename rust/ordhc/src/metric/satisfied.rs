@@ -180,14 +180,14 @@ mod tests {
 
     #[test]
     fn quadruplets_go_by_place_and_height() {
-        // ((0,1),(2,3)) with both cherries at the same height, within a higher root.
+        // ((0,1),(2,3)) with both pairs at the same height, below a higher root.
         let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2, 3]), 0);
         assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2, 3]), -1);
         assert_eq!(judge.verdict(&[0, 3, 1, 2]), 0);
-        // The later of two merges elsewhere may be the closer one, and the root closer than both.
+        // The later of two merges at different places may be the closer one, and the root closer than both.
         for (heights, dissimilarity) in [([2.0, 1.0, 0.5], true), ([1.0, 2.0, 3.0], false)] {
             let tree =
                 Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), Kind::of(dissimilarity)).unwrap();
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
             assert_eq!(judge.verdict(&[0, 2, 3, 2]), -1);
         }
-        // Nested merges of equal height are in order.
+        // Nested merges of equal height are ordered.
         let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2]), 1);

@@ -208,13 +208,13 @@ mod tests {
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
 
-    /// The leaf that is apart from the other two.
+    /// Returns the leaf that is apart from the other two.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
         let clusters = clusters(tree);
         (0..3).find(|&at| clusters.iter().any(|cluster| (0..3).all(|k| (cluster >> leaves[k] & 1 == 1) == (k != at))))
     }
 
-    /// The leaves under each node as bits.
+    /// Returns the leaves below each node as bits.
     fn clusters(tree: &Topology) -> Vec<u32> {
         let mut clusters: Vec<u32> = (0..tree.n_leaves()).map(|leaf| 1 << leaf).collect();
         for node in tree.n_leaves()..tree.n_nodes() {
@@ -239,10 +239,10 @@ mod tests {
         counts
     }
 
-    /// O(n^2): sums over pairs of nodes, one of each tree, with their parents.
+    /// Counts in O(n^2), by sums over pairs of nodes, one of each tree, with their parents.
     fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
         let width = b.n_nodes();
-        // The number of leaves under both nodes.
+        // The number of leaves below both nodes.
         let mut common = vec![vec![0u64; width]; a.n_nodes()];
         for leaf in 0..a.n_leaves() {
             let mut node = leaf;

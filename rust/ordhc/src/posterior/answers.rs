@@ -112,8 +112,8 @@ impl Answers {
     }
 }
 
-/// Removes the comparisons that are parts of larger answers from `all`, and returns these answers. Comparisons of answers
-/// of no known kind stay, and share the weight of one comparison. Also returns the number of such answers.
+/// Removes the comparisons that are parts of larger answers from `all`, and returns these answers. Comparisons of
+/// answers of no known kind stay, and share the weight of one comparison. Also returns the number of such answers.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);

@@ -168,7 +168,7 @@ impl Choices {
 mod tests {
     use super::*;
 
-    /// Comparisons of an anchor, as triplets are.
+    /// Returns the order for comparisons of an anchor, like triplets.
     fn of(rows: &[[u32; 3]]) -> Option<Order> {
         let sorted = |a: u32, b: u32| [a.min(b), a.max(b)];
         let rows: Vec<_> = rows.iter().map(|&[a, b, c]| [sorted(a, b), sorted(a, c)]).collect();
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_no_order_is_nothing() {
-        // A pair is missing; two answers in one; contradictions; a circle.
+        // A missing pair; two answers in one; contradictions; a circle.
         assert_eq!(of(&[[0, 1, 3], [0, 1, 4], [0, 2, 3]]), None);
         assert_eq!(of(&[[0, 1, 2], [3, 4, 5]]), None);
         assert_eq!(of(&[[0, 1, 2], [0, 2, 1]]), None);

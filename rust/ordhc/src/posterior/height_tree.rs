@@ -110,7 +110,7 @@ impl HeightTree {
         std::iter::successors(some(self.first[node as usize]), move |&child| some(self.next[child as usize]))
     }
 
-    /// Cuts a subtree off, and returns its former place. Its parent is removed if only one child is left. Returns
+    /// Cuts a subtree off, and returns its former place. The parent is removed if only one child is left. Returns
     /// `None` without a change for the root, and beside a single leaf at the root.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
@@ -165,7 +165,7 @@ impl HeightTree {
     }
 
     /// Makes a node the root, or a new node on the edge above it, whose height is not set. A former root with two
-    /// children is removed, unless it is the new root. Its two edges become one.
+    /// children is removed, unless it is the new root. The two edges of the removed root become one.
     pub(super) fn put_root(&mut self, place: Place) {
         let old = self.root;
         let (node, is_new) = match place {

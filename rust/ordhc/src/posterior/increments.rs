@@ -148,7 +148,8 @@ mod tests {
         }
     }
 
-    /// Beside each node: the increments before and after, one by one, and the density of what is drawn.
+    /// Compares the weight of places beside each node with the increments before and after, computed one by one, and
+    /// the density of the drawn height.
     #[test]
     fn places_weigh_what_their_increments_do() {
         for regularity in REGULARITIES {

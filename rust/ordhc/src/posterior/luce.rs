@@ -74,7 +74,7 @@ fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// All orders of `count` options.
+    /// Returns all orders of `count` options.
     fn orders(count: usize) -> Vec<Vec<usize>> {
         if count == 0 {
             return vec![vec![]];
@@ -89,7 +89,7 @@ mod tests {
         orders(count - 1).into_iter().flat_map(with_last).collect()
     }
 
-    /// One order after the other, each option chosen from those that are left.
+    /// Sums over orders, with each option chosen from those that are left.
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {
         let of = |order: Vec<usize>| {
             let mut left: f64 = weights.iter().sum();

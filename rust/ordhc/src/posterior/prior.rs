@@ -130,7 +130,8 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 mod tests {
     use super::*;
 
-    /// By inner node the number of leaves of every tree of any degree: the first leaf's part of the root, and the rest.
+    /// Returns every tree of any degree, as the number of leaves of each inner node. Splits off the first leaf's part
+    /// of the root, and then the rest.
     fn trees(n: usize) -> Vec<Vec<u32>> {
         fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
             let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };
@@ -184,7 +185,7 @@ mod tests {
         let n = 3000;
         let shapes = Shapes::new(n).unwrap();
         assert!(shapes.sums.iter().all(|sum| sum.is_finite()));
-        // Yule trees: binary ones have the sum 1 / n of their histories; many nodes are nearly binary.
+        // Yule trees: for binary trees, the sum over histories is 1 / n. With many nodes, trees are nearly binary.
         let cell = 6 * NODES + NODES - 1;
         let shape = Shape::at(cell);
         assert_eq!(shape.balance, 1.0);

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(stuck(&[[-3.0, 0.0]]), (0, vec![]));
     }
 
-    /// Two halves of eight leaves, and answers that nothing but these explain; the first tree has them mixed up.
+    /// Uses two halves of eight leaves, and answers that only these halves explain. The first tree mixes the halves.
     #[test]
     fn a_stuck_chain_goes_on_from_where_another_one_is() {
         let rows: Vec<[i32; 3]> = (0..16i32)
@@ -179,7 +179,7 @@ mod tests {
             noise_by_person: Vec::new(),
         };
         let far = |tree: Dendrogram| begin(HeightTree::of(&tree), 0);
-        // One has been run, the other one stands where it began, and says so.
+        // One chain has run. The other one is at its initial state, with the log-likelihood of that state.
         let mut runs = vec![far(mixed.clone()).swept(0..20, &answers, &shapes, &sampling, &monitor).unwrap()];
         let mut other = begin(HeightTree::of(&mixed), 1);
         other.states = runs[0].states.iter().map(|state| State { log_likelihood: good - 1000.0, ..*state }).collect();

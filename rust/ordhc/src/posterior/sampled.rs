@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::tree::{Dendrogram, Topology};
 
-/// One tree of a chain. Its inner nodes are numbered so that parents come before children.
+/// One tree of a chain. Inner nodes are numbered so that parents come before children.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,

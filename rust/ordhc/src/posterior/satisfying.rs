@@ -1,8 +1,8 @@
 //! A tree that satisfies many triplets, as a start for chains.
 //!
-//! If the answers to questions cannot be predicted, the similarities that they add up to give a poor tree. Its largest
-//! parts may never be corrected by chains or by moves of subtrees. Points in space can pass each other, so an embedding
-//! does not get stuck in this way.
+//! If the answers to questions cannot be predicted, the similarities that they add up to give a poor tree. The tree's
+//! largest parts may never be corrected by chains or by moves of subtrees. Points in space can pass each other, so an
+//! embedding does not get stuck in this way.
 
 use crate::comparison::{Comparisons, Triplets};
 use crate::embedding::{EmbeddingLoss, Model};
@@ -82,7 +82,7 @@ mod tests {
     use crate::comparison::Quadruplets;
     use crate::metric::satisfied;
 
-    /// Four clusters of four; who is compared is far from random.
+    /// Uses four clusters of four leaves, and comparisons that are far from random.
     #[test]
     fn progress_does_not_move() {
         let monitor = Monitor::watched(std::time::Duration::ZERO, |done| done == 0.0);

@@ -193,8 +193,8 @@ fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
 
 /// Returns the pair with the largest total per pair of leaves, the first one among ties, and its value.
 ///
-/// `size` is the largest absolute value so far, to which rounding errors are relative. It is infinite if a value is not
-/// finite.
+/// `size` is the largest absolute value so far, to which rounding errors are relative. `size` is infinite if a value is
+/// not finite.
 fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f64) {
     let inverse: Vec<f64> = slots.sizes.iter().map(|size| 1.0 / size).collect();
     let value = |p: usize, q: usize| totals[slots.pair(p, q)] * inverse[p] * inverse[q];

@@ -64,7 +64,7 @@ fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     Ok(far)
 }
 
-/// A cluster as a range of positions. Its two parts are the ranges before and after the middle.
+/// A cluster as a range of positions. The two parts of the cluster are the ranges before and after the middle.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     start: usize,
@@ -265,7 +265,7 @@ mod tests {
     use crate::testkit::{all_trees, below};
     use crate::tree::Dendrogram;
 
-    /// Every order in which a tree can be drawn.
+    /// Returns every order in which a tree can be drawn.
     fn orders(tree: &Dendrogram) -> Vec<Vec<u32>> {
         let mut found: Vec<Vec<Vec<u32>>> = (0..tree.n_leaves() as u32).map(|leaf| vec![vec![leaf]]).collect();
         for &[a, b] in tree.merges().iter() {

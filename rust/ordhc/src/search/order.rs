@@ -115,7 +115,7 @@ mod tests {
         fn a_tree_is_built_again(n in 1u32..60, degree in 2usize..6, seed in 0u64..1000) {
             let (tree, root) = random_tree(n, degree, seed);
             let expected = Sketch::of(&tree, root, n as usize).finish(n as usize).unwrap();
-            // Leaf k of the tree has another number among all leaves.
+            // Leaf k of the tree has a different number among all leaves.
             let leaves: Vec<u32> = (0..n).map(|leaf| (leaf * 7 + 3) % 997).collect();
             let order = Order::after(expected.topology(), &leaves, [2000, 2001].into_iter());
             prop_assert_eq!(order.n_known(), n as usize);

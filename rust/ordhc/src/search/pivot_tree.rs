@@ -335,7 +335,7 @@ mod tests {
 
     use super::*;
 
-    /// Where a search can end from a state, with the longest way.
+    /// Returns the places where a search from a state can end, and the longest path.
     fn ends(tree: &PivotTree, state: u32) -> (Vec<Place>, usize) {
         let (mut places, mut longest) = (Vec::new(), 0);
         let mut stack = vec![(state, 0)];
@@ -360,7 +360,7 @@ mod tests {
         let outcomes = [Outcome::First, Outcome::Second, Outcome::Outside, Outcome::Neither];
         let mut state = from;
         while tree.question(state).is_some() {
-            // Mostly not "neither", so that nodes of many children are some of all.
+            // Mostly avoid "neither", so that only some nodes have many children.
             let last = if random.random_bool(0.1) { 4 } else { 3 };
             state = tree.step(state, outcomes[random.random_range(0..last)]);
         }
@@ -374,7 +374,7 @@ mod tests {
             let mut tree = PivotTree::new(0);
             let mut searches = [tree.start(); 5];
             for leaf in 1..300 {
-                // Searches go on from where they were, in parts that may have been made anew.
+                // Searches continue from their states, in parts that may have been rebuilt.
                 let busy = seed.is_multiple_of(2);
                 let at = random.random_range(0..searches.len());
                 let from = if busy { searches[at] } else { tree.start() };

@@ -344,7 +344,7 @@ impl Posterior {
 
     /// Returns the pivot, two children, and the value of the best question, among the questions that may be asked.
     ///
-    /// `value` receives the weights below both children, outside, and of the rest. It must be largest for equal
+    /// `value` receives the weights below both children, outside, and of the rest. The value must be largest for equal
     /// weights, and not depend on their order, like an entropy. For each pivot, only the two heaviest children that may
     /// be asked about are considered.
     pub(crate) fn pivot(

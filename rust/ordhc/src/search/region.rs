@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::search::random_tree;
 
-    /// The sizes of the outcomes of asking about a node: two children, outside, neither.
+    /// Returns the sizes of the outcomes of asking about a node: two children, outside, neither.
     fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
         let below = |top: u32| {
             let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
@@ -239,7 +239,7 @@ mod tests {
             let pivot = region.pivot(top, PivotRule::Halving);
             assert_eq!(largest(region.node(pivot)), best(&largest));
             assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
-            // What is left outside the pivot is a region too.
+            // The part outside of the pivot is a region too.
             region.cut(pivot, top);
             let outside = region.size(top);
             let gone: Vec<u32> = tree.children(region.node(pivot)).collect();

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn doubts_about_the_order_are_settled_by_keys() {
-        // Both are about halfway between two keys; rounding has put the later one above.
+        // Both similarities are about halfway between two keys, and rounding has put the later one above.
         let half = 1.0 + 0.5f64.powi(36);
         let merge = |i, j, similarity| RawMerge { i, j, similarity };
         let merges = vec![merge(0, 1, half), merge(2, 3, half + f64::EPSILON), merge(4, 5, 0.5), merge(0, 2, 0.25)];

@@ -93,7 +93,7 @@ mod tests {
         tree.relabel(&leaves).unwrap().into_topology()
     }
 
-    /// The leaves under each node in their original names, nodes in any order.
+    /// Returns the leaves below each node with their original names, nodes in any order.
     fn clusters(tree: &Topology, name: impl Fn(u32) -> u32) -> Vec<Vec<u32>> {
         let n = tree.n_leaves();
         let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![name(leaf)]).collect();

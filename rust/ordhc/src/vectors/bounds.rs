@@ -82,7 +82,7 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes a query, with values `QUERIES` apart. Its bounds are too small by at most [`Tiles::slack`].
+    /// Writes a query, with values `QUERIES` apart. The query's bounds are too small by at most [`Tiles::slack`].
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {

@@ -171,7 +171,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// A tree of means, and all pairs of them, beside the naive engine on the matrix of dot products.
+    /// Compares a tree of means, and all pairs of means, with the naive engine on the matrix of dot products.
     fn check(values: &[f64], n: usize, p: usize, initial: Option<&Partition>) {
         let pair = |i: usize, j: usize| (0..p).map(|k| values[i * p + k] * values[j * p + k]).sum::<f64>();
         let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
@@ -198,7 +198,7 @@ mod tests {
             steps in prop::sample::select(vec![0.0, 0.3, 1.0, 4.0]),
             classes in prop::option::of(1..9i64),
         ) {
-            // Whole numbers are summed exactly, so that all their ties are there.
+            // Sums of integers are exact, so all their ties occur.
             let value = |x: &f64| if steps > 0.0 { (x * steps).round() + shift } else { x + shift };
             let values: Vec<f64> = values.iter().map(value).collect();
             let initial = classes.map(|classes| {

@@ -102,7 +102,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// By Ward's linkage and by the mean of squares, with a tree of means from so many vectors on.
+    /// Returns Ward's linkage and average linkage of squares, with a tree of means from `tree_from` vectors on.
     fn both(values: &[f64], n: usize, p: usize, tree_from: usize) -> [Dendrogram; 2] {
         let (vectors, monitor) = (Vectors::new(values, n, p).unwrap(), Monitor::new());
         let ward = linkage(&vectors, Variance, tree_from, |unit, x| unit.grow((-x).sqrt(), 1), &monitor);
@@ -120,7 +120,7 @@ mod tests {
             };
             let squares: Vec<f64> = (0..n * n).map(|at| square(at / n, at % n)).collect();
             let distances: Vec<f64> = squares.iter().map(|x| x.sqrt()).collect();
-            // Roots of sums that cancel are less exact.
+            // Square roots of sums that cancel are less exact.
             for (which, rule, pairs, near) in [(0, Rule::Ward, &distances, 1e-7), (1, Rule::Average, &squares, 0.0)] {
                 let matrix = Matrix::new(Values::F64(pairs), Layout::Square, Kind::Dissimilarity).unwrap();
                 let expected = Agglomeration::new(rule).engine(Engine::Naive).run(&matrix).unwrap();

@@ -117,7 +117,7 @@ mod tests {
     use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
     use crate::agglomerate::Tolerance;
 
-    /// Sixteen clusters beside the last one.
+    /// Compares sixteen clusters with the last one.
     fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
         let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();
         for (at, (row, &about)) in rows.iter().zip(about).enumerate() {
@@ -145,7 +145,7 @@ mod tests {
             near in prop::sample::select(vec![0.0, 1e-9, 1e-5, 1e-2, 1.0]),
             share in prop::sample::select(vec![0.0, 0.5, 0.999, 1.0, 1.001, 2.0]),
         ) {
-            // All within a distance of the first that may be tiny beside the coordinates.
+            // All points are close to the first one, at a distance that may be tiny relative to the coordinates.
             let row = |at: usize| (0..p).map(|k| (values[k] + near * values[at * p + k]) / 2.0).collect::<Vec<f64>>();
             let rows: Vec<Vec<f64>> = (0..17).map(row).collect();
             let about: Vec<About> =

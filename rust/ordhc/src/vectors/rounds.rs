@@ -247,7 +247,7 @@ mod tests {
             for patience in [0, k, PATIENCE * k, usize::MAX] {
                 let mut rounds = Rounds::new(clusters(&rows), patience, &monitor).unwrap();
                 rounds.run().unwrap();
-                // The last round may go beyond; all are looked up first.
+                // The last round may exceed the limit, and all clusters are searched once at the beginning.
                 let most = patience.saturating_add(k / SHARE + SMALL).saturating_add(4 * k);
                 assert!(rounds.n_queries <= most, "{} queries for {k} clusters", rounds.n_queries);
                 found.push(RawMerge::sort(k, rounds.merges, Tolerance::GRID));

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::testkit::fractions;
 
-    /// Every other cluster is gone.
+    /// Every other cluster is removed.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
         let (k, p) = (rows.len(), rows[0].len());
         let mut clusters = MeanClusters::new(k, p, false).unwrap();
@@ -206,7 +206,7 @@ mod tests {
             let rows: Vec<Vec<f64>> = (0..k).map(|_| (0..p).map(|_| random() - 0.5).collect()).collect();
             check(&rows, |_| f64::INFINITY);
             check(&rows, |at| if at % 3 == 0 { 0.01 } else { f64::INFINITY });
-            // Close beyond single precision, and tiny.
+            // Points closer than single precision resolves, and tiny values.
             let close: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| 0.5 + x * 1e-12).collect()).collect();
             check(&close, |_| f64::INFINITY);
             for tiny in [1e-10, 1e-22, 1e-30, 1e-100] {

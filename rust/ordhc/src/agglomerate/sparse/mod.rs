@@ -3,8 +3,8 @@
 //! * `pairs`: the checked input;
 //! * `links`: the known similarity of two clusters, and its change by a merge;
 //! * `rounds`: merges all reciprocal nearest pairs at once, from one graph to the next, smaller one;
-//! * `chain`: continues when rounds would merge few pairs. It uses `rows`, which are updated when they are next read;
-//!   or links that are moved one by one, including those of hubs; or a `table`, if most clusters are linked;
+//! * `chain`: continues when rounds would merge few pairs. The chain uses `rows`, which are updated when they are next
+//!   read; or links that are moved one by one, including those of hubs; or a `table`, if most clusters are linked;
 //! * `zeros`: merges of pairs that aren't stored and are zero;
 //! * `single`: single linkage, by Kruskal's algorithm;
 //! * `job`: runs these steps in order.

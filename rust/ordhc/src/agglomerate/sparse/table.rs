@@ -8,8 +8,8 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A full square of values, with NaN for missing links. A cluster keeps its number. Its position changes when removed
-/// clusters are packed away, once they are a third. Positions are in the order of names.
+/// A full square of values, with NaN for missing links. A cluster keeps its number. The cluster's position changes when
+/// removed clusters are packed away, once they are a third. Positions are in the order of names.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,

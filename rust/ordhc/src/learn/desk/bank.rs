@@ -113,7 +113,7 @@ mod tests {
     type Plain = HashMap<[u32; 3], VecDeque<Told>>;
 
     proptest! {
-        /// Beside lists, with copies that go their own ways.
+        /// Compares the bank with plain lists, including copies that change separately.
         #[test]
         fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2, prop::option::weighted(0.02, 0.5..1.0)), 0..400), many: bool) {
             let mut banks = vec![(Bank::<3>::default(), Plain::new())];

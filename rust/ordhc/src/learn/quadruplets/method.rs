@@ -20,14 +20,15 @@ use crate::learn::asking::Asking;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
-    /// Single linkage by Prim's algorithm, in about n (log2 n + 2) rounds. It takes 0.53 n^2 questions for n = 1,000
-    /// leaves with independent similarities, up to n^2 for leaves on a line, and never more than n^2 + n log2 n.
+    /// Single linkage by Prim's algorithm, in about n (log2 n + 2) rounds. The method takes 0.53 n^2 questions for n =
+    /// 1,000 leaves with independent similarities, up to n^2 for leaves on a line, and never more than n^2 + n log2 n.
     /// Answers from similarities without ties give exactly the single linkage of these similarities, with the merges in
     /// the same order.
     Single,
-    /// Complete linkage by a nearest-neighbour chain, in about 3 n log2 n rounds. It takes 1.1 to 1.5 n^2 questions,
-    /// and never more than 2.5 n^2 + n log2 n if the answers don't contradict each other. Answers from similarities
-    /// without ties give exactly the complete linkage of these similarities, with the merges in the same order.
+    /// Complete linkage by a nearest-neighbour chain, in about 3 n log2 n rounds. The method takes 1.1 to 1.5 n^2
+    /// questions, and never more than 2.5 n^2 + n log2 n if the answers don't contradict each other. Answers from
+    /// similarities without ties give exactly the complete linkage of these similarities, with the merges in the same
+    /// order.
     Complete,
     /// Active 4K-AL: average linkage. The similarity of two leaves is how well they agree in comparisons of their pairs
     /// with landmarks to reference pairs. All questions are known from the start, so there is one round. The answer 0

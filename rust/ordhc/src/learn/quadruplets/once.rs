@@ -97,7 +97,7 @@ mod tests {
     use crate::learn::asking::Asking;
     use crate::similarity::{Triangle, condensed_len};
 
-    /// The tree, and how many questions were asked, with batches of a size.
+    /// Returns the tree and the questions that were asked, with batches of a given size.
     fn learned<S: Strategy<4>>(strategy: S, values: &[u16], batch: usize) -> (Dendrogram, Vec<[u32; 4]>) {
         let n = strategy.n_leaves();
         let value = |i: u32, j: u32| values[Triangle::new(n).index(i as usize, j as usize)];
@@ -120,7 +120,7 @@ mod tests {
 
         #[test]
         fn no_question_is_asked_twice(n in 1..41usize, few: bool, batch in 1..50usize, random in proptest::collection::vec(0..60_000u16, 780)) {
-            // Few different values tie.
+            // A small number of different values gives ties.
             let values: Vec<u16> = random[..condensed_len(n)].iter().map(|&value| if few { value % 4 } else { value }).collect();
             let single = [learned(Single::new(n), &values, batch), learned(Single::new(n), &values, usize::MAX)];
             let once = learned(Once::new(Single::new(n)), &values, batch);

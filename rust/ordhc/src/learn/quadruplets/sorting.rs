@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// A merge sort of `0..n`, in which all merges of one level run in parallel. It takes at most n log2 n questions, in at
-/// most 3n rounds.
+/// A merge sort of `0..n`, in which all merges of one level run in parallel. The sort takes at most n log2 n questions,
+/// in at most 3n rounds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sorting {
     runs: Vec<Vec<u32>>,

@@ -46,7 +46,7 @@ impl Evidence {
         self.of_leaf[leaf].len()
     }
 
-    /// Adds an answer. Its evidence is available after [`read`](Self::read).
+    /// Adds an answer. The evidence of the answer is available after [`read`](Self::read).
     pub(super) fn take(&mut self, leaves: [u32; 3], answer: i8) {
         for (at, &leaf) in leaves.iter().enumerate() {
             self.of_leaf[leaf as usize].push((self.answers.len() as u32, at as u8));

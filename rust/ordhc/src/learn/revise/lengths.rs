@@ -130,7 +130,7 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    /// Leaf 3 is called odd whatever the tree says.
+    /// Returns lengths for answers in which leaf 3 is named as the odd one out, whatever the tree.
     fn learnt(answers: &[([u32; 3], i8)]) -> Lengths {
         let shape = Shape::of(vec![[0, 1], [2, 3], [4, 5]]);
         let (mut evidence, mut lengths) = (Evidence::new(4), Lengths::new(4, 1.5));
@@ -164,7 +164,7 @@ mod tests {
             .repeat(3);
         let (mut found, variance) = (Lengths::new(4, 1.5), 0.8);
         found.fit(&called, variance);
-        // By definition, at some distance in every direction.
+        // The log density by definition, at some distance in every direction.
         let density = |lengths: &[f64]| {
             let prior: f64 = lengths.iter().map(|l| -0.5 * l * l / variance).sum();
             let each = called.iter().map(|&(leaves, odd, truth)| {

@@ -8,8 +8,8 @@ use crate::sorting::order_by_key;
 
 /// The number of random questions from which the best one is chosen.
 const CANDIDATES: usize = 200;
-/// The same number for a list. It is smaller because trees often disagree most about questions that no tree explains,
-/// and recorded answers to these say little.
+/// The same number for a list. The number is smaller because trees often disagree most about questions that no tree
+/// explains, and recorded answers to these say little.
 const OF_A_LIST: usize = 10;
 
 /// All questions, or those of a list, each as often as the list contains it.

@@ -58,13 +58,13 @@ impl Annotations {
 }
 
 impl Dendrogram {
-    /// Reads Newick text: the tree, and the leaves' names in the order in which they are written.
+    /// Reads Newick text. Returns the tree, and the leaves' names in the order of the text.
     ///
-    /// [`NewickTree`] says how, and has all else of the text. A tree of shape alone gets the number of levels below
-    /// each node as its height.
+    /// [`NewickTree`] describes the format, and has all other contents of the text. In a tree with its shape only, the
+    /// height of a node is the number of levels below.
     ///
     /// # Errors
-    /// What cannot be read, with its line; lengths of a tree that is not ultrametric.
+    /// Text that is not valid, with its line; lengths of a tree that is not ultrametric.
     ///
     /// ```
     /// let (tree, names) = ordhc::Dendrogram::from_newick("((a:1,b:1):2,c:3);")?;

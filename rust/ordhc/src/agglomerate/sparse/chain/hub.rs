@@ -102,7 +102,7 @@ fn ordered(x: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// A hash of one number (Fibonacci hashing). It needs no secret, because the numbers are those of clusters.
+/// A hash of one number (Fibonacci hashing). No secret is needed, because the numbers are those of clusters.
 #[derive(Default)]
 pub(super) struct Mix(u64);
 
