@@ -28,8 +28,7 @@ pub(super) enum Strategy {
 /// | tests ask for the reference | `Precisely` | `naive` on `precise_matrix` | |
 /// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | all values equal, if merging keeps them nearest | `Equal` | `equal` | |
-/// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters`
-/// |
+/// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
 /// | centroid, median; input not overwritten, no similarity near underflow | `Centers` | `centers` | `centers_keys` |
 /// | reciprocal merges commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
 /// | they commute, `overwrite=True` | `InPlace` | `in_place`, `triangle_rounds` | `square` |

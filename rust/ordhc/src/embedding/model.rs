@@ -50,8 +50,7 @@ impl Model {
     /// use ordhc::embedding::Model;
     ///
     /// assert_eq!(Model::named("tste", None)?, Model::TSte { alpha: 1.0 });
-    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu = 0 is outside the positive, finite
-    /// numbers");
+    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu = 0 is outside the positive, finite numbers");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn named(name: &str, parameter: Option<f64>) -> Result<Self> {

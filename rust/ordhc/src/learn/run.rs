@@ -33,9 +33,10 @@ impl Default for Limits {
 ///
 /// // The oracle knows a caterpillar.
 /// let odd = |leaves: [u32; 3]| (0..3).max_by_key(|&at| leaves[at]).map_or(-1, |at| at as i8);
-/// let oracle = |questions: &[ordhc::learn::Question]| Ok(questions.iter().map(|question|
-/// odd(question.leaves)).collect()); let mut learner = Method::Rounds.learner(5, 0)?; learn_with(&mut *learner, oracle,
-/// Limits::default(), None)?; assert_eq!(learner.tree()?.newick().to_string(), "(4,(3,(2,(0,1))));");
+/// let oracle = |questions: &[ordhc::learn::Question]| Ok(questions.iter().map(|question| odd(question.leaves)).collect());
+/// let mut learner = Method::Rounds.learner(5, 0)?;
+/// learn_with(&mut *learner, oracle, Limits::default(), None)?;
+/// assert_eq!(learner.tree()?.newick().to_string(), "(4,(3,(2,(0,1))));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn learn_with<const K: usize>(

@@ -149,8 +149,8 @@ impl NearFarCounts {
         self.table.iter().sum::<f64>() + self.terms.iter().map(|term| term.weight).sum::<f64>()
     }
 
-    /// The counts as columns: (near, near, far, far) leaves of each term, where the number of leaves stands for none;
-    /// their weights; and the largest weight of a comparison. [`Self::from_columns`] takes them.
+    /// The counts as columns: (near, near, far, far) leaves of each term, where the number of leaves stands for none; their
+    /// weights; and the largest weight of a comparison. [`Self::from_columns`] takes them.
     ///
     /// # Errors
     /// No memory for the counts.

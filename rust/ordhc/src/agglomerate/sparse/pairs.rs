@@ -17,8 +17,7 @@ use crate::sorting::sort_by_key;
 /// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], Kind::Similarity, None)?;
 /// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
 /// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], Kind::Similarity, None).unwrap_err();
-/// assert_eq!(error.to_string(), "the matrix is not symmetric: [1, 0] is 4 but [0, 1] is 5 (relative difference at most
-/// 0e0)");
+/// assert_eq!(error.to_string(), "the matrix is not symmetric: [1, 0] is 4 but [0, 1] is 5 (relative difference at most 0e0)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
