@@ -105,7 +105,7 @@ impl<'a> Task<'a> {
         }
         let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
         let tolerance = Tolerance::rounded(relative, absolute);
-        // With initial clusters, the first similarities are not those of single leaves.
+        // With initial clusters, the engine starts from clusters instead of single leaves.
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 

@@ -9,7 +9,7 @@ pub(crate) struct Work {
     usual: f64,
 }
 
-/// The number of questions per bit on random trees (measured), and the weight of this number in bits of evidence.
+/// The number of questions per bit, measured on random trees. As a prior, it has the weight of `EVIDENCE` bits.
 const USUAL: f64 = 0.68;
 const EVIDENCE: f64 = 50.0;
 

@@ -260,7 +260,7 @@ impl HeightTree {
     }
 }
 
-/// The range of each node's leaves in an order of the nodes with parents before children.
+/// The range of each node's leaves in an order of the nodes in which parents come before children.
 #[derive(Debug, Clone)]
 pub(super) struct Spans {
     starts: Vec<u32>,

@@ -244,7 +244,6 @@ impl Samples {
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
-    /// Comparisons of another number of leaves.
     pub fn predict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
         self.mean(comparisons, Sampled::answer)
     }
@@ -255,7 +254,6 @@ impl Samples {
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
-    /// Comparisons of another number of leaves.
     pub fn verdict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
         let count = self.len() as f64;
         let for_it = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) > 0.5))?;

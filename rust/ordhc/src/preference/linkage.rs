@@ -114,7 +114,7 @@ fn merges<V: Value, const K: usize>(
     if k > u16::MAX as usize {
         return Err(Error::out_of_range("the number of clusters", k, format!("1..={} (for this linkage)", u16::MAX)));
     }
-    // Memory for the sums, those of clusters, the packed ones and factors, and for data of each cluster.
+    // Memory for the sums of slots, of clusters and of packed slots, for factors, and for data of each cluster.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
     monitor.start((k * k / 2 + k * k / 4) as u64);
     let mut names: Vec<usize> = partition.clusters().iter().map(|leaves| leaves[0]).collect();

@@ -23,7 +23,7 @@ struct Spot {
     own: f64,
     sum: f64,
     scale: f64,
-    /// In units of the values below: the weight of the place under the node, and of that place with all children.
+    /// The weight of the place under the node, and of this place together with all children, in the unit of the children.
     under: f64,
     below: f64,
     /// The largest `below` since the last summation of its parts.

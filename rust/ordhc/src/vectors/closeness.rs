@@ -30,7 +30,7 @@ impl Measure {
 
 /// A measure with code compiled for it: a sum over coordinates, from which the similarity is computed.
 pub(super) trait Closeness: Sync {
-    /// The power with which a factor of all coordinates changes the similarity.
+    /// If all coordinates are multiplied by c, the similarity is multiplied by c^DEGREE.
     const DEGREE: i32;
     /// True if the similarity is the negated measure.
     const DISSIMILARITY: bool = true;

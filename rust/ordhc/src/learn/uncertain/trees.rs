@@ -17,7 +17,6 @@ use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 ///
 /// Answers about uncertain parts make a poor tree by themselves, and a chain may never correct its largest parts. So
 /// chains start at several trees. After half of the sweeps, all chains start again at the most likely tree.
-/// chains begin at several trees, and after a half of the sweeps all of them anew where the most likely one is.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
