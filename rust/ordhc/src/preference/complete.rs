@@ -8,7 +8,7 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Returns, for each pair, the number of other pairs than which it is closer, if every two pairs were compared.
+/// Returns, for each pair, the number of other pairs that are less close, if every two pairs were compared.
 ///
 /// Single and complete linkage depend only on the order of similarities. With this number as similarity, they are 4-SL
 /// and 4-CL (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). If the answers are consistent with an order of

@@ -32,7 +32,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Names of leaves only.
+    /// Returns annotations with the names of leaves only.
     pub fn of_names<S: AsRef<str>>(names: &[S]) -> Self {
         Self { names: Some(names.iter().map(|name| name.as_ref().to_string()).collect()), ..Self::default() }
     }
