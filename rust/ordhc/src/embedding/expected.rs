@@ -10,8 +10,9 @@ use crate::similarity::condensed_len;
 /// The number of anchors between two calls of the monitor.
 const STEP: usize = 8;
 
-/// Returns the expected AddS3 similarities of all triplets if a model answers them: s_ij = sum over k of (2 P_ijk - 1)
-/// + (2 P_jik - 1), where P_ijk is the probability that i is nearer to j than to k.
+/// Returns the expected AddS3 similarities of all triplets if a model answers them:
+/// `s_ij` is the sum over k of `(2 P_ijk - 1) + (2 P_jik - 1)`, where `P_ijk` is the probability that i is nearer to j
+/// than to k.
 ///
 /// `points` is an (n, d) array. The result is in the condensed layout, and takes O(n^3) time.
 ///

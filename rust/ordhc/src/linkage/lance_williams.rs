@@ -5,8 +5,9 @@ use super::rule::{Merging, PreciseMerging, Update};
 use crate::error::{Error, Result};
 use crate::precise::Precise;
 
-/// A linkage by the Lance-Williams recurrence d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i)
-/// - d(k,j)|. The coefficients are formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
+/// A linkage by the Lance-Williams recurrence
+/// `d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|`.
+/// The coefficients are formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
 ///
 /// `alpha` is the formula of alpha_i. The formula of alpha_j has `n_i` and `n_j` exchanged. The formulas are for
 /// dissimilarities. For similarities, gamma changes its sign, so the result is that of the negated similarities.

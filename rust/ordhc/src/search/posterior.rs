@@ -157,8 +157,7 @@ impl Posterior {
         (at, unit)
     }
 
-    /// Corrects the sums from a spot up, after the weight of its parts has grown by `more`, and normalizes the total to
-    /// 1.
+    /// Corrects the sums from a spot up, after the weight of its parts has grown by `more`. Normalizes the total to 1.
     fn settle(&mut self, from: u32, more: f64) {
         let (mut at, mut more) = (from, more);
         while at != NONE {
