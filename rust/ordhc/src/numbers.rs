@@ -66,7 +66,7 @@ pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign +
     const ONE: Self;
     /// The largest number of unweighted comparisons that certainly causes no overflow (or rounding).
     const MOST: u64;
-    /// Converts a weight. Only floating-point cells support weights.
+    /// Converts a weight. Returns `None` for integer cells, which do not support weights.
     fn from_weight(weight: f64) -> Option<Self>;
     /// Returns the value as a float. The conversion is exact for every result of [`adds`](crate::similarity::adds) from
     /// counts.

@@ -189,7 +189,7 @@ fn each_together(count: usize, work: Work<'_>) {
     });
 }
 
-/// Creates a thread, if the system provides one.
+/// Creates a thread, or returns `None` if the system provides none.
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     at: usize,

@@ -164,7 +164,7 @@ impl Clusters {
         certain
     }
 
-    /// Does the same for one row, `row` and `line`. Both are overwritten.
+    /// Does the same for one row, `row` and `line`. Both are overwritten. Returns false if too much has cancelled.
     #[inline(always)]
     fn join_row<'s>(
         &self,

@@ -40,8 +40,8 @@ named!(Model, "model", {
 });
 
 impl Model {
-    /// Returns the model with a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter. By default, alpha is 1, mu is
-    /// 0.05, and margin is 1.
+    /// Returns the model with a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter. By default, `alpha` is
+    /// 1, `mu` is 0.05, and `margin` is 1.
     ///
     /// # Errors
     /// An unknown name; a parameter that is not above 0 and finite; a parameter for a model that has none.

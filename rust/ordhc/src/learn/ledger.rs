@@ -95,7 +95,7 @@ impl<T, const K: usize> Ledger<T, K> {
         order.into_iter().filter_map(|(_, at)| told[at].take()).collect()
     }
 
-    /// Returns the memory of [`take`](Self::take) for reuse.
+    /// Keeps the memory of a list from [`take`](Self::take) for reuse.
     pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, Told)>) {
         told.clear();
         self.told = told;

@@ -129,7 +129,8 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
-    /// False for negative gammas, because they can keep the larger of two different similarities, like single linkage.
+    /// Returns false for negative gammas, because they can keep the larger of two different similarities, like single
+    /// linkage.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

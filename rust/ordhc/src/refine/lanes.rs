@@ -353,7 +353,7 @@ enum Top {
 }
 
 impl<V: Real> Join<V> {
-    /// Returns the sums of similarities of the node with the subtrees, given its children.
+    /// Computes the values of the node for the subtrees, given the values of its two children.
     #[inline(always)]
     fn sum<const LANES: usize>(
         &self,

@@ -194,9 +194,9 @@ impl Objective for SatisfiedTriplets<'_> {
 }
 
 impl Scored for SatisfiedTriplets<'_> {
-    /// Writes the score of each place. A triplet counts if exactly one of its leaves is in the subtree. On the path
-    /// from the two others' lowest common ancestor down to one of them, and beside this path, the subtree joins that
-    /// leaf first. Everywhere else, the two others join first.
+    /// Writes the score of each place, and returns the largest rounding error. A triplet counts if exactly one of its
+    /// leaves is in the subtree. On the path from the two others' lowest common ancestor down to one of them, and
+    /// beside this path, the subtree joins that leaf first. Everywhere else, the two others join first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);

@@ -30,7 +30,7 @@ impl GrowingTree {
         self.nodes.len() as u32 - 1
     }
 
-    /// Joins two roots under a new one, whose representative is that of the second root.
+    /// Joins two roots under a new one, whose representative is that of the second root. Returns the new root.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);

@@ -23,7 +23,8 @@ struct Spot {
     own: f64,
     sum: f64,
     scale: f64,
-    /// The weight of the place under the node, and of this place together with all children, in the unit of the children.
+    /// The weight of the place under the node, and of this place together with all children. Both are in the unit of
+    /// the children.
     under: f64,
     below: f64,
     /// The largest `below` since the last summation of its parts.

@@ -19,7 +19,7 @@ impl Sketch {
         sketch
     }
 
-    /// Adds an inner node. The first one is the root.
+    /// Adds an inner node, and returns its index. The first one is the root.
     pub(crate) fn node(&mut self, parent: usize) -> usize {
         self.nodes.push((parent, None));
         self.nodes.len() - 1

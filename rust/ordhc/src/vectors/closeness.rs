@@ -35,7 +35,7 @@ pub(super) trait Closeness: Sync {
     /// True if the similarity is the negated measure.
     const DISSIMILARITY: bool = true;
 
-    /// Adds the part of one coordinate. The result is symmetric in `x` and `y`.
+    /// Returns `sum` plus the part of one coordinate. The result is symmetric in `x` and `y`.
     fn add(sum: f64, x: f64, y: f64) -> f64;
 
     fn similarity(sum: f64) -> f64;

@@ -197,7 +197,7 @@ impl<'m> Rounds<'m> {
         if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }
     }
 
-    /// Follows the chain from the first cluster to one whose nearest neighbour is unknown.
+    /// Follows the chain from the first cluster. Returns the clusters at its end whose nearest neighbours are unknown.
     fn end_of_chain(&self) -> Vec<usize> {
         entered!(vectors_chain);
         let mut at = 0;

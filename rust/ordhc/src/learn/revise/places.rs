@@ -179,7 +179,7 @@ impl Places {
     }
 
     /// Returns the pivot of the best question and its value: the number of triplets that the tree is expected to
-    /// correct after one answer. Only questions with a value below `most` are considered.
+    /// correct after one answer.
     ///
     /// The loss of a step between two places on the wrong side is the product of the sizes that the step passes. A
     /// probability m of being on the wrong side counts as m (1 - m), because its expected decrease can be computed for

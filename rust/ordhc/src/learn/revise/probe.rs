@@ -16,8 +16,8 @@ pub(super) struct Probe {
 
 /// The log odds at which the test decides: e^4, so that about one decision in fifty is wrong.
 const CLEAR: f64 = 4.0;
-/// After this number of answers, or fewer if there are few leaves, the likelier hypothesis is accepted. Without answers
-/// that say something, the tree counts as useless.
+/// After this number of answers, or fewer if there are few leaves, the likelier hypothesis is accepted. If no answer
+/// is informative, the tree counts as useless.
 const MOST: usize = 60;
 const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;
