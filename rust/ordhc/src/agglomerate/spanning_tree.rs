@@ -134,7 +134,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
             }
             monitor.advance(0)?;
         }
-        // Sorting all pairs at once is faster.
+        // Each thread sorts its pairs, so that the later sort of all pairs is faster.
         pairs.sort_unstable_by(RawMerge::by_similarity);
         Ok(Some(pairs))
     });

@@ -72,8 +72,8 @@ pub enum Method {
         /// says. If one wrong answer is preferred, trees are wrong much more often.
         assume: Assume,
         /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of the same subtrees
-        /// instead. The search stops on the posterior, or when no informative question is left. A part of the tree on
-        /// which only three leaves bear is as uncertain as one answer, so there is no guarantee.
+        /// instead. The search stops on the posterior, or when no informative question is left. If only one question
+        /// can decide a place, the place is as uncertain as its answer, so there is no guarantee.
         noise: Noise,
         /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
         parallel: usize,

@@ -18,7 +18,7 @@ pub(super) struct Scores {
     of_choices: ChoiceScores,
 }
 
-/// A node as a place, with all values that a path needs in one cache line.
+/// A node as a place. All values that a path needs are stored together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,
