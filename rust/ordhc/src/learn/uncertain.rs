@@ -25,8 +25,8 @@ use trees::{best_tree, draw};
 type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 
 /// Trees are drawn again when the number of new answers reaches the larger of two numbers: the number of leaves divided
-/// by `LEAVES_AN_ANSWER`, and the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for drawing
-/// is proportional to the number of answers.
+/// by `LEAVES_AN_ANSWER`, and the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for
+/// drawing is proportional to the number of answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
 /// The number of sweeps for the tree, times the number of answers. Half of the sweeps are burn-in.
