@@ -273,8 +273,8 @@ class MetricSpec(Spec):
         accepts. The tree is a `Dendrogram` whose leaves have the same numbers as in the reference.
     reference
         The accepted kinds of references: "triplets", "quadruplets", "tree" (a `Dendrogram`), "labels" ((n, L)
-        int64 cluster labels), "similarity" (an array, (n, n) or n(n-1)/2), "ranking" (an (n, n) array that need
-        not be symmetric).
+        int64 cluster labels), "similarity" (an array, (n, n) or n(n-1)/2), "ranking" (an (n, n) array that
+        need not be symmetric).
     larger_is_better
         True if a larger score is better, False if a smaller score is better.
     """

@@ -1,4 +1,4 @@
-//! From a file of answers to a tree with names: `cargo run --example names -- answers.csv`.
+//! Reads answers from a file and prints a tree with names: `cargo run --example names -- answers.csv`.
 //!
 //! The file is delimited text with the columns anchor, near and far, for example "cat,dog,car".
 

@@ -1,6 +1,7 @@
-//! How many questions and rounds learners take when answers are wrong, and how often the tree is wrong:
-//! `cargo run --release --example noisy -- n p runs [learners whose names begin so] [trees] [delta]`; trees are binary
-//! (the default), yule, caterpillar, ternary, mixed (nodes of up to five children) or star.
+//! Measures the questions and rounds of learners when some answers are wrong, and how often the tree is wrong:
+//! `cargo run --release --example noisy -- n p runs [first letters of learners] [trees] [delta]`.
+//!
+//! Trees are binary (the default), yule, caterpillar, ternary, mixed (nodes with up to five children) or star.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -34,7 +35,7 @@ fn main() -> ordhc::Result<()> {
     let shape = shape_named(&kind)?;
     let with = |assume, noise, parallel, schedule| Method::Robust { p, delta, assume, noise, parallel, schedule };
     let robust = |parallel, schedule| with(Assume::Adversarial, Noise::Independent, parallel, schedule);
-    // Those that ask one question at a time ask the fewest.
+    // Learners that ask one question at a time ask the fewest questions.
     let methods = [
         ("robust", robust(1, Schedule::Questions), 1),
         ("robust, together", robust(1, Schedule::Questions), usize::MAX),

@@ -1,4 +1,4 @@
-//! How many questions and rounds learners that compare pairs take, and how long they compute:
+//! Measures the questions, rounds and computing time of learners that compare pairs:
 //! `cargo run --release --example quadruplet_questions [n ...]`.
 
 use std::time::Instant;
@@ -8,7 +8,7 @@ use ordhc::learn::{Limits, QuadrupletMethod, learn_with};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Similarities of pairs: independent ones, or of points in so many dimensions.
+/// Returns similarities of pairs: independent ones, or those of points with this number of dimensions.
 fn similarities(n: usize, dimensions: Option<usize>, seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let points: Vec<Vec<f64>> =

@@ -1,4 +1,4 @@
-//! How many questions and rounds learners take, and how long they compute:
+//! Measures the questions, rounds and computing time of learners:
 //! `cargo run --release --example questions [largest n]`.
 
 use std::time::Instant;

@@ -1,9 +1,9 @@
-//! A linkage of one's own, as a row update: `cargo run --example row_update`.
+//! Defines a linkage as a row update: `cargo run --example row_update`.
 
 use ordhc::agglomerate::{Agglomeration, Layout, Matrix, RowMerge, Values};
 use ordhc::{Kind, Result};
 
-/// The geometric mean of the two clusters' similarities.
+/// Writes the geometric mean of the two clusters' similarities.
 fn geometric(merge: RowMerge<'_>, row: &mut [f64]) -> Result<()> {
     for (value, (a, b)) in row.iter_mut().zip(merge.row_i.iter().zip(merge.row_j)) {
         *value = (a * b).sqrt();

@@ -1,4 +1,4 @@
-//! From triplets to Newick: `cargo run --example triplets`.
+//! Builds a tree from triplets and prints Newick text: `cargo run --example triplets`.
 
 fn main() -> ordhc::Result<()> {
     // anchor, near, far: "0 is more like 1 than 2".

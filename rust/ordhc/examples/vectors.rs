@@ -12,8 +12,8 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
     (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
-/// `pca`: variances that fall like 1/k; `mixture`: 50 Gaussians; `same`: all equal; `fall`: a geometric
-/// progression of directions and lengths.
+/// Returns rows of a kind. `pca`: variances decrease like 1/k; `mixture`: 50 Gaussians; `same`: all equal; `fall`: a
+/// geometric progression of directions and lengths.
 fn rows(kind: &str, n: usize, p: usize) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let centres: Vec<f64> = (0..50 * p).map(|_| 2.0 * normal(&mut rng)).collect();
@@ -35,7 +35,7 @@ fn rows(kind: &str, n: usize, p: usize) -> Vec<f32> {
     all
 }
 
-/// About 90 values a row, columns as frequent as Zipf has it.
+/// Returns sparse rows with about 90 values each. Column frequencies follow Zipf's law.
 fn sparse(n: usize, p: usize) -> (Vec<i32>, Vec<i32>, Vec<f64>) {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());

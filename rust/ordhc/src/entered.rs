@@ -1,13 +1,13 @@
-//! Which mechanisms of the crate this process has entered.
+//! Records which mechanisms of the crate this process has run.
 //!
-//! `benches/digests` compares results before and after a change. The comparison proves something about a mechanism only if
-//! the mechanism has run, so the crate says which ones have. A new mechanism gets a name in the list below and an
-//! `entered!` at its beginning.
+//! `benches/digests` compares results before and after a change. The comparison says something about a mechanism only
+//! if the mechanism has run, so the crate records this. Add each new mechanism to the list below, and put `entered!` at
+//! its beginning.
 //!
-//! Without the feature `counters` `entered!` compiles to nothing. The bindings have the feature, so that digests are
-//! made, and checked for completeness, with the code that users run.
+//! Without the feature `counters`, `entered!` compiles to nothing. The bindings have the feature, so digests are
+//! computed and checked for completeness with the code that users run.
 
-/// Records that a mechanism is entered: a load and, the first time, a store. Not for inner loops.
+/// Records that a mechanism runs: a load and, the first time, a store. Not for inner loops.
 macro_rules! entered {
     ($mechanism:ident) => {
         #[cfg(feature = "counters")]
@@ -26,7 +26,7 @@ mod recorded {
 
     macro_rules! mechanisms {
         ($($mechanism:ident)*) => {
-            /// What is entered, named as at its [`entered!`].
+            /// The mechanisms, named as in [`entered!`].
             #[allow(non_camel_case_types)]
             #[derive(Clone, Copy)]
             pub(crate) enum Mechanism {
@@ -73,7 +73,7 @@ mod recorded {
         }
     }
 
-    /// All mechanisms by name, and whether this process has entered them.
+    /// Returns all mechanisms by name, and whether this process has run them.
     pub fn mechanisms() -> Vec<(&'static str, bool)> {
         NAMES.iter().zip(&ENTERED).map(|(&name, entered)| (name, entered.load(Ordering::Relaxed))).collect()
     }

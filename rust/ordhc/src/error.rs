@@ -1,80 +1,80 @@
-//! The one error type of the crate.
+//! The error type of the crate.
 
 use std::fmt;
 
-/// What can go wrong, with the offending value, where it stood, and the limit.
+/// An error, with the invalid value, its position, and the limit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that is none of those that are known.
+    /// A name that is not one of the known names.
     #[error("unknown {kind} `{given}`; there are {}", known.join(", "))]
     UnknownName {
-        /// What is named, for example `linkage`.
+        /// The kind of name, for example `linkage`.
         kind: &'static str,
         /// The name that was given.
         given: String,
-        /// All names that there are.
+        /// All known names.
         known: &'static [&'static str],
     },
-    /// A number that is too small, too large or none.
+    /// A number that is too small, too large or NaN.
     #[error("{what} = {value} is outside {range}")]
     OutOfRange {
-        /// What the number is, for example `n_leaves`.
+        /// The name of the number, for example `n_leaves`.
         what: &'static str,
         /// The number itself.
         value: f64,
-        /// Where it may lie, for example `1..=5`.
+        /// The range of valid numbers, for example `1..=5`.
         range: String,
     },
-    /// As many values as there should not be.
+    /// A wrong number of values.
     #[error("{found} {what} for {expected} {of}")]
     Length {
-        /// What the values are, for example `weights`.
+        /// The name of the values, for example `weights`.
         what: &'static str,
-        /// How many there are.
+        /// The number of values found.
         found: usize,
-        /// What there must be one of them for, for example `comparisons`.
+        /// The items that need one value each, for example `comparisons`.
         of: &'static str,
-        /// How many there must be.
+        /// The number of values expected.
         expected: usize,
     },
-    /// A row of comparisons or of a sparse matrix that cannot be used.
+    /// An invalid row of comparisons or of a sparse matrix.
     #[error("row {row}: {reason}")]
     Row {
-        /// The row, from 0.
+        /// The row, counted from 0.
         row: usize,
-        /// The leaves that it is about, which need not be leaves that there are.
+        /// The leaves of the row, which may include leaves that don't exist.
         leaves: Vec<i64>,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// A line of text (a table, a Newick tree) that cannot be read.
+    /// An invalid line of text (a table, a Newick tree).
     #[error("line {line}: {reason}")]
     Line {
-        /// The line, from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong, with the value.
+        /// The problem, with the value.
         reason: String,
     },
     /// A file that cannot be read.
     #[error("{path}: {reason}")]
     File {
-        /// The path as it was given.
+        /// The path as given.
         path: String,
-        /// What the operating system says.
+        /// The message of the operating system.
         reason: String,
     },
-    /// Leaves, pairs or triplets for which something does not hold; [`Error::named`] says it with names.
+    /// Leaves, pairs or triplets that violate a condition. [`Error::named`] returns the message with names.
     #[error("{}", self.named(|leaf| leaf.to_string()))]
     Leaves {
-        /// The message up to the leaves.
+        /// The message before the leaves.
         before: String,
         /// The leaves, pairs or triplets.
         leaves: Vec<Vec<usize>>,
-        /// The message after them.
+        /// The message after the leaves.
         after: String,
     },
-    /// Two values of a matrix that should be the same.
+    /// Two values of a matrix that should be equal.
     #[error(
         "the matrix is not symmetric: [{i}, {j}] is {value} but [{j}, {i}] is {other} (relative difference at most {tolerance:e})"
     )]
@@ -87,64 +87,64 @@ pub enum Error {
         value: f64,
         /// The value at (j, i).
         other: f64,
-        /// How far they may be apart, relative to the larger one.
+        /// The largest allowed difference, relative to the larger value.
         tolerance: f64,
     },
-    /// A value that is NaN, infinite or otherwise not allowed, with its place.
+    /// A value that is NaN, infinite or otherwise invalid, with its position.
     #[error("{what} at {place} is {value}: {limit}")]
     BadValue {
-        /// What the value is, for example `similarity`.
+        /// The name of the value, for example `similarity`.
         what: &'static str,
-        /// Where it stood.
+        /// The position of the value.
         place: Position,
         /// The value itself.
         value: f64,
-        /// What would be allowed.
+        /// The allowed values.
         limit: &'static str,
     },
-    /// An answer that a learner does not take.
+    /// An answer that a learner rejects.
     #[error("question {id}: {reason}")]
     Question {
-        /// The number of the question.
+        /// The id of the question.
         id: u64,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// A formula that cannot be read.
+    /// A formula that cannot be parsed.
     #[error("formula `{formula}`: {reason}")]
     Formula {
-        /// The formula as it was given.
+        /// The formula as given.
         formula: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// An impossible combination of arguments, or data for which there is no result.
     #[error("{0}")]
     Argument(String),
-    /// The work needs more memory than can be had.
+    /// The computation needs more memory than is available.
     #[error("{what} needs {bytes} bytes ({gib:.1} GiB), more than can be allocated", gib = *bytes as f64 / (1u64 << 30) as f64)]
     OutOfMemory {
-        /// What was to be allocated.
+        /// The purpose of the memory.
         what: &'static str,
-        /// How many bytes it takes.
+        /// The number of bytes needed.
         bytes: u64,
     },
-    /// The caller asked to stop.
+    /// The caller cancelled the computation.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Where a value stood.
+/// The position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Position {
     /// The value of a leaf.
     Leaf(usize),
-    /// The value of two leaves, or a leaf's own.
+    /// The value of two leaves, or of a leaf with itself.
     Pair(usize, usize),
     /// The value of two leaves in a condensed matrix.
     Condensed {
-        /// Where it stands in the matrix.
+        /// The index of the value in the condensed matrix.
         at: usize,
         /// The first leaf.
         i: usize,
@@ -155,7 +155,7 @@ pub enum Position {
     Merge(usize),
     /// A coordinate of a leaf's vector.
     Coordinate {
-        /// The leaf, which is the row.
+        /// The leaf, which is the row of the matrix of vectors.
         leaf: usize,
         /// The column.
         column: usize,
@@ -175,7 +175,7 @@ impl fmt::Display for Position {
 }
 
 impl Error {
-    /// The row of the input that it is about, from 0.
+    /// Returns the row of the input that caused the error, counted from 0.
     #[must_use]
     pub fn row(&self) -> Option<usize> {
         match self {
@@ -184,7 +184,7 @@ impl Error {
         }
     }
 
-    /// The line of the text that it is about, from 1.
+    /// Returns the line of the text that caused the error, counted from 1.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         match self {
@@ -193,7 +193,8 @@ impl Error {
         }
     }
 
-    /// The leaves that it is about: triplets, pairs, the leaves of a row, or single leaves; none if it is about none.
+    /// Returns the leaves that caused the error: triplets, pairs, the leaves of a row, or single leaves. Empty if the
+    /// error is not about leaves.
     #[must_use]
     pub fn leaves(&self) -> Vec<Vec<i64>> {
         let of = |leaves: &[usize]| leaves.iter().map(|&leaf| leaf as i64).collect();
@@ -211,7 +212,7 @@ impl Error {
         }
     }
 
-    /// What is wrong, without the row or line in front of it.
+    /// Returns the problem, without the row or line in front of it.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -220,7 +221,7 @@ impl Error {
         }
     }
 
-    /// The message with names for the leaves in [`Error::Leaves`].
+    /// Returns the message of [`Error::Leaves`] with names of the leaves.
     ///
     /// ```
     /// use ordhc::{Triplets, tree::build};
@@ -243,18 +244,18 @@ impl Error {
         format!("{before}{}{after}", shown.join(between))
     }
 
-    /// The error where values that were checked have changed since: NaN, or no NaN where one was found.
+    /// Returns the error for values that changed after they were checked: a NaN appeared, or disappeared.
     pub(crate) fn changed_meanwhile() -> Self {
         Self::Argument("the values changed while they were read: another thread writes to them".into())
     }
 
-    /// [`Error::OutOfRange`] for numbers of any type.
+    /// Returns [`Error::OutOfRange`] for numbers of any type.
     pub(crate) fn out_of_range(what: &'static str, value: impl Number, range: impl Into<String>) -> Self {
         Self::OutOfRange { what, value: value.number(), range: range.into() }
     }
 }
 
-/// What [`Error::out_of_range`] takes.
+/// The number types that [`Error::out_of_range`] accepts.
 pub(crate) trait Number {
     fn number(self) -> f64;
 }
@@ -271,13 +272,13 @@ impl Number for usize {
     }
 }
 
-/// Raises unless there is a leaf, and numbers of leaves fit.
+/// Returns an error unless `n` is a valid number of leaves.
 pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     let most = i32::MAX as usize;
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
 }
 
-/// Raises unless the number of values that are `found`, if there are any, is the `expected` one; see [`Error::Length`].
+/// Returns [`Error::Length`] if there are values and their number differs from the expected one.
 pub(crate) fn check_len(
     what: &'static str,
     found: impl Into<Option<usize>>,
@@ -290,12 +291,12 @@ pub(crate) fn check_len(
     }
 }
 
-/// Raises unless a number is at least one.
+/// Returns an error unless a number is at least 1.
 pub(crate) fn check_positive(what: &'static str, value: u64) -> Result<()> {
     if value > 0 { Ok(()) } else { Err(Error::out_of_range(what, 0, "1..")) }
 }
 
-/// The crate's result.
+/// The result type of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[cfg(test)]

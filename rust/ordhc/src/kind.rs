@@ -1,6 +1,6 @@
-//! Which values mean close.
+//! Similarities and dissimilarities.
 
-/// Whether larger values mean closer leaves, or farther ones.
+/// Whether larger values mean closer leaves (similarity) or farther leaves (dissimilarity).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind};
@@ -11,9 +11,9 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The larger, the closer.
+    /// Larger values mean closer leaves.
     Similarity,
-    /// The larger, the farther.
+    /// Larger values mean farther leaves.
     Dissimilarity,
 }
 

@@ -1,7 +1,7 @@
-//! Hierarchies from comparisons.
+//! Hierarchical clustering from comparisons.
 //!
-//! "A is more like B than C" is what people and models can say reliably. This crate turns such
-//! answers into a dendrogram and says how good it is.
+//! People and models can reliably answer questions such as "is A more like B or like C?". This crate turns such answers
+//! into a dendrogram, and measures how good the dendrogram is.
 //!
 //! ```
 //! use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
@@ -17,35 +17,40 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! Or in one call: [`adds_average_linkage`].
+//! [`adds_average_linkage`] does the same in one call.
 //!
 //! # Modules
 //!
-//! * [`comparison`]: what people answered, [`Triplets`] and [`Quadruplets`];
-//! * [`similarity`]: from comparisons to similarities of pairs;
-//! * [`linkage`]: what the similarity of two clusters means;
-//! * [`mod@agglomerate`]: merging the nearest pair until one cluster is left;
-//! * [`preference`]: linkages from the answers themselves, without similarities;
-//! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
-//! * [`metric`]: how good a dendrogram is;
-//! * [`mod@refine`]: better trees, by moving subtrees;
-//! * [`bootstrap`]: how sure a dendrogram is;
-//! * [`posterior`]: trees by how likely they are, given noisy comparisons;
-//! * [`vectors`]: hierarchies from vectors by their dot products;
+//! * [`comparison`]: comparisons, as [`Triplets`] and [`Quadruplets`];
+//! * [`similarity`]: similarities of pairs of leaves, from comparisons;
+//! * [`linkage`]: definitions of the similarity of two clusters;
+//! * [`mod@agglomerate`]: merges the most similar pair of clusters until one is left;
+//! * [`preference`]: linkages computed from the comparisons directly, without similarities;
+//! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, and Newick text;
+//! * [`metric`]: scores of a dendrogram;
+//! * [`mod@refine`]: improves trees by moving subtrees;
+//! * [`bootstrap`]: the uncertainty of a dendrogram, by resampling;
+//! * [`posterior`]: the posterior distribution of trees, given noisy comparisons;
+//! * [`vectors`]: hierarchies from vectors;
 //! * [`embedding`]: losses of ordinal embeddings;
 //! * [`learn`]: learners, which choose the questions themselves;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
 //!
-//! *Ties*: the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first,
-//! whatever the engine. *NaN and infinity* in weights or similarities are errors that name the place.
-//! *Determinism*: the same input gives the same output for any number of threads
-//! (`ORDHC_NUM_THREADS`, else all cores). *Long work* reports to a [`Monitor`] and stops when told.
+//! *Ties*: the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first, for every engine.
+//!
+//! *NaN and infinity* in weights or similarities are errors that name the position.
+//!
+//! *Determinism*: the same input gives the same output for any number of threads (`ORDHC_NUM_THREADS`, by default all
+//! cores).
+//!
+//! *Long computations* report progress to a [`Monitor`], and stop when it is cancelled.
 //!
 //! # Limits
 //!
-//! At most 2^31 - 1 leaves; agglomeration from a matrix needs memory for about the pairs of leaves.
+//! There can be at most 2^31 - 1 leaves. Agglomeration of a matrix needs about the memory of one value for each pair of
+//! leaves.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -104,7 +109,7 @@ pub use tree::Dendrogram;
 use agglomerate::{Agglomeration, Layout, Matrix, Values};
 use comparison::Comparisons;
 
-/// AddS similarities and average linkage: AddS3-AL of triplets, AddS4-AL of quadruplets (Mandal,
+/// Returns the average linkage of AddS similarities: AddS3-AL for triplets, and AddS4-AL for quadruplets (Mandal,
 /// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
 ///
 /// # Errors

@@ -1,15 +1,15 @@
-//! Large allocations that fail with a message instead of taking the machine down.
+//! Large allocations that return an error instead of exhausting the machine's memory.
 
 use crate::error::{Error, Result};
 use crate::numbers::Held;
 
-/// Checks that `bytes` can be had before anything is allocated.
+/// Checks that `bytes` of memory are available before anything is allocated.
 ///
-/// On Linux the memory that is available now is asked, the limit of a control group and that of the process
-/// (`ulimit -v`); elsewhere only the allocator decides.
+/// On Linux, the limits are the memory that is available now, the limit of the control group, and the limit of the
+/// process (`ulimit -v`). On other systems, only the allocator decides.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] naming `what` and the bytes.
+/// [`Error::OutOfMemory`] with `what` and the number of bytes.
 ///
 /// ```
 /// assert!(ordhc::memory::check("a matrix", 1 << 60).is_err());
@@ -23,28 +23,28 @@ pub fn check(what: &'static str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// An empty vector with room for `len` values, or [`Error::OutOfMemory`].
+/// Returns an empty vector with room for `len` values, or [`Error::OutOfMemory`].
 pub(crate) fn room<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     reserve(what, &mut values, len)?;
     Ok(values)
 }
 
-/// `len` times the same value, or [`Error::OutOfMemory`].
+/// Returns a vector of `len` equal values, or [`Error::OutOfMemory`].
 pub(crate) fn filled<T: Clone>(what: &'static str, value: T, len: usize) -> Result<Vec<T>> {
     let mut values = room(what, len)?;
     values.resize(len, value);
     Ok(values)
 }
 
-/// The values of an iterator, of which there are at most `most`, or [`Error::OutOfMemory`].
+/// Returns the values of an iterator, at most `most`, or [`Error::OutOfMemory`].
 pub(crate) fn collected<T>(what: &'static str, most: usize, values: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut all = room(what, most)?;
     all.extend(values);
     Ok(all)
 }
 
-/// Appends a value, in room that doubles, or [`Error::OutOfMemory`].
+/// Appends a value, doubling the room if needed, or returns [`Error::OutOfMemory`].
 #[inline]
 pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {
@@ -57,14 +57,14 @@ pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Resu
     Ok(())
 }
 
-/// Makes room for so many more values, or [`Error::OutOfMemory`].
+/// Makes room for `more` additional values, or returns [`Error::OutOfMemory`].
 pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -> Result<()> {
     let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
     check(what, bytes)?;
     values.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { what, bytes })
 }
 
-/// Zeroed values, in huge pages where there are many and the system has them.
+/// Values that are zero at first. Large buffers use huge pages if the system has them.
 #[derive(Debug)]
 pub(crate) struct Buffer<V = f64> {
     memory: Memory<V>,
@@ -77,11 +77,12 @@ enum Memory<V> {
     Large(memmap2::MmapMut),
 }
 
-/// From this many bytes on pages are asked for directly, which are new ones each time. Less has mostly been used before.
+/// From this number of bytes on, pages are requested from the system directly, and are new each time. Smaller buffers
+/// mostly reuse memory.
 const LARGE: usize = 20 << 20;
 
 impl<V: Held> Buffer<V> {
-    /// `len` zeros, or [`Error::OutOfMemory`].
+    /// Returns `len` zeros, or [`Error::OutOfMemory`].
     pub(crate) fn zeros(what: &'static str, len: usize) -> Result<Self> {
         let bytes = (len as u64).saturating_mul(size_of::<V>() as u64);
         check(what, bytes)?;
@@ -93,13 +94,13 @@ impl<V: Held> Buffer<V> {
         let map = memmap2::MmapMut::map_anon(bytes).map_err(|_| out_of_memory)?;
         #[cfg(target_os = "linux")]
         {
-            // Only advice: without huge pages everything works, a little slower.
+            // This is only advice. Without huge pages the computation is slightly slower.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Self { memory: Memory::Large(map), len })
     }
 
-    /// Forgets all but the first `len` values.
+    /// Removes all but the first `len` values.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
@@ -130,14 +131,13 @@ fn available() -> Option<u64> {
     Some(address_room().map_or(system, |room| room.min(system)))
 }
 
-/// What is left of the process's address space, where that is limited, but for what allocators and threads
-/// take of it without being asked.
+/// Returns the remaining address space of the process, if limited, less an allowance for allocators and threads.
 fn address_room() -> Option<u64> {
     const PAGE: u64 = 4096;
     const THREAD: u64 = 72 << 20;
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    // Not a number where there is no limit.
+    // The field is not a number if there is no limit.
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
     let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().next()?.parse().ok()?;
     let threads = crate::parallel::n_threads().min(4) as u64;

@@ -1,4 +1,4 @@
-//! Progress and cancellation, shared between the work and whoever watches it.
+//! Progress and cancellation, shared between a computation and its observer.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// Watches one long computation from another thread: how far it is, and whether it should stop.
+/// A monitor of one long computation, usable from another thread: it returns the progress, and can cancel the
+/// computation.
 ///
-/// The work only touches atomics, so watching costs next to nothing.
+/// The computation only accesses atomic variables, so monitoring costs almost nothing.
 ///
 /// ```
 /// use ordhc::Monitor;
@@ -26,12 +27,12 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct Monitor {
     stop: Arc<Stop>,
-    /// Steps of this part of the work; none of its own where it is the whole.
+    /// The steps of this part of the computation. `None` if the monitor is for the whole computation.
     own: Option<Steps>,
     warning: Mutex<Option<String>>,
 }
 
-/// A monitor where none was given: nobody watches it.
+/// Uses a given monitor, or a new one that nobody observes.
 macro_rules! watched {
     ($monitor:ident = $given:expr) => {
         let unwatched = $crate::monitor::Monitor::new();
@@ -56,7 +57,7 @@ impl Steps {
     }
 }
 
-/// What a monitor and those of its parts share.
+/// The state that a monitor shares with the monitors of its parts.
 #[derive(Debug, Default)]
 struct Stop {
     whole: Steps,
@@ -64,7 +65,7 @@ struct Stop {
     watcher: Option<Watcher>,
 }
 
-/// Looks, on one thread and from within the work, whether to go on.
+/// A callback that runs on one thread, called by the computation, and decides whether to continue.
 struct Watcher {
     thread: ThreadId,
     period: Duration,
@@ -94,13 +95,14 @@ impl Watcher {
 }
 
 impl Monitor {
-    /// A monitor of work that has not started.
+    /// Returns a monitor of a computation that has not started.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A monitor that watches itself, for work on the calling thread: when the work advances there and `period`
-    /// has passed, `look` is called with the share that is done; the work stops when it says `false`.
+    /// Returns a monitor that calls `look` from the computation itself, for computations on the calling thread. When
+    /// the computation advances on this thread and `period` has passed, `look` is called with the completed fraction in
+    /// \[0, 1\]. The computation stops if `look` returns false.
     ///
     /// ```
     /// use std::time::Duration;
@@ -117,7 +119,8 @@ impl Monitor {
         Self { stop: Arc::new(stop), ..Self::default() }
     }
 
-    /// A monitor for a part of the work: it counts on its own and stops with the whole.
+    /// Returns a monitor for a part of the computation, with its own progress. The part is cancelled together with the
+    /// whole.
     pub fn child(&self) -> Self {
         Self { stop: Arc::clone(&self.stop), own: Some(Steps::default()), ..Self::default() }
     }
@@ -126,37 +129,37 @@ impl Monitor {
         self.own.as_ref().unwrap_or(&self.stop.whole)
     }
 
-    /// Asks the work to stop; it then returns [`Error::Interrupted`].
+    /// Cancels the computation, which then returns [`Error::Interrupted`].
     pub fn cancel(&self) {
         self.stop.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The share of the work that is done, from 0 to 1.
+    /// Returns the completed fraction in \[0, 1\].
     pub fn fraction(&self) -> f64 {
         self.steps().fraction()
     }
 
-    /// Declares how many steps the work has, and starts counting again.
+    /// Sets the number of steps, and starts counting from 0.
     pub fn start(&self, total: u64) {
         self.steps().done.store(0, Ordering::Relaxed);
         self.steps().total.store(total, Ordering::Relaxed);
     }
 
-    /// Counts steps as done.
+    /// Adds completed steps.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when the work was asked to stop.
+    /// [`Error::Interrupted`] if the computation was cancelled.
     pub fn advance(&self, steps: u64) -> Result<()> {
         self.steps().done.fetch_add(steps, Ordering::Relaxed);
         self.check()
     }
 
-    /// Says why the result is less certain than it looks.
+    /// Sets a warning that says why the result is less certain than it seems.
     pub(crate) fn warn(&self, text: String) {
         *self.warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }
 
-    /// Why the result is less certain than it looks, if it is.
+    /// Returns the warning that says why the result is less certain than it seems, or `None`.
     ///
     /// ```
     /// assert_eq!(ordhc::Monitor::new().warning(), None);
@@ -165,10 +168,10 @@ impl Monitor {
         self.warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether to go on, without counting a step.
+    /// Checks for cancellation, without adding a step.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when the work was asked to stop.
+    /// [`Error::Interrupted`] if the computation was cancelled.
     pub fn check(&self) -> Result<()> {
         if let Some(watcher) = &self.stop.watcher
             && watcher.is_due()

@@ -4,10 +4,10 @@
 macro_rules! named {
     ($type:ty, $kind:literal, { $($name:literal: $pattern:pat => $value:expr),+ $(,)? } $($other:pat => $rest:literal)?) => {
         impl $type {
-            /// All names that there are.
+            /// All names.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// The name.
+            /// Returns the name.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {

@@ -1,6 +1,6 @@
-//! Numbers of the types that matrices and counts are made of.
+//! The number types of matrices and counts.
 
-/// A number that is read as a float.
+/// A number that converts to a float.
 pub(crate) trait Number: Copy + Sync + PartialEq {
     fn float(self) -> f64;
 }
@@ -35,7 +35,7 @@ impl Number for i16 {
     }
 }
 
-/// A float that costs of moves are kept in.
+/// A float type for the costs of moves.
 pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     const ZERO: Self;
 
@@ -60,15 +60,16 @@ impl Held for f32 {
     }
 }
 
-/// A number that similarities are accumulated in.
+/// A number type in which similarities are accumulated.
 pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
-    /// One answer.
+    /// The value of one answer.
     const ONE: Self;
-    /// The most unweighted comparisons that certainly do not overflow (or round).
+    /// The largest number of unweighted comparisons that certainly causes no overflow (or rounding).
     const MOST: u64;
-    /// A weight; only floating-point cells take weights.
+    /// Converts a weight. Returns `None` for integer cells, which do not support weights.
     fn from_weight(weight: f64) -> Option<Self>;
-    /// The value as a float, exact for everything that [`adds`](crate::similarity::adds) makes from counts.
+    /// Returns the value as a float. The conversion is exact for every result of [`adds`](crate::similarity::adds) from
+    /// counts.
     fn to_f64(self) -> f64;
 }
 
@@ -95,7 +96,7 @@ cell!(i64, i64::MAX as u64, |_| None);
 cell!(f64, 1 << 53, Some);
 cell!(f32, 1 << 24, |weight| Some(weight as f32));
 
-/// A whole number that is larger if a float is, in the order of `f64::total_cmp`.
+/// Returns an integer that increases with the float, in the order of `f64::total_cmp`.
 #[inline(always)]
 pub(crate) fn in_order(x: f64) -> i64 {
     let bits = x.to_bits() as i64;

@@ -1,10 +1,10 @@
-//! Threads for the few loops that want them. Scoped and made per call, so a forked process is safe;
-//! every caller gives the same result for any number of threads. Where the system grants no thread, the caller's thread
-//! does the work.
+//! Threads for the few loops that use them.
 //!
-//! A process may fork between calls, and parent and child go on. POSIX leaves it undefined what a child may do that was
-//! forked while another thread was inside a call; even allocating memory may wait forever. Such programs start children
-//! with `spawn` or `forkserver`.
+//! Threads are scoped and created for each call, so a process may fork between calls. Results are the same for any
+//! number of threads. If the system provides no thread, the caller's thread does the work.
+//!
+//! If a process forks while another thread is inside a call, POSIX does not define the behaviour of the child: even an
+//! allocation may block forever. Such programs must start children with `spawn` or `forkserver`.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +14,13 @@ use std::thread::{Scope, ScopedJoinHandle};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// The most threads that a call makes, if that is not 0.
+/// The maximum number of threads of a call, or 0 without a limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets the most threads that calls of this process make from now on, none for what they make by default; the limit
-/// that was.
+/// Sets the maximum number of threads for all later calls of this process, and returns the limit before. `None` removes
+/// the limit.
 ///
-/// Results don't depend on it. Programs that work on several things at the same time share the cores like that.
+/// Results do not depend on the limit. Use it to share cores among several tasks that run at the same time.
 ///
 /// ```
 /// assert_eq!(ordhc::limit_threads(Some(1)), None);
@@ -31,7 +31,8 @@ pub fn limit_threads(limit: Option<usize>) -> Option<usize> {
     (before > 0).then_some(before)
 }
 
-/// The number of threads: `ORDHC_NUM_THREADS`, else what the machine offers; not more than [`limit_threads`] says.
+/// Returns the number of threads: `ORDHC_NUM_THREADS`, or else the number of cores, but at most the limit of
+/// [`limit_threads`].
 pub(crate) fn n_threads() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => all_threads(),
@@ -50,22 +51,23 @@ fn all_threads() -> usize {
     })
 }
 
-/// Splits `0..n` into at most as many contiguous ranges as there are threads, none shorter than `grain`.
+/// Splits `0..n` into at most as many contiguous ranges as there are threads. No range is shorter than `grain`, unless
+/// there is only one.
 pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
     let parts = n_threads().min(n / grain.max(1)).max(1);
     (0..parts).map(|p| n * p / parts..n * (p + 1) / parts).collect()
 }
 
-/// Runs `work` on every item, each on a thread of its own (the last one on the caller's), and returns the results
-/// in order. What no thread can be had for runs on the caller's, so items must not wait for each other.
+/// Runs `work` on every item, each on a separate thread (the last item on the caller's thread), and returns the results
+/// in order. If the system provides no thread, items run on the caller's thread. So items must not wait for each other.
 ///
-/// There should be about as many items as threads.
+/// Pass about as many items as there are threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     map_any(items, &work)
 }
 
-/// Work on items of one type. Calls through this type keep the code around the work from being compiled for every
-/// caller, and the work itself from being compiled more than once.
+/// A function on items of one type. Calls through this type keep the surrounding code from being compiled for every
+/// caller, and the function itself from being compiled more than once.
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
 fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
@@ -77,7 +79,7 @@ fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
     slots.results().expect("every item has its result")
 }
 
-/// As [`map`], for more items than threads: each goes to the first thread that is free.
+/// Does the same as [`map`] for more items than threads. Each item runs on the first thread that is free.
 pub(crate) fn map_in_turn<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     map_any_in_turn(items, &work)
 }
@@ -92,8 +94,8 @@ fn map_any_in_turn<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Vec<
     slots.results().expect("every item has its result")
 }
 
-/// Runs `work` on all items at the same time, so that they may wait for each other; nothing if there are no
-/// threads to be had for that.
+/// Runs `work` on all items at the same time, so that they may wait for each other. Returns `None` if the system does
+/// not provide enough threads.
 pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
     any_together(items, &work)
 }
@@ -104,7 +106,7 @@ fn any_together<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Option<
     slots.results()
 }
 
-/// Items, which become results. What is done with threads knows no types: so its code is there once.
+/// Items that are replaced by their results. The code with threads does not depend on types, so it is compiled once.
 struct Slots<T, R>(Vec<Mutex<Slot<T, R>>>);
 
 enum Slot<T, R> {
@@ -145,7 +147,7 @@ impl<T, R> Slots<T, R> {
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Calls `work` with each of `0..count`, on threads as [`map`] says.
+/// Calls `work` with each of `0..count`, on threads as in [`map`].
 fn each(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     if last == 0 {
@@ -163,7 +165,7 @@ fn each(count: usize, work: Work<'_>) {
 /// Calls `work` with each of `0..count` at the same time, or not at all.
 fn each_together(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
-    // All wait until it is known whether everybody has come.
+    // All threads wait until it is known whether all were created.
     let (gate, opened) = (Mutex::new(None), Condvar::new());
     let all_came = || {
         let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +189,7 @@ fn each_together(count: usize, work: Work<'_>) {
     });
 }
 
-/// A thread, if there is one to be had.
+/// Creates a thread, or returns `None` if the system provides none.
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     at: usize,
@@ -208,8 +210,8 @@ fn join(thread: ScopedJoinHandle<'_, ()>) {
 /// The length of [`blocks`].
 const BLOCK: usize = 1 << 14;
 
-/// Does `work` for the blocks of `0..n` and returns the results in order. Blocks do not depend on the
-/// number of threads, so neither do sums of floats over them.
+/// Calls `work` for the blocks of `0..n`, and returns the results in order. Blocks do not depend on the number of
+/// threads, so sums of floats over blocks don't either.
 fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     let blocks = |blocks: Range<usize>| {
         let mut results = Vec::with_capacity(blocks.len());
@@ -225,7 +227,7 @@ fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     all
 }
 
-/// [`blocks`] that a monitor counts, and may stop.
+/// Does the same as [`blocks`], and reports each block to a monitor, which may cancel the work.
 pub(crate) fn watched_blocks<R: Send>(
     n: usize,
     monitor: &Monitor,
@@ -243,7 +245,7 @@ fn watched_any_blocks<R: Send>(n: usize, monitor: &Monitor, work: Any<'_, Range<
     blocks(n, &watched).into_iter().collect()
 }
 
-/// Splits `data` at the given ends (ascending, the last one `data.len()`).
+/// Splits `data` at the given ends, which are ascending and end with `data.len()`.
 pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
     let mut start = 0;
     ends.iter()
@@ -264,7 +266,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// 0: threads as wanted; k: only k - 1 more from this thread.
+        /// 0: threads are provided as wanted. k: this thread gets only k - 1 more threads.
         pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
     }
 

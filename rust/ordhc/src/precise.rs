@@ -1,11 +1,11 @@
-//! Numbers of about twice the precision of floats (Dekker 1971) that know how far they may be off.
+//! Numbers with about twice the precision of floats (Dekker 1971) and a bound of their error.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The unevaluated sum `hi + lo`, of which `hi` is the nearest float. The true number is at most `error` away.
+/// The unevaluated sum `hi + lo`, where `hi` is the nearest float. The true number differs by at most `error`.
 ///
-/// Sums and products that fit into two floats are exact, and their error is zero.
+/// Sums and products that fit into two floats are exact and have error 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Precise {
     hi: f64,
@@ -13,26 +13,26 @@ pub(crate) struct Precise {
     error: f64,
 }
 
-/// Products below this may lose something.
+/// Products below this value may lose digits.
 const TINY: f64 = 1e-270;
 
 impl Precise {
-    /// The nearest float.
+    /// Returns the nearest float.
     pub(crate) fn float(self) -> f64 {
         self.hi
     }
 
-    /// What it may be off by.
+    /// Returns the bound of the error.
     pub(crate) fn error(self) -> f64 {
         self.error
     }
 
-    /// The same number, but not known better than that.
+    /// Returns the same number with a larger error bound.
     pub(crate) fn within(self, error: f64) -> Self {
         Self { error: up(self.error + error), ..self }
     }
 
-    /// The parts of the two ends of what the number may be.
+    /// Returns the smallest and the largest possible number, each as a pair of floats.
     pub(crate) fn ends(self) -> [(f64, f64); 2] {
         if self.error == 0.0 {
             return [(self.hi, self.lo); 2];
@@ -81,19 +81,19 @@ impl From<f64> for Precise {
     }
 }
 
-/// By value, whatever the errors.
+/// Compares the values and ignores the errors.
 impl PartialOrd for Precise {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self.hi, self.lo).partial_cmp(&(other.hi, other.lo))
     }
 }
 
-/// A little more, so that a sum of errors is a bound although it is rounded.
+/// Rounds an error up slightly, so that a rounded sum of errors is still a bound.
 fn up(error: f64) -> f64 {
     error * (1.0 + 1e-15)
 }
 
-/// The sum and what rounding took from it (Knuth).
+/// Returns the rounded sum and its rounding error (Knuth).
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let from_b = sum - a;
@@ -134,7 +134,7 @@ impl Sub for Precise {
     }
 }
 
-/// The product of two floats.
+/// Returns the product of two floats.
 fn two_product(a: f64, b: f64) -> Precise {
     let hi = a * b;
     if !hi.is_finite() {

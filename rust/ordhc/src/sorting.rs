@@ -1,37 +1,37 @@
-//! Sorting in place that can be interrupted, and sorting whose code exists once for each type of values.
+//! In-place sorting that can be interrupted, and sorting that is compiled once for each type of values.
 
 use std::cmp::Ordering;
 
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// From this many values on a part is split before it is sorted: some milliseconds of work.
+/// Larger parts are split before they are sorted. Sorting a part of this size takes some milliseconds.
 const SMALL: usize = 1 << 17;
 
-/// Sorts by a comparison that is called through a pointer; equal values keep their order.
+/// Sorts by a comparison that is called through a pointer. The sort is stable.
 ///
-/// The standard library's sort is compiled again for each closure, into 6 KB. Where sorting is a small part of the work,
-/// this function saves that code.
+/// The standard library's sort is compiled for each closure, into 6 KB of code. This function saves that code where
+/// sorting is a small part of the computation.
 pub(crate) fn order_by<T: Copy>(values: &mut [T], compare: &dyn Fn(T, T) -> Ordering) {
     values.sort_by(|&a, &b| compare(a, b));
 }
 
-/// As [`order_by`], by a key.
+/// Does the same as [`order_by`], with a key.
 pub(crate) fn order_by_key<T: Copy, U: Ord>(values: &mut [T], key: impl Fn(T) -> U) {
     order_by(values, &|a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts values by their own order; equal ones in any order.
+/// Sorts values in their own order. The sort is not stable.
 pub(crate) fn sort<T: Ord>(values: &mut [T], monitor: &Monitor) -> Result<()> {
     by_parts(values, T::cmp, SMALL, monitor)
 }
 
-/// Sorts by a key; equal ones in any order.
+/// Sorts by a key. The sort is not stable.
 pub(crate) fn sort_by_key<T, U: Ord>(values: &mut [T], key: impl Fn(&T) -> U + Copy, monitor: &Monitor) -> Result<()> {
     by_parts(values, move |a, b| key(a).cmp(&key(b)), SMALL, monitor)
 }
 
-/// Sorts by a comparison; equal ones in any order.
+/// Sorts by a comparison. The sort is not stable.
 pub(crate) fn sort_by<T>(
     values: &mut [T],
     compare: impl Fn(&T, &T) -> Ordering + Copy,

@@ -1,9 +1,9 @@
-//! What tests of several rooms need.
+//! Helpers for the tests of several modules.
 
 use crate::kind::Kind;
 use crate::tree::Dendrogram;
 
-/// Pseudo-random states of a linear congruential generator; their upper bits are the random ones.
+/// Returns the pseudo-random states of a linear congruential generator. Only their upper bits are random enough.
 fn states(mut state: u64) -> impl FnMut() -> u64 {
     move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -11,19 +11,19 @@ fn states(mut state: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Pseudo-random numbers from 0 to below 1.
+/// Returns pseudo-random numbers in [0, 1).
 pub(crate) fn fractions(seed: u64) -> impl FnMut() -> f64 {
     let mut next = states(seed);
     move || (next() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Pseudo-random numbers below what is asked for.
+/// Returns pseudo-random integers below a given number.
 pub(crate) fn below(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut next = states(seed);
     move |below| (next() >> 33) % below
 }
 
-/// All binary trees over `n` leaves: each leaf goes beside every node of every tree of those before it.
+/// Returns all binary trees over `n` leaves. Each leaf is put beside every node of every tree of the leaves before.
 ///
 /// Heights are 0.
 pub(crate) fn all_trees(n: usize) -> Vec<Dendrogram> {

@@ -1,26 +1,26 @@
-//! Which things belong together, as more and more of them do.
+//! Disjoint sets (union-find).
 
-/// Disjoint sets of numbers, each named by one of its own (Tarjan 1975, with paths halved).
+/// Disjoint sets of numbers, each named by one of its members (Tarjan 1975, with path halving).
 ///
-/// Whoever joins two sets says which name stays; so paths may be long where names are chosen badly.
+/// The caller chooses which name a joined set keeps. So paths may be long if names are chosen badly.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionFind {
-    /// By number: itself if it is a name, else another one of its set.
+    /// For each number: the number itself if it is a name, or else another number of the same set.
     parent: Vec<u32>,
 }
 
 impl UnionFind {
-    /// The sets of one each of 0..n.
+    /// Returns the sets {0}, ..., {n - 1}.
     pub(crate) fn new(n: usize) -> Self {
         Self { parent: (0..n as u32).collect() }
     }
 
-    /// How many numbers there are.
+    /// Returns the number of members of all sets.
     pub(crate) fn len(&self) -> usize {
         self.parent.len()
     }
 
-    /// The name of the set.
+    /// Returns the name of the set that contains a number.
     pub(crate) fn find(&mut self, mut at: u32) -> u32 {
         while self.parent[at as usize] != at {
             let above = self.parent[self.parent[at as usize] as usize];
@@ -30,30 +30,30 @@ impl UnionFind {
         at
     }
 
-    /// Whether a set has this name.
+    /// Returns true if a set has this name.
     pub(crate) fn is_name(&self, at: u32) -> bool {
         self.parent[at as usize] == at
     }
 
-    /// The set of one name becomes part of another number's, which keeps its name.
+    /// Joins the set named `gone` to the set of another number, which keeps its name.
     pub(crate) fn attach(&mut self, gone: u32, kept: u32) {
         debug_assert!(self.is_name(gone));
         self.parent[gone as usize] = kept;
     }
 
-    /// Joins two sets under the smaller name; whether they were two.
+    /// Joins two sets under the smaller name. Returns true if the sets were different.
     pub(crate) fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.attach(a.max(b), a.min(b));
         a != b
     }
 
-    /// Makes a number a set of its own again, as it and all of its set must be before they are used.
+    /// Makes a number a set of its own. All members of the number's set must be reset before they are used again.
     pub(crate) fn reset(&mut self, at: u32) {
         self.parent[at as usize] = at;
     }
 
-    /// By number: the name of its set, where every name is the smallest number of its set.
+    /// Returns, for each number, the name of its set. Every name is the smallest number of its set.
     pub(crate) fn names(&self) -> Vec<u32> {
         let mut of = self.parent.clone();
         for at in 0..of.len() {

@@ -1,20 +1,20 @@
-//! Loops in the widest vectors that the processor has.
+//! Loops that use the widest vectors of the processor.
 //!
-//! The crate is compiled for all processors of a kind. What runs in `wide!` is compiled for AVX2 and for AVX-512 once
-//! more, and the best of what this processor has is taken. All of it gives the same numbers to the bit: operations
-//! stay as they are written, only more lanes take part in one.
+//! The crate is compiled for all processors of an architecture. Code in `wide!` is also compiled for AVX2 and for
+//! AVX-512, and the best version for the processor is run. All versions give bit-identical results: the operations are
+//! the same, with more lanes each.
 //!
-//! Functions that are called inside must be `#[inline(always)]`: as calls they are what they are elsewhere. So are
-//! closures that have a name or are handed over: loops and functions do instead.
+//! Functions that are called inside must be `#[inline(always)]`, because called functions are compiled for the baseline
+//! only. The same is true for closures that have a name or are passed on: use loops and functions instead.
 //!
-//! AVX-512 pays for its copies, a quarter of a megabyte: without it, average, complete, weighted and Ward's linkage of
-//! 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one thread).
+//! AVX-512 is worth its copies of a quarter of a megabyte. Without AVX-512, average, complete, weighted and Ward's
+//! linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one thread).
 
-/// Runs a block, compiled for the processor it runs on. What returns early returns from the block.
+/// Runs a block that is compiled for the processor at hand. A `return` inside returns from the block.
 ///
-/// `wide!(simd => block)` is for vectors by name: the block knows the processor as `simd`, an instance of
-/// `fearless_simd::Simd`. Loops over several lanes that are no plain maps are mostly compiled for the narrowest vectors
-/// otherwise.
+/// `wide!(simd => block)` is for explicit vectors: the block has the processor as `simd`, an instance of
+/// `fearless_simd::Simd`. Without explicit vectors, loops over several lanes that are not plain maps are mostly
+/// compiled for the narrowest vectors.
 macro_rules! wide {
     ($simd:ident => $work:expr) => {{
         let level = fearless_simd::Level::new();
@@ -24,7 +24,7 @@ macro_rules! wide {
         } else if let Some($simd) = level.as_avx2() {
             $crate::wide::with($simd, #[inline(always)] || $work)
         } else {
-            // All that there are have it.
+            // All processors of this architecture have SSE2.
             let $simd = level.as_sse2().expect("the processor has SSE2");
             $crate::wide::with($simd, #[inline(always)] || $work)
         };
@@ -40,7 +40,7 @@ macro_rules! wide {
     };
 }
 
-/// What `wide!` does where it names no vectors.
+/// Runs the block of `wide!` without explicit vectors.
 #[inline(always)]
 pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -56,7 +56,7 @@ pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs what is compiled for a processor.
+/// Runs code that is compiled for a processor.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn with<S: fearless_simd::Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {

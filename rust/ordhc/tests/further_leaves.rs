@@ -1,4 +1,4 @@
-//! Learners that place further leaves in a tree that is there.
+//! Learners that place further leaves in a given tree.
 
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Learner, Method, Noise, Schedule};
@@ -6,7 +6,7 @@ use ordhc::metric::robinson_foulds;
 use ordhc::tree::Topology;
 use proptest::prelude::*;
 
-/// Asks until all is done; the tree and the number of questions.
+/// Asks until the learner is done. Returns the tree and the number of questions.
 fn learned(mut learner: Box<dyn Learner>, oracle: &mut TreeOracle, batch: usize) -> (Topology, u64) {
     while !learner.done() {
         let questions = learner.ask(batch).unwrap();
@@ -18,7 +18,7 @@ fn learned(mut learner: Box<dyn Learner>, oracle: &mut TreeOracle, batch: usize)
     (learner.tree().unwrap().topology().clone(), learner.n_answered())
 }
 
-/// Whether two trees have the same clusters.
+/// Returns true if two trees have the same clusters.
 fn is_same(one: &Topology, other: &Topology) -> bool {
     let counts = robinson_foulds(one, other).unwrap();
     counts.only_a + counts.only_b == 0
@@ -53,7 +53,7 @@ proptest! {
         let shape = [TreeShape::Uniform, TreeShape::Yule, TreeShape::Caterpillar][shape];
         let truth = random_tree(shape, n, seed).unwrap();
         let kept = kept.min(n);
-        // Every third leaf first, so that the known leaves are not the first ones.
+        // Start with every third leaf, so that the known leaves are not the first ones.
         let mut leaves: Vec<u32> = (0..n as u32).collect();
         leaves.sort_by_key(|leaf| (leaf % 3, *leaf));
         leaves.truncate(kept);

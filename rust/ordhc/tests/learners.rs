@@ -1,4 +1,4 @@
-//! Learners find the tree that answers come from, whatever its shape and however they are told.
+//! Learners find the tree from which answers come, for any shape and any order of answers.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ const METHODS: [Method; 7] = [
     Method::Balanced,
 ];
 
-/// The clusters of a tree, ties joined.
+/// Returns the clusters of a tree, with ties joined.
 fn clusters(tree: &Dendrogram) -> BTreeSet<Vec<u32>> {
     let topology = tree.topology().clone();
     let mut members: Vec<Vec<u32>> = (0..topology.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
@@ -30,7 +30,7 @@ fn clusters(tree: &Dendrogram) -> BTreeSet<Vec<u32>> {
     members.into_iter().collect()
 }
 
-/// All trees over n leaves whose nodes have two or more children, or exactly two.
+/// Returns all trees over n leaves whose nodes have at least two children, or exactly two.
 fn all_trees(n: u32, binary: bool) -> Vec<Dendrogram> {
     #[derive(Clone)]
     enum Node {
@@ -71,7 +71,7 @@ fn all_trees(n: u32, binary: bool) -> Vec<Dendrogram> {
     trees.iter().map(read).collect()
 }
 
-/// Runs a learner with a truthful oracle and returns it.
+/// Runs a learner with a truthful oracle, and returns the learner.
 fn learned(method: Method, tree: &Dendrogram, seed: u64, batch: usize) -> Box<dyn Learner> {
     let mut oracle = TreeOracle::new(tree.topology());
     let mut learner = method.learner(tree.n_leaves(), seed).unwrap();
@@ -169,7 +169,7 @@ fn wide_trees_cost_what_they_must() {
     let tree = random_tree(TreeShape::Degree(8), n, 1).unwrap();
     for method in METHODS {
         let asked = learned(method, &tree, 2, usize::MAX).n_asked() as f64;
-        // d / log2 d of n log2 n.
+        // The bound is d / log2 d times n log2 n.
         assert!(asked < 8.0 / 3.0 * n as f64 * (n as f64).log2(), "{method:?}: {asked}");
     }
 }
@@ -217,7 +217,7 @@ fn an_oracle_that_fails_can_be_called_again() {
     }
 }
 
-/// Runs a learner on any answers, some of them late, and looks at it all the time.
+/// Runs a learner on arbitrary answers, some of them late, and checks the learner after each step.
 fn check_run(
     method: Method,
     n: usize,
@@ -293,7 +293,7 @@ proptest! {
                 let asked = learners[0].ask(limit).unwrap();
                 prop_assert_eq!(&asked, &learners[1].ask(limit).unwrap());
                 pending.iter_mut().for_each(|pending| pending.extend(&asked));
-                // The same questions are answered, in any order, and the tree is looked at in between.
+                // The same questions are answered in another order, and the tree is computed in between.
                 let answered = 1 + random(pending[0].len());
                 let batch: Vec<Question> = pending[0].drain(..answered).collect();
                 pending[1].drain(..answered);

@@ -1,4 +1,4 @@
-//! Learners keep their promises when some answers are wrong and nodes have any number of children.
+//! The guarantees of learners when some answers are wrong and nodes have any number of children.
 
 use ordhc::Dendrogram;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
@@ -22,7 +22,8 @@ fn small_trees_of_any_degree_are_found_by_right_answers() {
     }
 }
 
-/// At most so many of `runs` go wrong with a probability of `delta` each, but for one case in a thousand.
+/// Returns a bound of the number of `runs` that fail with a probability of `delta` each. The bound is exceeded in one
+/// case of a thousand.
 fn most(runs: u32, delta: f64) -> u32 {
     let (mut term, mut sum, mut k) = ((1.0 - delta).powi(runs as i32), 0.0, 0);
     loop {

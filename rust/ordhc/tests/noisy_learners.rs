@@ -1,4 +1,4 @@
-//! Learners keep their promises when some answers are wrong.
+//! The guarantees of learners when some answers are wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -136,7 +136,7 @@ fn persistent_answers_are_never_asked_again() {
         let found = learner.tree().unwrap().into_topology();
         distance += robinson_foulds(&tree.join_ties().into_topology(), &found).unwrap().distance();
     }
-    // Where three leaves alone can tell, one answer in ten is wrong.
+    // If only three leaves are informative, one answer in ten is wrong.
     assert!(distance < runs * 2 * n as u64 / 5, "{distance}");
 }
 
@@ -156,7 +156,7 @@ fn settings_are_checked() {
     }
     let none = robust(0.9, Assume::Uniform, Noise::Independent, 0, Schedule::Rounds);
     assert!(message(none).contains("parallel = 0"));
-    // Bounds that are nearly out of reach are only slow.
+    // Bounds that are hard to reach only make the learner slow.
     for p in [0.501, 0.999_999_999] {
         assert_eq!(Method::robust(p, 1e-9).learner(50, 1).unwrap().ask(3).unwrap().len(), 1);
         assert!(Method::Majority { p, delta: 1e-6 }.learner(50, 1).is_ok());
@@ -245,7 +245,7 @@ proptest! {
             for _ in 0..300 {
                 let asked = learners[0].ask(limit);
                 prop_assert_eq!(&asked, &learners[1].ask(limit));
-                // Answers that are right less often than the paper's learner was told.
+                // Answers are right less often than the paper's learner assumes.
                 let Ok(asked) = asked else { break };
                 pending.extend(&asked);
                 if pending.is_empty() {

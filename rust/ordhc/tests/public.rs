@@ -1,4 +1,4 @@
-//! What holds for all public types: they may go to other threads, and names are read as they are written.
+//! Properties of all public types: they can be sent to other threads, and names are parsed as they are written.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -26,7 +26,7 @@ fn public_types_may_go_to_other_threads() {
     fine::<(KendallTau, LevelScores, Satisfied, Itself)>();
     fine::<(PlantedModel, QuadrupletOracle, TreeOracle, TreeShape, Wrong)>();
     fine::<(Method, QuadrupletMethod, Question, Limits, Assume, Noise, Schedule)>();
-    // Learners are mutable machines: they go to another thread, and are not shared.
+    // Learners have mutable state: they can be sent to another thread, but not shared.
     fn goes<T: Send + ?Sized>() {}
     goes::<Box<dyn Learner>>();
     goes::<Box<dyn Learner<4>>>();

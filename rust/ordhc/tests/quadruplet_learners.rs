@@ -1,4 +1,4 @@
-//! Learners that compare pairs find what linkages of the similarities find, however they are told.
+//! Learners that compare pairs find the linkages of the similarities, for any order of answers.
 
 use ordhc::Dendrogram;
 use ordhc::Kind;
@@ -19,7 +19,8 @@ fn lcg(mut state: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Random order of the pairs, points on a line or in the plane, or a chain of leaves; no ties.
+/// Returns similarities without ties: a random order of the pairs, points on a line or in the plane, or a chain of
+/// leaves.
 fn similarities(n: usize, kind: usize, seed: u64) -> Vec<f64> {
     let mut random = lcg(seed);
     let points: Vec<[f64; 2]> = (0..n).map(|_| [random(1 << 20) as f64, random(1 << 20) as f64]).collect();
@@ -131,7 +132,7 @@ fn equal_pairs_stand_in_lexicographic_order() {
     }
 }
 
-/// Runs a learner on any answers, some of them late, and looks at it all the time.
+/// Runs a learner on arbitrary answers, some of them late, and checks the learner after each step.
 fn check_run(
     method: QuadrupletMethod,
     n: usize,

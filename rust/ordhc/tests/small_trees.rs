@@ -1,4 +1,4 @@
-//! Every binary tree of up to 6 leaves, and properties that hold for all input.
+//! Tests on every binary tree with up to 6 leaves, and properties that hold for all input.
 
 use ordhc::Kind;
 use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
@@ -21,7 +21,7 @@ fn value(tree: &Dendrogram, triplets: &Triplets<'_>) -> i64 {
     }
 }
 
-/// The triplets that a tree answers.
+/// Returns the triplets with which a tree agrees.
 fn answers(tree: &Dendrogram) -> Vec<[i32; 3]> {
     let (n, lca) = (tree.n_leaves(), LcaSizes::new(tree.topology()));
     let triples = (0..n).flat_map(|i| (0..n).flat_map(move |j| (0..n).map(move |k| (i, j, k))));
@@ -78,7 +78,7 @@ proptest! {
 
     #[test]
     fn revenue_is_minus_dasguptas_cost(picks in prop::collection::vec((0i32..6, 0i32..6, 0i32..6), 0..40), which in 0usize..945) {
-        // Theorem 1 of Mandal, Perrot & Ghoshdastidar, in whole numbers.
+        // Theorem 1 of Mandal, Perrot & Ghoshdastidar, in integers.
         let rows: Vec<[i32; 3]> = picks.into_iter().filter(|(i, j, k)| i != j && i != k && j != k).map(|(i, j, k)| [i, j, k]).collect();
         let triplets = Triplets::new(rows, Some(6)).unwrap();
         let tree = &all_trees(6)[which];

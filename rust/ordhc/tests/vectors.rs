@@ -1,4 +1,4 @@
-//! Hierarchies from vectors against the naive engine on the matrix of all dot products.
+//! Compares hierarchies from vectors with the naive engine on the matrix of all dot products.
 
 use ordhc::Kind;
 use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
@@ -146,7 +146,7 @@ fn many_clusters_give_the_naive_tree() {
 
 #[test]
 fn quarters_and_groups_of_two_are_exact() {
-    // Four groups of equal vectors of quarters: means have few binary digits throughout.
+    // Four groups of equal vectors whose coordinates are multiples of 1/4, so means have few binary digits.
     let rows: Vec<Vec<f64>> =
         (0..32).map(|i| (0..6).map(|k| f64::from((i % 4 * 3 + k) % 7) * 0.25).collect()).collect();
     assert_eq!(ours(&rows, None), naive(&rows, None));
@@ -170,7 +170,7 @@ fn caterpillars_and_progressions() {
     for ratio in [0.5, 0.9, 0.99, 1.1, 1.5] {
         assert_close(&ours(&progression(ratio), None), &naive(&progression(ratio), None));
     }
-    // Every leaf is nearest to the one before it.
+    // Every leaf is nearest to the one before.
     let steps: Vec<Vec<f64>> = (0..60).map(|i| (0..60).map(|k| if k <= i { 1.0 } else { 0.0 }).collect()).collect();
     assert_eq!(ours(&steps, None), naive(&steps, None));
     let falling: Vec<Vec<f64>> = steps.iter().rev().cloned().collect();
@@ -204,7 +204,7 @@ fn single_precision_and_scale() {
 
 #[test]
 fn extreme_values() {
-    // The product overflows; the tree would not.
+    // The product overflows, although the tree alone would not.
     let huge = [1e200, 1e200, -1e200];
     let error = mean_dot_linkage(&Vectors::new(&huge, 3, 1).unwrap(), 1.0, None, None).unwrap_err();
     assert!(error.to_string().starts_with("the height at merge 0 is inf"), "{error}");

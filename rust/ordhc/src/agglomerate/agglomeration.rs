@@ -1,4 +1,4 @@
-//! The builder: what is agglomerated by which rule, engine and initial clusters.
+//! The builder of an agglomeration: its rule, engine and initial clusters.
 
 use super::engine::{Among, Engine, staged};
 use super::matrix::{Layout, Matrix, Values};
@@ -12,15 +12,15 @@ use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, with_initial};
 
-/// Merges the most similar pair of clusters until one is left.
+/// An agglomeration, which merges the most similar pair of clusters until one is left.
 ///
-/// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf). Heights are the
-/// similarity (or dissimilarity) at the merge. Merges stand in order of height, for linkages that can invert
-/// (centroid, median) in the order of merging.
+/// Among ties, the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first. The height of
+/// a merge is its similarity (or dissimilarity). Merges are ordered by height. For linkages with inversions (centroid,
+/// median) they are in the order of merging.
 ///
-/// On similarities the rules that square dissimilarities (ward, centroid, median) take the similarity s as a negative
-/// squared dissimilarity -d^2, and heights stay in units of s. A constant added to all similarities changes nothing
-/// for ward; for centroid and median it matters.
+/// The rules that square dissimilarities (ward, centroid, median) treat a similarity s as a negative squared
+/// dissimilarity -d^2. Heights are in units of s. Adding a constant to all similarities does not change the tree of
+/// ward, but changes that of centroid and median.
 ///
 /// ```
 /// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
@@ -45,7 +45,7 @@ pub struct Agglomeration<'a, L = Rule> {
     monitor: Option<&'a Monitor>,
 }
 
-/// A linkage given as a row update; see [`Agglomeration::by_rows`].
+/// A linkage given as a row update, see [`Agglomeration::by_rows`].
 #[derive(Debug, Clone, Copy)]
 pub struct ByRows<F>(F);
 
@@ -54,7 +54,7 @@ impl<'a, L> Agglomeration<'a, L> {
         Self { linkage, engine: Engine::Auto, initial: None, monitor: None }
     }
 
-    /// Which engine, for tests: the tree does not depend on it.
+    /// Sets the engine, for tests. The tree does not depend on it.
     #[doc(hidden)]
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
@@ -62,17 +62,18 @@ impl<'a, L> Agglomeration<'a, L> {
         self
     }
 
-    /// The clusters to begin with: they merge first, each the most similar pair within it as long as there is one, one
-    /// cluster after the other.
+    /// Sets the initial clusters. They are merged first, one cluster after the other. Within a cluster, the most
+    /// similar pair merges first.
     ///
-    /// The merges within come first, at least as high (as similarities) as the closest one after.
+    /// These merges come first in the dendrogram. Their heights, as similarities, are raised to at least that of the
+    /// closest merge after them.
     #[must_use]
     pub fn initial(mut self, initial: impl Into<Option<&'a Partition>>) -> Self {
         self.initial = initial.into();
         self
     }
 
-    /// Who watches the work.
+    /// Sets the monitor that receives progress and can interrupt the work.
     #[must_use]
     pub fn monitor(mut self, monitor: impl Into<Option<&'a Monitor>>) -> Self {
         self.monitor = monitor.into();
@@ -81,29 +82,30 @@ impl<'a, L> Agglomeration<'a, L> {
 }
 
 impl Agglomeration<'_> {
-    /// Agglomeration by a rule.
+    /// Returns an agglomeration by a rule.
     #[must_use]
     pub fn new(rule: Rule) -> Self {
         Self::of(rule)
     }
 
-    /// The dendrogram of a matrix.
+    /// Returns the dendrogram of a matrix.
     ///
     /// # Errors
-    /// Dissimilarities that cannot be squared; initial clusters of another number of leaves; not enough memory;
+    /// Dissimilarities that cannot be squared; initial clusters for a different number of leaves; not enough memory;
     /// [`Error::Interrupted`].
     pub fn run(&self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         Task::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Given(matrix))
     }
 
-    /// The same within the memory of the matrix, whose values are undefined afterwards.
+    /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
     ///
-    /// For large inputs and reducible linkages O(n) more memory is needed. A copy is made where ties may have to be
-    /// decided from the input once more: by linkages that round, below 1,500 leaves or where values repeat.
+    /// For large inputs and reducible linkages, only O(n) more memory is needed. A copy is made if ties may have to be
+    /// decided from the input again. This applies to linkages that round, for inputs below 1,500 leaves or with
+    /// repeated values.
     ///
     /// # Errors
-    /// As [`Matrix::new`] and [`run`](Self::run).
+    /// The errors of [`Matrix::new`] and [`run`](Self::run).
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Layout};
@@ -120,18 +122,19 @@ impl Agglomeration<'_> {
         Task::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Lent(values))
     }
 
-    /// The dendrogram of sparse similarities by single, complete or average linkage, and how many trees it makes
-    /// before the last step. There is one engine, which is chosen by itself.
+    /// Returns the dendrogram of sparse similarities by single, complete or average linkage, and the number of trees
+    /// that remain before clusters without a known pair are merged.
     ///
-    /// With [`Missing::Zero`] the result is that of [`run`](Self::run) on the full matrix, heights up to rounding, and
-    /// there is one tree. With [`Missing::Ignore`] the similarity of two clusters is the mean, the least or the
-    /// largest of their pairs that are known. Of equally similar pairs, for average and complete linkage, that of
-    /// which the larger share is known merges first, then that of the smallest leaves. Clusters without a known pair
-    /// merge when no others are left: one after the other in the order of their smallest leaves, at the height of the
-    /// last merge (0 if there was none).
+    /// With [`Missing::Zero`] the result is that of [`run`](Self::run) on the full matrix, up to rounding of heights,
+    /// and the number of trees is 1.
+    ///
+    /// With [`Missing::Ignore`] the similarity of two clusters is the mean, minimum or maximum of their known pairs.
+    /// For average and complete linkage, ties are broken by the larger share of known pairs, then by the smallest
+    /// leaves. Clusters without a known pair merge when no others are left. They merge one by one in the order of their
+    /// smallest leaves, at the height of the last merge (0 if there was none).
     ///
     /// # Errors
-    /// Another linkage; dissimilarities with [`Missing::Zero`]; initial clusters of another number of leaves; not
+    /// Another linkage; dissimilarities with [`Missing::Zero`]; initial clusters for a different number of leaves; not
     /// enough memory; [`Error::Interrupted`].
     ///
     /// ```
@@ -152,7 +155,8 @@ impl Agglomeration<'_> {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<F>> {
-    /// Agglomeration by a row update, which `update` writes once per merge.
+    /// Returns an agglomeration by a row update. `update` is called once per merge and writes the row of the merged
+    /// cluster.
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, RowMerge, Values};
@@ -173,10 +177,10 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
         Self::of(ByRows(update))
     }
 
-    /// The dendrogram of a matrix.
+    /// Returns the dendrogram of a matrix.
     ///
     /// # Errors
-    /// What `update` reports; a row that is not finite; initial clusters of another number of leaves; not enough
+    /// The errors of `update`; a row that is not finite; initial clusters for a different number of leaves; not enough
     /// memory; [`Error::Interrupted`].
     pub fn run(self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);

@@ -1,25 +1,25 @@
-//! Groups of leaves that are apart: most leaves have those that are nearest to them in their own group.
+//! Groups of leaves that are far apart: most leaves have their nearest leaves in their own group.
 
 use super::matrix::Matrix;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// So many groups are tried.
+/// The numbers of groups that are tried.
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
-/// So many leaves are asked whether their group has so many of their nearest.
+/// The number of leaves that are tested, and the number of their nearest leaves that must be in the same group.
 const ASKED: usize = 16;
 const NEAREST: usize = 8;
-/// There are no groups where less than this many of the asked ones say so.
+/// There are no groups if fewer of the tested leaves pass.
 const MOST: usize = ASKED / 2;
-/// More groups aren't tried where this many less say so than have before.
+/// More groups aren't tried if this many fewer leaves pass than before.
 const LESS: usize = 3;
 
-/// By leaf its group, where most leaves are nearer to those of their group than to others, and no group has more than
-/// `most` leaves.
+/// Returns the group of each leaf, if most leaves are nearer to the leaves of their group than to others, and no group
+/// has more than `most` leaves.
 ///
-/// Each group is what is nearest to one leaf, and each of these leaves is the one that is farthest from those before it
-/// (Gonzalez 1985).
+/// The groups have centres: each centre is the leaf that is farthest from the centres before (Gonzalez 1985). A group
+/// consists of the leaves that are nearest to its centre.
 pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Result<Option<Vec<u32>>> {
     let n = matrix.n_leaves();
     if n < *GROUPS.end() {
@@ -66,10 +66,10 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
     Ok(found)
 }
 
-/// The nearest few of a row, and what is as near.
+/// Returns the nearest few leaves of a row, including ties with the last one.
 fn nearest(row: Vec<f64>) -> Vec<u32> {
     let mut sorted = row.clone();
-    // The leaf itself comes first.
+    // The leaf itself is the nearest, so select one more.
     let least = *sorted.select_nth_unstable_by(NEAREST, |a, b| b.total_cmp(a)).1;
     (0..).zip(row).filter(|&(_, x)| x >= least).map(|(leaf, _)| leaf).collect()
 }

@@ -1,4 +1,4 @@
-//! Similarities of clusters from those of all pairs of their leaves, in one pass.
+//! Similarities of clusters from those of all pairs of their leaves, computed in one pass.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,29 +14,30 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// Rows and columns that are read together.
+/// The number of rows and columns that are read together.
 const BLOCK: usize = 32;
 
-/// Clusters by slot, ascending by their smallest leaves.
+/// The clusters, ascending by their smallest leaves. The index of a cluster is its slot.
 pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// By slot: the sum over all pairs of its leaves, as far as Ward's linkage needs it.
+    /// For each slot: the sum over all pairs of its leaves, in the form that Ward's linkage needs.
     inside: Vec<f64>,
-    /// By leaf: its share of the mean of the halves.
+    /// For each leaf: its weight in the weighted mean (WPGMA).
     shares: Vec<f64>,
-    /// By leaf: the slot.
+    /// The slot of each leaf.
     slots: Vec<u32>,
-    /// Whether sums of values are exact.
+    /// True if sums of values are exact.
     exact: bool,
-    /// What similarities are taken less of, so that they don't cancel in Ward's linkage, where it changes nothing.
+    /// A value that is subtracted from similarities, so that they don't cancel in Ward's linkage, which such a shift
+    /// does not change.
     shift: f64,
 }
 
 impl Clusters {
-    /// What merges, parts before wholes, have made of `n` leaves. Where all values are whole, `whole` is the largest.
-    /// `shift` is taken off each similarity before they are added.
+    /// Returns the clusters that merges, parts before wholes, make of `n` leaves. If all values are integers, `whole`
+    /// is the largest one. `shift` is subtracted from each similarity before they are added.
     pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
@@ -47,7 +48,7 @@ impl Clusters {
             let gone = std::mem::take(&mut leaves[j]);
             leaves[i].extend(gone);
         }
-        // From the last merge back: a half for each part.
+        // Go back from the last merge: each part gets half of the weight.
         let mut shares = vec![1.0; n];
         for &RawMerge { i, j, .. } in merges.iter().rev() {
             shares[i] *= 0.5;
@@ -66,8 +67,8 @@ impl Clusters {
         Self { names, sizes, leaves, inside, shares, slots, exact, shift }
     }
 
-    /// The similarities between all of them, in a square of rows a [`stride`] apart, with minus infinity on the diagonal;
-    /// nothing where too much would cancel.
+    /// Returns the similarities between all clusters, in a square of rows a [`stride`] apart, with minus infinity on
+    /// the diagonal. Returns `None` if too much would cancel.
     pub(super) fn similarities(
         &self,
         matrix: &Matrix<'_>,
@@ -103,7 +104,7 @@ impl Clusters {
                         _ => later.for_each(|(&x, &slot)| part[slot as usize] += x - self.shift),
                     }
                     if between != Between::Least {
-                        // Sums of sums: rounding adds up less.
+                        // Sums of sums accumulate fewer rounding errors.
                         let share = if between == Between::Halves { self.shares[i] } else { 1.0 };
                         for (sum, part) in row.iter_mut().zip(&mut part) {
                             *sum += *part * share;
@@ -120,7 +121,7 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Both halves of a square in one; whether not too much has cancelled.
+    /// Combines both triangles of a square. Returns false if too much has cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -135,11 +136,11 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// The same of some rows and columns above the diagonal, and of what is opposite to them.
+    /// Does the same as [`join`](Self::join), for some rows and columns above the diagonal and their mirror images.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());
-        // What is below the diagonal, turned around.
+        // The values below the diagonal, transposed.
         let mut turned = [[0.0; BLOCK]; BLOCK];
         for (b, at_b) in columns.clone().zip(0..) {
             for (line, &y) in turned.iter_mut().zip(&values[b * side..][rows.clone()]) {
@@ -163,7 +164,7 @@ impl Clusters {
         certain
     }
 
-    /// The same of one row, `row` and `line`; both are overwritten.
+    /// Does the same for one row, `row` and `line`. Both are overwritten. Returns false if too much has cancelled.
     #[inline(always)]
     fn join_row<'s>(
         &self,
@@ -173,7 +174,7 @@ impl Clusters {
         others: impl Iterator<Item = (&'s f64, &'s f64)>,
         between: Between,
     ) -> bool {
-        /// A difference is at least this share of what it is one of.
+        /// A difference smaller than this share of its terms has lost too many digits.
         const SHARE: f64 = 0.25;
         let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
         let pairs = row.iter_mut().zip(&mut *line);
@@ -196,7 +197,7 @@ impl Clusters {
             }
             Between::Ward => {
                 for ((x, y), (&n_b, &inside_b)) in pairs.zip(others) {
-                    // Whole numbers, where values are.
+                    // If values are integers, these are integers too.
                     let (all, apart) = (n_a * n_b * (*x + *y), n_b * n_b * inside_a + n_a * n_a * inside_b);
                     let difference = all - apart;
                     vague |= !exact & (apart != 0.0) & (difference.abs() < SHARE * (all.abs() + apart.abs()));

@@ -1,8 +1,8 @@
-//! Centroid and median linkage: the nearest pair, over means of pairs.
+//! Centroid and median linkage: finds the nearest pair, with similarities as means of pairs.
 //!
-//! The similarity of clusters i and k is t w_i w_k - g_i - g_k: t is a sum over the pairs between them, w a share, g
-//! the mean inside of a cluster. All of these are sums of input values, which do not cancel, so that errors don't
-//! grow from merge to merge; sums of whole numbers are exact.
+//! The similarity of clusters i and k is t w_i w_k - g_i - g_k. t is a sum over the pairs between the clusters, w is a
+//! weight, and g the mean within a cluster. All of these are sums of input values, which do not cancel. So errors don't
+//! grow from merge to merge, and sums of integers are exact.
 
 mod rows;
 
@@ -24,7 +24,7 @@ use crate::parallel;
 use crate::precise::Precise;
 use crate::tree::{Found, RawMerge};
 
-/// The merges, in the order in which they are made.
+/// Returns the merges in the order in which they are made.
 pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Result<Found> {
     entered!(centers);
     let n = matrix.n_leaves();
@@ -34,24 +34,24 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     Ok(search.doubts.found(search.merges))
 }
 
-/// What is known of the nearest of each row among the later ones.
+/// The nearest later row of each row.
 struct Search<'a> {
     rows: Rows<'a>,
-    /// By position: the largest similarity, or a bound of it if `near` is [`NONE`].
+    /// For each position: the largest similarity, or an upper bound if `near` is [`NONE`].
     best: Vec<f64>,
     near: Vec<u32>,
-    /// A bound of the similarities of all others.
+    /// An upper bound of the similarities of all other rows.
     second: Vec<f64>,
-    /// A new similarity below this changes nothing.
+    /// A new similarity below this value changes nothing.
     limit: Vec<f64>,
-    /// The key of the nearest; NaN where it isn't known.
+    /// The key of the nearest, NaN if unknown.
     keys: Vec<f64>,
-    /// Errors are at most this share of a similarity and of what clusters have inside.
+    /// The largest error, relative to a similarity and to the values within clusters.
     relative: f64,
-    /// At least what any cluster has inside.
+    /// An upper bound of the values within clusters.
     inside: f64,
     doubts: Doubts<'a>,
-    /// Sums are exact.
+    /// True if sums are exact.
     whole: bool,
     merges: Vec<RawMerge>,
     told: Vec<(usize, f64)>,
@@ -98,7 +98,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The first look at all rows; where others are about as near as the nearest another one follows.
+    /// Searches the nearest of all rows. If others are about as near as the nearest, a second pass compares keys.
     #[inline(always)]
     fn look_at_all<S: Simd>(&mut self, simd: S) -> Result<()> {
         let n = self.rows.n_alive;
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Similarities that are farther apart than this have different keys, in the order of the similarities.
+    /// Returns a distance: similarities that differ by more have different keys, in the order of the similarities.
     #[inline(always)]
     fn reach(&self, similarity: f64) -> f64 {
         2.0 * CELL * similarity.abs() + 3.0 * self.error(similarity) + f64::MIN_POSITIVE * CELL
@@ -149,13 +149,13 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Keeps a bound only.
+    /// Keeps only an upper bound.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
-    /// Finds the nearest of a row: the first of those with the largest key.
+    /// Finds the nearest of a row: the first with the largest key.
     #[inline(always)]
     fn look<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
@@ -170,12 +170,12 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Finds the nearest of a row where others are about as near.
+    /// Finds the nearest of a row if others are about as near.
     #[inline(never)]
     fn look_at_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         entered!(centers_keys);
         let floor = top - self.reach(top);
-        // No key is larger, and the first that is as large is the nearest.
+        // No key is larger than `highest`, so the first one that reaches it is the nearest.
         let highest = key(top + self.error(top));
         let (mut near, mut best) = (NONE as usize, f64::NEG_INFINITY);
         for k in i + 1..self.rows.names.len() {
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The key of the similarity of the clusters at two positions, the first of which is up to date.
+    /// Returns the key of the similarity of the clusters at two positions. The first row must be up to date.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);
@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
         self.doubts.computed_key(&self.merges, i, k, rounded)
     }
 
-    /// The key of a similarity of the clusters at two positions; NaN where its error leaves that open.
+    /// Returns the key of a similarity of the clusters at two positions, or NaN if its error leaves the key open.
     #[inline(always)]
     fn certain_key(&self, i: usize, k: usize, similarity: f64) -> f64 {
         if self.rows.sizes[i] == 1.0 && self.rows.sizes[k] == 1.0 {
@@ -228,15 +228,15 @@ impl<'a> Search<'a> {
         if low == high { low } else { f64::NAN }
     }
 
-    /// The positions of the pair with the largest key, of these the first.
+    /// Returns the positions of the pair with the largest key, the first one among ties.
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
-        // Each turn looks at a row that nobody knew; if none is left to look at, the numbers are no more those that
+        // Each iteration searches a row whose nearest is unknown. If none is left, the values have changed since they
         // were checked.
         for _ in 0..4 * self.best.len() + 64 {
             let top = largest(simd, &self.best);
             let floor = f64x8::splat(simd, top - self.reach(top));
-            // No key is larger.
+            // No key is larger than this.
             let highest = key(top + self.error(top));
             let (mut first, mut all_known) = (None, true);
             'rows: for chunk in 0..self.best.len() / LANES {
@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
         Err(Error::changed_meanwhile())
     }
 
-    /// Of two positions that with the larger key, or the first.
+    /// Returns the position with the larger key, or the first one.
     #[inline(always)]
     fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
         for i in [first, i] {
@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Rows before `i` have the new cluster among their later ones.
+    /// Updates the rows before `i`, which have the new cluster among their later rows.
     #[inline(always)]
     fn tell_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
@@ -333,7 +333,7 @@ impl<'a> Search<'a> {
         self.told = told;
     }
 
-    /// Rows between `i` and `j` had the cluster at `j` among their later ones.
+    /// Updates the rows between `i` and `j`, which had the cluster at `j` among their later rows.
     #[inline(always)]
     fn forget_between<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let near_j = u32x8::splat(simd, j as u32);
@@ -342,7 +342,7 @@ impl<'a> Search<'a> {
             let mut lanes = u32x8::load_array_ref(simd, nears).simd_eq(near_j).to_bitmask();
             while lanes != 0 {
                 let k = chunk * LANES + lanes.trailing_zeros() as usize;
-                // Those before `i` were told.
+                // The rows before `i` are updated separately.
                 if k > i {
                     self.forget(k, self.second[k]);
                 }
@@ -380,7 +380,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Follows the rows, of which some positions are kept.
+    /// Packs the search for the positions that are kept.
     fn keep(&mut self, kept: &[usize]) {
         let mut place = vec![NONE; self.best.len()];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);

@@ -5,21 +5,21 @@ use super::nearest::{Linkage, NOBODY, Nearest};
 use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 
-/// Most stacks have room for so many clusters.
+/// The initial capacity of the stack, which is enough for most chains.
 const STACK: usize = 64;
 
-/// A chain of clusters, each the nearest of the one before; the end of it is a reciprocal pair.
+/// A chain of clusters, each the nearest of the one before. The end of the chain is a reciprocal pair.
 ///
-/// It can be continued on another [`Linkage`] that holds the same clusters.
+/// The chain can be continued on another [`Linkage`] with the same clusters.
 pub(crate) struct Chain {
-    /// Empty, if nobody needs a list.
+    /// The active clusters. Empty if the linkage doesn't need the list.
     active: Vec<usize>,
-    /// By cluster.
+    /// The state of each cluster.
     state: Vec<State>,
     n_active: usize,
-    /// All clusters before it are gone.
+    /// All clusters before this one are removed.
     first: usize,
-    /// Clusters, each with the similarity to the one before.
+    /// The clusters of the chain, each with its similarity to the one before.
     stack: Vec<(usize, f64)>,
     merges: Vec<RawMerge>,
 }
@@ -32,7 +32,7 @@ enum State {
 }
 
 impl Chain {
-    /// Goes on after the merges that were made already.
+    /// Continues after merges that were already made.
     pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
         let mut chain = Self { merges, ..Self::unlisted(n_leaves) };
         chain.merges.iter().for_each(|merge| chain.state[merge.j] = State::Gone);
@@ -41,7 +41,7 @@ impl Chain {
         chain
     }
 
-    /// A chain from the beginning, for a linkage that knows by itself which clusters there are.
+    /// Returns a new chain, for a linkage that keeps its own list of clusters.
     pub(crate) fn unlisted(n_leaves: usize) -> Self {
         Self {
             active: Vec::new(),
@@ -68,14 +68,14 @@ impl Chain {
 
     /// Merges until `until` clusters are left.
     ///
-    /// Of equally near clusters the one with the smallest leaf is the nearest. A chain cannot run in a
-    /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
-    /// doubt: a circle ends where it closes. `doubts` settles the others.
+    /// Among equally near clusters, the one with the smallest leaf is the nearest. So a chain cannot run in a circle,
+    /// unless rounding makes the similarity of two clusters depend on the direction. This is a doubt, and the circle
+    /// ends where it closes. `doubts` settles other doubts.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
         self.run_on(linkage, until, doubts)
     }
 
-    /// As [`run`](Self::run), compiled into the caller.
+    /// Does the same as [`run`](Self::run), compiled into the caller.
     #[inline(always)]
     pub(super) fn run_on(
         &mut self,
@@ -85,7 +85,7 @@ impl Chain {
     ) -> Result<()> {
         entered!(chain);
         let monitor = doubts.monitor();
-        // Few clusters merge faster than a clock can be read.
+        // A few clusters merge faster than a clock can be read, so check the monitor rarely.
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;
         monitor.advance(0)?;
@@ -99,7 +99,7 @@ impl Chain {
             if nearest.doubtful {
                 nearest = self.settled(linkage, top, nearest, doubts)?;
             }
-            // Nothing is near where a value is NaN.
+            // If a value is NaN, no cluster is the nearest.
             if nearest.cluster == NOBODY.cluster {
                 return Err(Error::changed_meanwhile());
             }

@@ -1,4 +1,4 @@
-//! Which algorithm runs.
+//! The choice of the algorithm.
 
 use super::centers::Means;
 use super::engine::Engine;
@@ -7,7 +7,7 @@ use super::tolerance::Tolerance;
 use crate::linkage::{Merging, Rule, Update};
 use crate::tree::RawMerge;
 
-/// An algorithm, as [`choose`] names it.
+/// The algorithms that [`choose`] selects from.
 pub(super) enum Strategy {
     Equal(Vec<RawMerge>),
     Precisely,
@@ -20,7 +20,8 @@ pub(super) enum Strategy {
     NearestPair,
 }
 
-/// The algorithm for an input, the first one that applies; `tolerance` says when similarities count as equal.
+/// Returns the first algorithm in this table that applies to the input. `tolerance` decides when similarities count as
+/// equal.
 ///
 /// | input | strategy | mechanisms | then |
 /// | --- | --- | --- | --- |
@@ -35,9 +36,9 @@ pub(super) enum Strategy {
 /// | they commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
 /// | all others | `NearestPair` | `nearest_pair` on a `square` | |
 ///
-/// `Equal`, `SpanningTree` and `Centers` take no initial clusters. Reciprocal merges commute for average, weighted,
-/// complete and Ward's linkage, and coefficients may say so ([`Update::commutes`]). Whatever leaves a doubt behind
-/// runs once more as `Precisely`, if the input is still there.
+/// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal merges commute for average,
+/// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. An algorithm that
+/// leaves a doubt open is followed by `Precisely`, if the input still exists.
 pub(super) fn choose<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -59,7 +60,7 @@ pub(super) fn choose<U: Update>(
         }
         if is_auto
             && let (Some(means), Input::Given(matrix)) = (Means::of(rule), input)
-            // Squares are in a unit in which none is too small.
+            // The unit keeps squares of dissimilarities from being too small.
             && (about.dissimilarity || !matrix.any_below(SMALL))
         {
             return Strategy::Centers(means);
@@ -76,13 +77,14 @@ pub(super) fn choose<U: Update>(
     }
 }
 
-/// The merges of `n` leaves that are all as similar, if each brings the cluster of the first leaves no farther from the
-/// others than these are from each other: by the rule for ties it takes one after the other. O(n).
+/// Returns the merges of `n` leaves with equal similarities, in O(n). The rule for ties merges the first cluster with
+/// one leaf after the other. This needs a linkage that never makes the cluster farther from the other leaves than these
+/// are from each other; otherwise returns `None`.
 ///
-/// Linkages of dissimilarities mostly are like that: heights stay what they are, or fall (centroid, median).
+/// Most linkages satisfy this for dissimilarities: heights stay equal, or fall (centroid, median).
 fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    // Of the cluster and any leaf that is left.
+    // The similarity of the cluster to any remaining leaf.
     let mut value = similarity;
     for j in 1..n {
         let size = j as f64;

@@ -1,4 +1,4 @@
-//! Columns of a triangle, gathered row by row: a column that is read by itself takes a line of the cache for each value.
+//! Columns of a triangle, gathered row by row. Reading a single column costs a cache line for each value.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,24 +9,24 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Fewer slots are in a core's cache.
+/// A triangle of fewer slots fits into a core's cache.
 const MANY: usize = 1500;
-/// So many rows are read together: their values of a column are a line of the cache, mostly.
+/// The number of rows that are read together. Their values of a column are then mostly one cache line.
 const SIDE: usize = 8;
 
 /// The values of later slots `j` with all slots between an earlier one `i` and `j`.
 pub(super) struct Columns<'r> {
-    /// One after the other for each part of the rows: what is in it of each column.
+    /// For each part of the rows, the values of each column in that part.
     values: &'r [f64],
     parts: Vec<(Range<usize>, Vec<usize>)>,
-    /// By slot: the column, or that there is none.
+    /// The column of each slot, or a mark that there is none.
     places: Vec<u32>,
     firsts: Vec<usize>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// A column in some of the rows: where its next value goes.
+/// A column within some rows, and the position of its next value.
 struct Cursor {
     i: usize,
     j: usize,
@@ -34,7 +34,8 @@ struct Cursor {
 }
 
 impl<'r> Columns<'r> {
-    /// For pairs of slots `i < j`, every `j` in one of them; nothing where that doesn't pay, or where there is no room.
+    /// Returns the columns for pairs of slots `i < j`, where every `j` is in one pair. Returns `None` if gathering is
+    /// not worth it, or if there is no room.
     pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
@@ -50,7 +51,7 @@ impl<'r> Columns<'r> {
         Self::gathered(triangle, pairs, &mut room[..len], parts(k), monitor).map(Some)
     }
 
-    /// The same, of rows in parts.
+    /// Does the same as [`of`](Self::of), with rows in parts.
     fn gathered<T: TriangleRows>(
         triangle: &T,
         mut pairs: Vec<(usize, usize)>,
@@ -101,7 +102,7 @@ impl<'r> Columns<'r> {
         Ok(Self { values, parts: starts, places, firsts })
     }
 
-    /// Writes the values of slot `j` with the slots `others` before it; whether they are there.
+    /// Writes the values of slot `j` with the slots `others` before it. Returns false if the column is not available.
     fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {
@@ -121,14 +122,14 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// Takes what is in some rows of each column.
+/// Copies the values of some rows into each column.
 fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [f64]) {
     for Cursor { i, j, to } in cursors {
         let inside = rows.start.max(*i + 1)..rows.end.min(*j);
         let values = &mut out[*to..*to + inside.len()];
         *to += inside.len();
         if let (SIDE, Some(values)) = (inside.len(), values.first_chunk_mut::<SIDE>()) {
-            // Most columns have all of them.
+            // Most columns extend over all of these rows.
             for (at, (value, line)) in values.iter_mut().zip(lines).enumerate() {
                 *value = line[*j - rows.start - at - 1];
             }
@@ -140,7 +141,7 @@ fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out:
     }
 }
 
-/// A triangle of which some columns are known.
+/// A triangle with some gathered columns.
 pub(super) struct WithColumns<'a, T: TriangleRows> {
     pub(super) triangle: &'a T,
     pub(super) columns: Option<&'a Columns<'a>>,
@@ -177,7 +178,7 @@ mod tests {
         ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
-            // Of every third slot from the end on the column from some slot on.
+            // The column of every third slot from the end, starting at some slot.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(k)).chain([0, k]).collect();

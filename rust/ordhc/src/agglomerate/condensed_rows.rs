@@ -1,4 +1,4 @@
-//! The condensed matrix, every merge written at once.
+//! The condensed matrix, which is updated at every merge.
 
 use super::doubts::Doubts;
 use super::nearest::{Linkage, Nearest};
@@ -17,25 +17,27 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// Half the memory of a square, for as long as a square of the clusters would not fit into it.
+/// The similarities as a triangle, which takes half the memory of a square. The triangle is used until a square of the
+/// clusters fits into the same memory.
 ///
-/// Reciprocal nearest pairs are merged in rounds, each of them one pass from one triangle to the next.
+/// Reciprocal nearest pairs merge in rounds. Each round is one pass from one triangle to the next.
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
-    /// By slot: the size and the cluster.
+    /// For each slot: the size and the cluster.
     sizes: Vec<f64>,
     clusters: Vec<usize>,
-    /// By cluster: the slot.
+    /// The slot of each cluster.
     slots: Vec<usize>,
     tolerance: Tolerance,
 }
 
-/// Rounds go on while they merge at least one of this many clusters, and where a square fits, of that many.
+/// Rounds continue while they merge at least one in this number of clusters. The second number applies if a square
+/// fits.
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
-    /// `values` begin with the condensed similarities of `n` leaves; there may be room after them.
+    /// Returns the rows. `values` begin with the condensed similarities of `n` leaves, and may have room after them.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
@@ -47,8 +49,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Does the first round on the input as it is, which is copied only if there are few pairs to merge;
-    /// then all the others.
+    /// Does the first round on the input, which is copied only if there are few pairs to merge, and then all other
+    /// rounds.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,
@@ -76,7 +78,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(this)
     }
 
-    /// How few clusters there must be for [`CondensedRows::into_square`].
+    /// Returns the largest number of clusters for [`CondensedRows::into_square`].
     pub(crate) fn square_fits(&self) -> usize {
         let mut side = self.values.len().isqrt();
         while stride(side) > self.values.len().isqrt() {
@@ -85,8 +87,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         side
     }
 
-    /// Merges all reciprocal nearest pairs, round by round, until one cluster is left or the rounds find
-    /// few pairs.
+    /// Merges all reciprocal nearest pairs, round by round, until one cluster is left or rounds find few pairs.
     pub(crate) fn rounds(
         &mut self,
         mut known: Option<Vec<Nearest>>,
@@ -120,7 +121,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Notes the merges, and gives the sizes after them.
+    /// Records the merges, and returns the sizes after them.
     fn log(
         &self,
         pairs: &Pairs,
@@ -150,8 +151,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges slot `j` into slot `i < j` for all third slots after `i`, and returns what the third
-    /// slots before `i` still have to do.
+    /// Merges slot `j` into slot `i < j` for all third slots after `i`. Returns the update for the third slots before
+    /// `i`.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
         let values = &mut *self.values;
@@ -173,7 +174,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    /// Drops all slots but `kept`.
+    /// Drops all slots except `kept`.
     fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
         entered!(triangle_packed);
         let k = self.clusters.len();
@@ -189,7 +190,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(())
     }
 
-    /// Turns into a square over the active clusters, in the same memory.
+    /// Converts the triangle into a square over the active clusters, in the same memory.
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
@@ -250,7 +251,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
     }
 }
 
-/// Moves the rows of a triangle of `k` slots to where they are in a square of rows of `side` values.
+/// Moves the rows of a triangle of `k` slots to their positions in a square with rows of `side` values.
 fn spread(values: &mut [f64], k: usize, side: usize) {
     let triangle = Triangle::new(k);
     let put = |row: usize, from: &[f64], to: &mut [f64]| {
@@ -259,7 +260,8 @@ fn spread(values: &mut [f64], k: usize, side: usize) {
         to[k..].fill(0.0);
     };
     let mut end = k;
-    // Every value moves up: the last rows go to where no other row stands, several at the same time.
+    // Every value moves up. Start with the last rows, whose target contains no other row; several can move at the same
+    // time.
     while end > 0 {
         let start = triangle.before(end).div_ceil(side).min(end);
         if parallel::ranges((end - start) * k, 1 << 18).len() == 1 {
@@ -287,7 +289,7 @@ mod tests {
 
     #[test]
     fn squares_come_from_triangles() {
-        // The last one is large enough for several threads.
+        // The last size is large enough for several threads.
         for k in (1..30).chain([1100]) {
             let side = stride(k);
             let mut values = Store::zeros(side * side).unwrap();

@@ -1,4 +1,4 @@
-//! Settles comparisons that rounding leaves open: the few similarities in doubt are computed from the leaves of their
+//! Settles comparisons that rounding leaves open. The few similarities in doubt are computed from the leaves of their
 //! clusters, in twice the precision.
 
 use std::collections::HashMap;
@@ -16,50 +16,50 @@ use crate::tree::{Found, RawMerge};
 
 /// Computes similarities of clusters from those of their leaves.
 ///
-/// A node is a leaf or a merge; leaves are numbered first, then merges in the order in which they were made. Nodes stay,
-/// so that merges can still be compared at the end. Nothing is allocated before the first doubt.
+/// A node is a leaf or a merge. Leaves are numbered first, then merges in the order in which they were made. Nodes are
+/// kept, so that merges can still be compared at the end. No memory is allocated before the first doubt.
 pub(crate) struct Doubts<'a> {
     source: Option<Source<'a>>,
     tolerance: Tolerance,
     monitor: &'a Monitor,
-    /// By merge: the nodes of its two parts.
+    /// For each merge: the nodes of its two parts.
     parts: Vec<[u32; 2]>,
-    /// By cluster: its node, after the merges that were seen.
+    /// The node of each cluster, after the merges recorded so far.
     node_of: Vec<u32>,
-    /// By node: the number of leaves.
+    /// The number of leaves of each node.
     sizes: Vec<f64>,
-    /// Sums over the pairs of leaves between two nodes, the recent ones and those before them.
+    /// Sums over the pairs of leaves between two nodes: the recent ones, and those before.
     between: [HashMap<[u32; 2], Precise>; 2],
-    /// Sums over the pairs of leaves inside of a node.
+    /// Sums over the pairs of leaves within a node.
     inside: HashMap<u32, Precise>,
-    /// What cancels to nothing but an error below this is zero.
+    /// A result smaller than its error, with an error below this value, is zero.
     zero: Option<f64>,
     /// The number of pairs of leaves that may still be added.
     patience: usize,
-    /// Whether a doubt was left open.
+    /// True if a doubt was left open.
     open: bool,
 }
 
-/// What similarities are computed from.
+/// The data from which similarities are computed.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     matrix: &'a Matrix<'a>,
-    /// Whether dissimilarities are squared.
+    /// True if dissimilarities are squared.
     squared: bool,
     form: Form,
 }
 
-/// How the similarity of two clusters comes from those of their leaves.
+/// How the similarity of two clusters follows from the similarities of their leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// The mean over all pairs.
     Mean,
-    /// The mean to which each merge's two parts have contributed half.
+    /// The mean in which the two parts of each merge have equal weight.
     Halves,
     Ward,
-    /// The mean between the clusters, less the means inside of them.
+    /// The mean between the clusters, less the means within them.
     Centroid,
-    /// The same, of means of halves.
+    /// Like `Centroid`, with means in which the two parts of each merge have equal weight.
     Median,
 }
 
@@ -69,29 +69,29 @@ impl Form {
             Between::Mean => Some(Self::Mean),
             Between::Halves => Some(Self::Halves),
             Between::Ward => Some(Self::Ward),
-            // What is exact is never in doubt.
+            // Exact values are never in doubt.
             Between::Sum | Between::Least => None,
         }
     }
 
-    /// Whether leaves have shares of 2^-depth.
+    /// Returns true if leaves have weights 2^-depth.
     fn is_halves(self) -> bool {
         matches!(self, Self::Halves | Self::Median)
     }
 }
 
-/// The number of sums that are kept for each leaf, twice.
+/// The number of sums that are kept per leaf, in each of two tables.
 const KEPT: usize = 16;
-/// The number of pairs of leaves that are added, for each pair that there is, before doubts are left open: by then
-/// all similarities in twice the precision would take less time.
+/// The number of pairs of leaves that are added, per existing pair, before doubts are left open. By then computing all
+/// similarities in twice the precision takes less time.
 const PATIENCE: usize = 16;
-/// With more candidates than this, of unequal similarity, reciprocal pairs may not commute: the mean of two candidates
-/// can be rounded to the key of the larger one, and take its place before the nearest.
+/// With more candidates than this of unequal similarity, reciprocal pairs may not commute. The mean of two candidates
+/// can be rounded to the key of the larger one, and come before the nearest.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Computes from the leaves of `matrix`, for a linkage whose similarities have a form. Without one, doubts are left
-    /// open.
+    /// Returns a source of precise similarities from the leaves of `matrix`, for a linkage with a `form`. Without a
+    /// form, doubts are left open.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -116,7 +116,7 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Has no leaves to compute from.
+    /// Returns `Doubts` without leaves, which leave all doubts open.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
@@ -126,7 +126,7 @@ impl<'a> Doubts<'a> {
         self.open = true;
     }
 
-    /// Merges, with whether a doubt was left open.
+    /// Returns the merges, and whether a doubt was left open.
     pub(super) fn found(&self, merges: Vec<RawMerge>) -> Found {
         Found { merges, doubtful: self.open }
     }
@@ -139,8 +139,8 @@ impl<'a> Doubts<'a> {
         self.monitor
     }
 
-    /// The nearest of cluster `i` among `others`, ascending, after `merges`: the first with the largest key.
-    /// `nearest` is what was found, in doubt.
+    /// Returns the nearest of cluster `i` among `others`, ascending, after `merges`: the first with the largest key.
+    /// `nearest` is the doubtful result.
     pub(crate) fn nearest(
         &mut self,
         nearest: Nearest,
@@ -168,12 +168,13 @@ impl<'a> Doubts<'a> {
             if is_first {
                 best = Some((key, Nearest::new(k, s)));
             }
-            // No key is larger, and the first that is as large is the nearest.
+            // No key is larger than `highest`, so the first one that reaches it is the nearest.
             if key == highest {
                 break;
             }
         }
-        // Of unequal parts Ward's linkage can make what is nearer than both, by less than they differ.
+        // If parts are unequal, Ward's linkage can bring the merged cluster closer than both, by less than their
+        // difference.
         if commute && !are_few && source.form == Form::Ward {
             let open = near().filter(|&(_, s)| tolerance.ends(s)[0] < tolerance.ends(s)[1]);
             self.bring_up_to_date(merges);
@@ -185,7 +186,7 @@ impl<'a> Doubts<'a> {
         Ok(best.map_or(nearest, |(_, nearest)| nearest))
     }
 
-    /// Whether all of `others` are equally near to cluster `i`.
+    /// Returns true if all of `others` are equally near to cluster `i`.
     fn are_equal(&mut self, source: Source<'_>, i: usize, others: impl Iterator<Item = usize>) -> Result<bool> {
         let mut first: Option<Precise> = None;
         for k in others {
@@ -198,8 +199,8 @@ impl<'a> Doubts<'a> {
         Ok(true)
     }
 
-    /// Whether cluster `j` is as near to cluster `i` as cluster `nearest`, its nearest; `found` and `best` are the
-    /// similarities, as they are rounded, after `merges`. It is left open what merges where they are near, but not equal.
+    /// Returns true if cluster `j` is as near to cluster `i` as its nearest, `nearest`. `found` and `best` are the
+    /// rounded similarities, after `merges`. If they are near but not equal, a doubt is left open.
     pub(super) fn are_tied(
         &mut self,
         merges: &[RawMerge],
@@ -214,7 +215,7 @@ impl<'a> Doubts<'a> {
         Ok(are_tied)
     }
 
-    /// The key of the similarity at which a merge took place; `merges` are that merge, those before it, and maybe more.
+    /// Returns the key of the similarity of a merge. `merges` are this merge, those before it, and possibly more.
     pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
         let Some(source) = self.source else {
             self.open = true;
@@ -225,13 +226,13 @@ impl<'a> Doubts<'a> {
         self.key_of_nodes(source, a, b)
     }
 
-    /// The key of the similarity of two clusters, which is `rounded` to what it is held as.
+    /// Returns the key of the similarity of two clusters. `rounded` is the stored similarity.
     fn key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let [low, high] = self.tolerance.ends(rounded);
         if low == high { Ok(low) } else { self.computed_key(merges, i, k, rounded) }
     }
 
-    /// The same where the error of `rounded` leaves it open.
+    /// Does the same as [`key`](Self::key), if the error of `rounded` leaves the key open.
     pub(super) fn computed_key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let Some(source) = self.source else { return Ok(key(rounded)) };
         self.bring_up_to_date(merges);
@@ -243,7 +244,7 @@ impl<'a> Doubts<'a> {
         Ok(self.certain_key(similarity))
     }
 
-    /// The key of a similarity that was computed from exact sums.
+    /// Returns the key of a similarity that was computed from exact sums.
     pub(super) fn key_of_number(&mut self, similarity: Precise) -> Result<f64> {
         let similarity = self.or_zero(similarity)?;
         Ok(self.certain_key(similarity))
@@ -296,7 +297,7 @@ impl<'a> Doubts<'a> {
         self.or_zero(similarity)
     }
 
-    /// The sum over the pairs of leaves between two nodes; of halves, the mean.
+    /// Returns the sum over the pairs of leaves between two nodes, or the weighted mean for halves.
     fn between(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
         if let Some(known) = self.known(source, a, b) {
             return Ok(known);
@@ -343,7 +344,7 @@ impl<'a> Doubts<'a> {
         Ok(sum)
     }
 
-    /// The leaves of a node, and their shares in a mean of halves.
+    /// Returns the leaves of a node, and their weights in a mean of halves.
     fn leaves(&self, source: Source<'_>, node: u32) -> Vec<(u32, f64)> {
         let n = source.matrix.n_leaves();
         let mut leaves = Vec::with_capacity(self.sizes[node as usize] as usize);
@@ -357,7 +358,7 @@ impl<'a> Doubts<'a> {
         leaves
     }
 
-    /// The sum over the pairs of leaves inside of a node; of halves, weighted by their shares.
+    /// Returns the sum over the pairs of leaves within a node, weighted for halves.
     fn inside(&mut self, source: Source<'_>, node: u32) -> Result<Precise> {
         let n = source.matrix.n_leaves();
         let mut stack = vec![node];
@@ -383,7 +384,7 @@ impl<'a> Doubts<'a> {
         Ok(self.inside.get(&node).copied().unwrap_or(Precise::from(0.0)))
     }
 
-    /// What is nothing but an error far below all values is zero.
+    /// Returns zero for a value that is smaller than its error, if the error is far below all values.
     fn or_zero(&mut self, x: Precise) -> Result<Precise> {
         let nothing = x.error() > 0.0 && x.float().abs() <= x.error() && x.error() < self.zero()?;
         Ok(if nothing { Precise::from(0.0) } else { x })
@@ -406,7 +407,7 @@ impl<'a> Doubts<'a> {
 }
 
 impl Source<'_> {
-    /// The similarity of two leaves.
+    /// Returns the similarity of two leaves.
     fn pair(&self, a: u32, b: u32) -> Precise {
         let x = self.matrix.similarity(a, b);
         if self.squared {
@@ -434,7 +435,7 @@ mod tests {
         (Rule::Median, Form::Median),
     ];
 
-    /// The merges of the naive engine, with its similarities.
+    /// Returns the merges of the naive engine, with its similarities.
     fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
         let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
         let n = tree.n_leaves();
@@ -462,10 +463,10 @@ mod tests {
                 let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
                 let merges = naive(&matrix, &rule);
                 let monitor = Monitor::new();
-                // So wide an error that nothing is certain.
+                // The error is so large that no comparison is certain.
                 let tolerance = Tolerance::rounded(1e-6, 0.0);
                 let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
-                // The last one first: nothing is known of its parts.
+                // Start with the last merge, whose parts are still unknown.
                 for at in (0..merges.len()).rev() {
                     let (key, x) = (doubts.key_of_merge(&merges, at).unwrap(), merges[at].similarity);
                     assert!((key - x).abs() <= 4e-11 * x.abs(), "{rule:?} of {n}: {key} {x}");
@@ -498,7 +499,7 @@ mod tests {
 
     #[test]
     fn the_first_of_the_largest_keys_is_the_nearest() {
-        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, but for leaf 2.
+        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, except for leaf 2.
         let half = 1.0 + 0.5f64.powi(36);
         let less = half - f64::EPSILON;
         let values = [9.0, less, half, half, half, half, half, 0.5, 0.5, 0.5];
@@ -507,7 +508,7 @@ mod tests {
         for (form, monitor) in [(Some(Form::Mean), Monitor::new()), (Some(Form::Halves), Monitor::new())] {
             let tolerance = Tolerance::rounded(1e-14, 0.0);
             let mut doubts = Doubts::new(form, Some(&matrix), false, tolerance, &monitor);
-            // Rounding has made leaf 2 as near.
+            // Rounding has made leaf 2 equally near.
             let found = Nearest { doubtful: true, ..Nearest::new(2, half) };
             let nearest = doubts.nearest(found, &merges, 0, &[2, 3], &[half, half]).unwrap();
             assert_eq!(nearest, Nearest::new(3, half));
@@ -515,7 +516,7 @@ mod tests {
             assert!(!std::mem::take(&mut doubts.open));
             assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
             assert!(std::mem::take(&mut doubts.open));
-            // Of three that are near, but not equally near, two may merge before.
+            // Among three clusters that are nearly but not equally near, two may merge before.
             doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
             assert!(std::mem::take(&mut doubts.open));
         }

@@ -1,22 +1,22 @@
-//! How the nearest pair is found.
+//! The engines that find the nearest pair.
 
 use super::nearest::Linkage;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Found, Partition, RawMerge};
 
-/// How the nearest pair is found, which tests choose. The tree does not depend on it.
+/// The engine that finds the nearest pair. Only tests choose it. The tree does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// What is fastest for the linkage and the input.
+    /// The fastest engine for the linkage and the input.
     #[default]
     Auto,
-    /// The nearest-neighbour chain; reducible linkages only.
+    /// The nearest-neighbour chain, for reducible linkages only.
     Chain,
-    /// Cached nearest pairs.
+    /// A cache of nearest pairs.
     NearestPair,
-    /// All pairs before every merge.
+    /// All pairs are compared before every merge.
     Naive,
 }
 
@@ -27,10 +27,11 @@ named!(Engine, "engine", {
     "naive": Self::Naive => Self::Naive,
 });
 
-/// Merges some of the active clusters until they are one.
+/// A function that merges some of the active clusters into one.
 pub(super) type Among = fn(&mut (dyn Linkage + '_), Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Found>;
 
-/// The merges within initial clusters, and those after them, both by the same engine, and whether they are in doubt.
+/// Returns the merges within initial clusters and the merges after them, by the same engine, and whether they are in
+/// doubt.
 pub(super) fn staged(
     linkage: &mut dyn Linkage,
     initial: Option<&Partition>,

@@ -1,8 +1,8 @@
-//! Groups of leaves, each agglomerated by itself for as long as nothing outside of it can matter.
+//! Groups of leaves that are agglomerated separately, as long as leaves outside of the group cannot affect the result.
 //!
-//! Nothing outside is nearer to a cluster than the nearest leaf outside is to one of its leaves: merging brings
-//! nothing closer. So two clusters that are each other's nearest in their group, and nearer than that, are each
-//! other's nearest of all.
+//! A merge never brings clusters closer. So the similarity of a cluster to anything outside of its group is at most the
+//! largest similarity of one of its leaves to a leaf outside. If two clusters of a group are each other's nearest in
+//! the group, and nearer than that bound, they are reciprocal among all clusters.
 
 use std::sync::Mutex;
 
@@ -24,15 +24,15 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// A group has at most so many leaves: their square fits into a core's cache.
+/// The largest number of leaves in a group, whose square fits into a core's cache.
 const MOST: usize = 2048;
-/// Pairs that leave one of so many leaves leave little.
+/// Merging the first pairs pays if at most one in this number of leaves is left.
 const LITTLE: usize = 2;
 
-/// The clusters that are left to merge, and the merges that were made.
+/// The clusters that are left to merge, and the merges so far.
 type Rest = (Similarities<'static>, Vec<RawMerge>);
 
-/// What merges within groups leave, where there are groups that are apart.
+/// Returns the clusters and merges after merging within groups, if there are groups that are far apart.
 pub(super) fn after_groups<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -48,8 +48,8 @@ pub(super) fn after_groups<U: Update>(
     }
 }
 
-/// The similarities and merges after each given group is one cluster. `None` if the square of the clusters would take
-/// more memory than the pairs of leaves, or if rounding errors are larger than the tolerance allows.
+/// Returns the similarities and merges after each given group has become one cluster. Returns `None` if the square of
+/// the clusters would need more memory than the pairs of leaves, or if rounding errors exceed the tolerance.
 pub(super) fn after_groups_of<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -66,7 +66,7 @@ pub(super) fn after_groups_of<U: Update>(
     Ok(rest)
 }
 
-/// What the first pairs leave, where that is little.
+/// Returns the clusters and merges after merging the first pairs, if few clusters are left.
 pub(super) fn after_pairs<U: Update>(
     task: &Task<'_>,
     matrix: &Matrix<'_>,
@@ -90,8 +90,9 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     }
     let largest = if squared { facts.largest * facts.largest } else { facts.largest };
     let whole = (facts.whole && about.unit == 1.0).then_some(largest);
-    // Ward's linkage takes the similarities within clusters from those between them, which are about as large. Less the
-    // largest, they are mirrored dissimilarities; that changes the linkage's similarities by as much.
+    // Ward's linkage subtracts the similarities within clusters from those between them, which are about as large.
+    // Subtract the largest similarity from all values first: then they are negated dissimilarities, and the linkage's
+    // similarities change by the same amount.
     let cancels = between == Between::Ward && !about.dissimilarity && whole.is_none() && facts.positive;
     let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
     let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
@@ -100,8 +101,8 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// The merges within groups that come before all between them, parts before wholes. `of` says by leaf which group it
-/// is in.
+/// Returns the merges within groups that come before all merges between groups, parts before wholes. `of` is the group
+/// of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -134,7 +135,7 @@ fn merges_within<U: Update>(
     Ok(all)
 }
 
-/// The values between some leaves, condensed.
+/// Returns the values between some leaves, condensed.
 #[inline(never)]
 fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
     let mut values = vec![0.0; condensed_len(leaves.len())];
@@ -149,11 +150,11 @@ fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
     values
 }
 
-/// By leaf the largest similarity with a leaf of another group.
+/// Returns, for each leaf, the largest similarity to a leaf of another group.
 fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Monitor) -> Result<Vec<f64>> {
     const LANES: usize = 16;
     let n = of.len();
-    // As floats, which are compared together with the values.
+    // Group numbers as floats, which are compared together with the values.
     let of: Vec<f64> = of.iter().map(|&group| f64::from(group)).collect();
     let triangle = Given { matrix, squared };
     let queue = Mutex::new(parts(n).into_iter());
@@ -186,8 +187,8 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     Ok(found.into_iter().reduce(both).unwrap_or_default())
 }
 
-/// The merges of a chain, but for those that are not certainly above the bounds of their clusters, which stay apart, and
-/// those that have to wait for them.
+/// Returns the merges of a chain that are certainly above the bounds of their clusters. Clusters that are not stay
+/// separate, and clusters that depend on these wait for them.
 fn merges_above<U: Update>(
     mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,
@@ -214,7 +215,7 @@ fn merges_above<U: Update>(
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
-            // Who is nearest to one that waits can but wait.
+            // A cluster whose nearest neighbour waits must wait, too.
             stack.drain(..).for_each(|cluster| waits[cluster] = true);
             continue;
         }
@@ -266,7 +267,7 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    /// The merges in order, where nothing is in doubt.
+    /// Returns the merges in order, or `None` if there are doubts.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();

@@ -1,4 +1,4 @@
-//! One agglomeration: runs what [`choose`] chooses.
+//! One agglomeration: runs the algorithm that [`choose`] selects.
 
 use super::centers;
 use super::chain::Chain;
@@ -21,15 +21,17 @@ use crate::error::Result;
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
-/// In twice the precision the largest value is brought to this power of two, or to this one before it is squared.
+/// Powers of two to which the largest value is scaled in twice the precision: at least the first if values are not
+/// squared, and the second if they are squared.
 const SMALLEST: i32 = -200;
 const SQUARED_TO: i32 = 400;
 
-/// Merges, and what similarities were multiplied with (squared ones with its square).
+/// Merges, and the factors by which similarities were multiplied: the factor itself, and its square for squared
+/// similarities.
 type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
-    /// Runs the code that is compiled for the rule; no other place tells rules apart.
+    /// Runs the code that is compiled for the rule. No other place distinguishes rules.
     pub(super) fn dispatch(&self, input: Input<'_>) -> Result<Dendrogram> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
@@ -61,13 +63,13 @@ impl Task<'_> {
         Ok(match (self.about.dissimilarity, squared) {
             (false, _) => tree.map_heights(false, grow),
             (true, false) => tree.map_heights(true, |x| -grow(x)),
-            // Where the input isn't Euclidean a square can become negative: the root keeps the sign.
+            // If the input isn't Euclidean, a square can become negative. The root keeps the sign.
             (true, true) => tree.map_heights(true, |x| grow(if x > 0.0 { -x.sqrt() } else { (-x).sqrt() })),
         })
     }
 
-    /// Whether memory that was lent is left alone, as the input in it may be needed again: where rounding could
-    /// decide ties, and for few leaves.
+    /// Returns true if the memory of the caller must not be overwritten, because the input may be needed again: if
+    /// rounding could decide ties, and for few leaves.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {
@@ -79,7 +81,7 @@ impl Task<'_> {
         sample.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// The merges in order.
+    /// Returns the merges in order.
     fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
         let given = input.given().copied();
         let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
@@ -102,7 +104,7 @@ impl Task<'_> {
         Ok((found.merges, [self.about.unit, 1.0]))
     }
 
-    /// The merges with similarities that are rounded, in order.
+    /// Returns the merges in order, with rounded similarities.
     pub(super) fn quickly<U: Update>(
         &self,
         update: &U,
@@ -136,7 +138,7 @@ impl Task<'_> {
         Ok(doubts.found(merges))
     }
 
-    /// The merges in twice the precision.
+    /// Returns the merges in order, computed in twice the precision.
     fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();
@@ -147,7 +149,7 @@ impl Task<'_> {
         };
         let unit = [shift / 2, shift - shift / 2].map(|half| 2f64.powi(half));
         let mut rows = PreciseMatrix::new(update, matrix, squared, unit, monitor)?;
-        // Nearly equal values keep reciprocal pairs from commuting.
+        // Reciprocal pairs of nearly equal values do not commute, so merge the most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
         if doubtful || rows.is_doubtful() {
@@ -160,7 +162,8 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), rows.with_heights(after)), unit))
     }
 
-    /// The working matrix of engines that ask for one cluster after the other: a square, but for memory that was lent.
+    /// Provides the working matrix of engines that read one cluster after the other: a square, unless the caller's
+    /// memory is used.
     fn with_rows<U: Update, R>(
         &self,
         update: &U,
@@ -181,7 +184,7 @@ impl Task<'_> {
         }
     }
 
-    /// The merges within initial clusters, and those of a chain after them.
+    /// Returns the merges within initial clusters, and those of a chain after them.
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<Found> {
         entered!(initial_clusters);
         let n = self.about.n;
@@ -205,7 +208,7 @@ impl Task<'_> {
         Ok(found)
     }
 
-    /// The merges of a chain on a square that is written at once.
+    /// Returns the merges of a chain on a square that is written at once.
     fn at_once<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(small);
         let n = self.about.n;
@@ -217,7 +220,8 @@ impl Task<'_> {
         Ok(chain.into_merges())
     }
 
-    /// The merges of many leaves: within groups or of the first pairs, if that leaves few clusters, else round by round.
+    /// Returns the merges of many leaves. Starts with merges within groups or of the first pairs, if that leaves few
+    /// clusters, and otherwise merges in rounds.
     fn rounds<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         self.monitor.start((n * n / 2) as u64);
@@ -227,7 +231,7 @@ impl Task<'_> {
         let given = Given { matrix, squared };
         let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
         let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
-        // Of single leaves sums are means.
+        // For single leaves the sum over pairs equals the mean.
         let of_leaves = tolerance.of_leaves();
         let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
         settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
@@ -240,7 +244,7 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// The merges round by round in the memory of the input.
+    /// Returns the merges of rounds in the memory of the input.
     fn in_place<U: Update>(&self, update: &U, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(in_place);
         let (n, mut merges) = (self.about.n, Vec::new());
@@ -251,7 +255,7 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Goes on with a chain where rounds find few pairs.
+    /// Continues with a chain when rounds find few pairs.
     fn chain_on_triangle<U: Update>(
         &self,
         update: &U,
@@ -270,7 +274,7 @@ impl Task<'_> {
         self.chain_on(update, clusters, chain, doubts)
     }
 
-    /// Goes on with a chain on a square until one cluster is left.
+    /// Continues with a chain on a square until one cluster is left.
     pub(super) fn chain_on<U: Update>(
         &self,
         update: &U,

@@ -1,35 +1,35 @@
-//! What is left of rows when slots go.
+//! Removes slots from rows.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, mask64x8};
 
-/// Values that are looked at together.
+/// The number of values that are processed together.
 const LANES: usize = 8;
 const BITS: usize = u64::BITS as usize;
 
-/// Which slots are left, a bit each.
+/// The slots that are kept, one bit each.
 pub(super) struct Kept {
-    /// With one more word than there are bits for.
+    /// The bits, with one additional word.
     words: Vec<u64>,
 }
 
 impl Kept {
-    /// Some of `k` slots.
+    /// Returns the set of these slots, out of `k`.
     pub(super) fn of(slots: impl Iterator<Item = usize>, k: usize) -> Self {
         let mut words = vec![0; k / BITS + 2];
         slots.for_each(|slot| words[slot / BITS] |= 1 << (slot % BITS));
         Self { words }
     }
 
-    /// The bits of so many slots from one on.
+    /// Returns the bits of a word's length of slots, starting at `slot`.
     #[inline(always)]
     fn word(&self, slot: usize) -> u64 {
         let (at, shift) = (slot / BITS, slot % BITS);
-        // In two steps, as a shift by all bits is none.
+        // Shift twice, because a shift by the full width of the word is not allowed.
         self.words[at] >> shift | self.words[at + 1] << 1 << (BITS - 1 - shift)
     }
 
-    /// Writes what is left of `row`, which begins with slot `first`, one after the other.
+    /// Writes the kept values of `row`, which begins with slot `first`, one after the other.
     #[inline(always)]
     pub(super) fn copy<S: Simd>(&self, simd: S, first: usize, row: &[f64], out: &mut [f64]) {
         let (mut rest, mut slot) = (out, first);
@@ -41,7 +41,7 @@ impl Kept {
                 let n = (bits as u8).count_ones() as usize;
                 let packed = packed(simd, chunk, bits as u8);
                 match rest.first_chunk_mut::<LANES>() {
-                    // What comes after is written next.
+                    // The next write overwrites the rest.
                     Some(to) => *to = packed,
                     None => rest[..n].copy_from_slice(&packed[..n]),
                 }
@@ -57,13 +57,13 @@ impl Kept {
         }
     }
 
-    /// Puts what is left of a row of all slots to its beginning.
+    /// Moves the kept values of a row of all slots to its beginning.
     #[inline(always)]
     pub(super) fn pack<S: Simd>(&self, simd: S, row: &mut [f64]) {
         let (mut slot, mut to) = (0, 0);
         while let Some(&chunk) = row[slot..].first_chunk::<LANES>() {
             let bits = self.word(slot) as u8;
-            // Nothing goes behind the values that have been read.
+            // The writes stay within the values that were already read.
             row[to..to + LANES].copy_from_slice(&packed(simd, &chunk, bits));
             to += bits.count_ones() as usize;
             slot += LANES;
@@ -78,18 +78,18 @@ impl Kept {
     }
 }
 
-/// The values whose bits are set, one after the other; others follow.
+/// Returns the values whose bits are set, one after the other, and then the others.
 #[inline(always)]
 fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
     let kept = mask64x8::from_bitmask(simd, bits.into());
     f64x8::load_array_ref(simd, values).compress(kept).into()
 }
 
-/// Brings a row into the cache that has missed some merges, as a whole: its values would come one by one, from where the
-/// log says.
+/// Loads a row that has missed some merges into the cache. Otherwise its values would be loaded one by one, in the
+/// order of the log.
 pub(super) fn stream(row: &[f64], n_missed: usize) {
     const MANY: usize = 16;
-    /// Bytes of a line of the cache.
+    /// The number of bytes in a cache line.
     const LINE: usize = 64;
     if n_missed >= MANY {
         let lines = row.iter().step_by(LINE / size_of::<f64>());

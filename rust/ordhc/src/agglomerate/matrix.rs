@@ -1,4 +1,4 @@
-//! The matrix that agglomeration starts from, in whatever form the caller has it.
+//! The matrix that agglomeration starts from, in any of the supported types and layouts.
 
 mod scan;
 
@@ -13,13 +13,13 @@ use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// The numbers of a matrix.
+/// The values of a matrix.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Values<'a> {
     /// Double precision.
     F64(&'a [f64]),
-    /// Single precision; computed with in double precision.
+    /// Single precision. Computations use double precision.
     F32(&'a [f32]),
     /// 64-bit integers, exact up to 2^53.
     I64(&'a [i64]),
@@ -27,13 +27,13 @@ pub enum Values<'a> {
     I32(&'a [i32]),
 }
 
-/// How the pairs are laid out.
+/// The layout of the pairs in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// (n, n), row by row; the diagonal is ignored.
+    /// An (n, n) matrix, row by row. The diagonal is ignored.
     Square,
-    /// The upper triangle without the diagonal, row by row, as SciPy orders it.
+    /// The upper triangle without the diagonal, row by row, as in SciPy.
     Condensed,
 }
 
@@ -42,7 +42,7 @@ named!(Layout, "layout", {
     "condensed": Self::Condensed => Self::Condensed,
 });
 
-/// A symmetric matrix of similarities or dissimilarities, checked.
+/// A symmetric matrix of similarities or dissimilarities, which has been checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
     pub(super) values: Values<'a>,
@@ -50,11 +50,11 @@ pub struct Matrix<'a> {
     pub(super) n: usize,
     pub(super) dissimilarity: bool,
     pub(super) facts: Facts,
-    /// What values are multiplied with before they are squared, a power of two.
+    /// The power of two by which values are multiplied before they are squared.
     pub(super) unit: f64,
 }
 
-/// All about a matrix but its values.
+/// All properties of a matrix except its values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About {
     pub(super) layout: Layout,
@@ -78,11 +78,11 @@ macro_rules! with_values {
 pub(crate) use with_values;
 
 impl<'a> Matrix<'a> {
-    /// Checks a matrix: its shape, that every value is finite, and that a square one is symmetric
-    /// (up to a relative difference of 1e-8, of which the mean is taken).
+    /// Checks a matrix and returns it. The shape must be valid, and every value must be finite. A square matrix must be
+    /// symmetric up to a relative difference of 1e-8; the mean of both halves is used.
     ///
     /// # Errors
-    /// What is wrong, with the place and the value.
+    /// The problem, with its place and value.
     ///
     /// ```
     /// use ordhc::Kind;
@@ -121,13 +121,13 @@ impl<'a> Matrix<'a> {
         Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
     }
 
-    /// Values of `n` leaves may be this large.
+    /// Returns the largest allowed value for `n` leaves.
     pub(crate) fn most(n: usize) -> f64 {
         f64::MAX / (n as f64 * n as f64)
     }
 
-    /// Pairs of which only the number is checked: whoever reads the values has to do the rest. They count as
-    /// symmetric, and nothing else is known of them.
+    /// Returns a condensed matrix of which only the number of pairs is checked. The code that reads the values must
+    /// check them. The matrix counts as symmetric, and no other properties are known.
     pub(crate) fn unread(values: Values<'a>) -> Result<Self> {
         let n = Triangle::of_pairs(with_values!(values, slice => slice.len()))?.n_leaves();
         check_n_leaves(n)?;
@@ -135,17 +135,17 @@ impl<'a> Matrix<'a> {
         Ok(Self { values, layout: Layout::Condensed, n, dissimilarity: false, facts, unit: 1.0 })
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.n
     }
 
-    /// Whether larger or smaller values are closer.
+    /// Returns whether larger values are closer (similarities) or smaller ones (dissimilarities).
     pub fn kind(&self) -> Kind {
         Kind::of(self.dissimilarity)
     }
 
-    /// Whether there is a value below zero (on the diagonal they don't matter), which the bindings ask.
+    /// Returns true if there is a value below zero outside the diagonal. For the bindings.
     #[doc(hidden)]
     pub fn any_negative(&self) -> bool {
         self.facts.negative
@@ -164,19 +164,19 @@ impl<'a> Matrix<'a> {
         About { layout, n, dissimilarity, facts, unit }
     }
 
-    /// The same matrix again.
+    /// Returns a matrix with these values and the same properties.
     pub(crate) fn again(values: &'a [f64], about: About) -> Self {
         let About { layout, n, dissimilarity, facts, unit } = about;
         Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }
     }
 
-    /// Whether both halves are the same, or there is only one.
+    /// Returns true if both triangles are equal, or if only one is stored.
     pub(crate) fn is_symmetric(&self) -> bool {
         self.facts.symmetric
     }
 
-    /// The stored values of leaf `i` with the leaves before it (none in the condensed layout) and with
-    /// those after it.
+    /// Returns the stored values of leaf `i` with the leaves before it (empty in the condensed layout), and with the
+    /// leaves after it.
     pub(crate) fn row(&self, i: usize) -> [Values<'a>; 2] {
         let n = self.n;
         let [before, after] = match self.layout {
@@ -191,12 +191,13 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// The exponent of the largest value, as a power of two.
+    /// Returns the exponent of the largest value, as a power of two.
     pub(super) fn exponent(&self) -> i32 {
         if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
     }
 
-    /// All about the matrix, with a unit in which a rule that squares dissimilarities can square the largest one.
+    /// Returns the properties of the matrix, with a unit in which the largest dissimilarity can be squared if the rule
+    /// squares.
     pub(super) fn for_rule(&self, rule: &Rule) -> Result<About> {
         let (mut about, exponent) = (self.about(), self.exponent());
         if !self.dissimilarity || !rule.is_squared() {
@@ -221,7 +222,7 @@ impl<'a> Matrix<'a> {
         Ok(about)
     }
 
-    /// Whether there are values nearer to zero than `limit`, but not zero.
+    /// Returns true if a value other than zero is nearer to zero than `limit`.
     pub(super) fn any_below(&self, limit: f64) -> bool {
         let none_below = self.facts.low >= limit || self.facts.whole && limit <= 1.0;
         if limit == 0.0 || none_below {
@@ -241,7 +242,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Dissimilarities that are this much smaller than the largest cannot be squared in twice the precision.
+/// Dissimilarities smaller than the largest by this factor cannot be squared in twice the precision.
 const FARTHEST: f64 = 1e-250;
 
 #[cfg(test)]

@@ -11,53 +11,64 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! `choose` names the algorithm for an input, and `job` runs it. All algorithms give the same tree, ties included.
+//! `choose` selects the algorithm for an input, and `job` runs the algorithm. All algorithms give the same tree,
+//! including ties.
 //!
-//! **Input.** A linkage is a [`Rule`](crate::linkage::Rule) (the recurrence of Lance and Williams, native or with
-//! coefficients as formulas), a row update (a function that computes the merged cluster's row), or the [`Linkage`] trait,
-//! which needs no matrix. Everything is a similarity inside: dissimilarities are negated, or squared and negated. A cluster
-//! is named by its smallest leaf.
+//! **Input.** A linkage is a [`Rule`](crate::linkage::Rule) (the Lance-Williams recurrence, built in or with
+//! coefficients as formulas), a row update (a function that computes the merged cluster's row), or the [`Linkage`]
+//! trait, which needs no matrix. All engines compute with similarities: dissimilarities are negated, or squared and
+//! negated. A cluster is named by its smallest leaf.
 //!
-//! **Algorithms.** Two clusters are reciprocal if each is the nearest of the other.
+//! **Algorithms.** Two clusters are reciprocal if each is the nearest neighbour of the other.
 //!
-//! * `naive` compares all pairs before every merge, in twice the precision; O(n^3). Tests compare the others with it.
-//! * `nearest_pair` caches the nearest cluster of every cluster, and keeps outdated similarities as upper bounds. Any
-//!   linkage; O(n^2) time in ordinary cases.
-//! * `rounds` merge all reciprocal pairs at once, on all cores. Where a round would merge few pairs, `chain` continues: it
-//!   walks from cluster to nearest cluster until two are reciprocal. Both need a linkage for which the order of reciprocal
-//!   merges does not matter (`Update::commutes`): average, weighted, complete, ward, and reducible coefficients
-//!   without negative gamma. They take O(n^2) time always. They find merges in another order than by similarity, and
-//!   `RawMerge::sort` restores it.
-//! * `ties` merges whole groups in a round, where ties leave few reciprocal pairs. `groups` first merges groups of leaves
-//!   that are far apart, each by itself, as long as nothing outside of the group can matter.
-//! * `centers` serves centroid and median linkage. It keeps sums over pairs, which do not cancel.
-//! * `single` reads the input where it is: passes list the most similar pairs between clusters, and where ties leave too
-//!   many of them a maximum spanning tree grows.
-//! * `sparse` has its own algorithms for similarities of which few are stored.
+//! * `naive` compares all pairs before every merge, in twice the precision, in O(n^3). Tests compare the other
+//!   algorithms with it.
+//! * `nearest_pair` caches the nearest cluster of every cluster, and keeps outdated similarities as upper bounds. It
+//!   works for any linkage, and usually takes O(n^2) time.
+//! * `rounds` merges all reciprocal pairs at once, on all cores. When a round would merge few pairs, `chain` continues:
+//!   it follows nearest neighbours until two clusters are reciprocal. Both need a linkage for which the order of
+//!   reciprocal merges does not matter (`Update::commutes`): average, weighted, complete, ward, and reducible
+//!   coefficients without negative gamma. Both always take O(n^2) time. They do not find merges in the order of
+//!   similarity; `RawMerge::sort` restores this order.
+//! * `ties` merges whole groups in a round if ties leave few reciprocal pairs. `groups` first merges groups of leaves
+//!   that are far apart. Each group is merged separately, as long as clusters outside the group cannot affect the
+//!   result.
+//! * `centers` is for centroid and median linkage. The engine stores sums over pairs, because these do not lose digits
+//!   by cancellation.
+//! * `single` reads the input without a copy. Passes list the most similar pairs between clusters. If ties leave too
+//!   many such pairs, it grows a maximum spanning tree instead.
+//! * `sparse` has separate algorithms for similarities of which few are stored.
 //!
-//! **Storage.** `CondensedRows` is a triangle. A round reads a triangle and writes the next, smaller one in the same memory,
-//! and finds the nearest of each row while writing it. The first round reads the input, so the working copy
-//! begins with what that round leaves. `Square` rewrites one row for each merge, and other rows learn of it when they are
-//! looked at: they copy values from the merged rows where the square fits into a core's cache (up to 1,500 clusters), and
-//! compute them again where it does not. It is packed as clusters go. Up to 1,500 leaves start on a square, and a triangle
-//! becomes one in the same memory as soon as it fits and rounds get small. A round needs the columns of merging clusters:
-//! `Columns` gathers them from eight rows at a time, because a column read by itself costs a cache line for each value.
-//! `Store` is memory of the engine's own, or the caller's.
+//! **Storage.** `CondensedRows` is a triangle. A round reads a triangle and writes the next, smaller one into the same
+//! memory. While writing a row, the round finds its nearest neighbour. The first round reads the input, so the working
+//! copy starts with the clusters that this round leaves.
+//!
+//! `Square` rewrites one row for each merge. Other rows are updated when they are next read. They copy values from the
+//! merged rows if the square fits into a core's cache (up to 1,500 clusters), and otherwise compute the values again.
+//! The square is packed as clusters disappear. Up to 1,500 leaves start on a square. A triangle becomes a square in the
+//! same memory as soon as it fits and rounds get small.
+//!
+//! A round needs the columns of merging clusters. `Columns` gathers them from eight rows at a time, because reading a
+//! single column costs a cache line for each value. `Store` is memory of the engine or of the caller.
 //!
 //! **Ties.** The pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf of the other)
-//! merges first. A merged cluster carries the smaller name of its parts, so that reciprocal pairs commute, ties included.
-//! Single, complete, and average linkage of whole numbers (kept as exact sums) compare values exactly. Where similarities
-//! are rounded, those with the same [`Tolerance::key`] (36 significant bits) are tied. This is transitive, so it does not
-//! matter which pairs an algorithm compares.
+//! merges first. A merged cluster keeps the smaller name of its parts, so reciprocal pairs commute even under ties.
+//! Single, complete, and average linkage of whole numbers (stored as exact sums) compare values exactly. If
+//! similarities are rounded, those with the same [`Tolerance::key`] (36 significant bits) are tied. This relation is
+//! transitive, so the result does not depend on which pairs an algorithm compares.
 //!
-//! **Doubts.** A comparison is in doubt if rounding errors could decide it, because a value may lie on either side of
-//! the boundary between two keys. `Doubts` settles a doubt where it arises: it computes the few similarities in question
+//! **Doubts.** A comparison is in doubt if rounding errors could decide it, because a value may be on either side of
+//! the boundary between two keys. `Doubts` settles a doubt where it arises: it computes the few affected similarities
 //! from the leaves of their clusters, in twice the precision. This works for average, weighted and Ward's linkage in
-//! rounds and chains; `centers` does the same. In three cases the merges are found once more from the input, in
-//! twice the precision (`PreciseMatrix`): cached nearest pairs; three or more similarities that are nearly but not quite
-//! equal, for which reciprocal pairs may not commute; and so many doubts that this takes less time. What was found says whether
-//! a doubt was left open (`Found`). A doubt that remains is a warning: values of very different size have cancelled. Memory that is worked in does not keep the input, so it
-//! is left alone where doubts are likely (values that repeat and are not exact); otherwise a doubt is a warning.
+//! rounds and chains. `centers` does the same.
+//!
+//! In three cases the merges are computed again from the input, in twice the precision (`PreciseMatrix`): a doubt among
+//! cached nearest pairs; three or more similarities that are nearly but not exactly equal, for which reciprocal pairs
+//! may not commute; and so many doubts that computing again takes less time. `Found` records whether a doubt is left
+//! open. A remaining doubt causes a warning: values of very different size have cancelled.
+//!
+//! Working in the memory of the input destroys the input. So this memory is not used if doubts are likely (values that
+//! repeat and are not exact). Otherwise a doubt causes a warning.
 
 mod agglomeration;
 mod apart;

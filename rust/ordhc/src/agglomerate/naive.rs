@@ -1,14 +1,14 @@
-//! The naive engine: look at every pair before every merge. The other engines are tested against it.
+//! The naive engine, which compares all pairs before every merge. Tests compare the other engines with it.
 
 use super::nearest::Linkage;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
-/// Merges the most similar pair until one cluster is left. O(n^3).
+/// Merges the most similar pair until one cluster is left, in O(n^3).
 ///
 /// # Errors
-/// What the linkage reports; [`crate::Error::Interrupted`].
+/// The errors of the linkage; [`crate::Error::Interrupted`].
 pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
     watched!(monitor);
     let n = linkage.n_leaves();
@@ -16,7 +16,7 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     Dendrogram::in_order(n, merges_among(linkage, active.clone(), &mut active, monitor)?.merges)
 }
 
-/// Merges the clusters `members`, some or all of the active ones, until they are one.
+/// Merges the clusters `members`, some or all of the active ones, into one.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,

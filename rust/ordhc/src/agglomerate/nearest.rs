@@ -1,16 +1,16 @@
-//! The questions of engines: how similar clusters are, and which is the nearest.
+//! The interface between engines and linkages: the similarities of clusters, and the nearest cluster.
 
 use super::tolerance::Tolerance;
 use crate::error::Result;
 
-/// The nearest cluster of a cluster.
+/// The nearest neighbour of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nearest {
-    /// The nearest cluster; among equally near ones the one with the smallest leaf.
+    /// The nearest cluster. Among equally near clusters, the one with the smallest leaf.
     pub cluster: usize,
-    /// Its similarity.
+    /// The similarity to the nearest cluster.
     pub similarity: f64,
-    /// Whether another cluster might be the nearest, had similarities been rounded otherwise.
+    /// True if another cluster might be the nearest with different rounding.
     pub doubtful: bool,
 }
 
@@ -21,7 +21,8 @@ impl Nearest {
         Self { cluster, similarity, doubtful: false }
     }
 
-    /// Takes over another one that is nearer, or as near and before. Returns whether it was.
+    /// Replaces this result by another one that is nearer, or equally near with a smaller leaf. Returns true if it was
+    /// replaced.
     pub(crate) fn offer(&mut self, other: Self, tolerance: Tolerance) -> bool {
         let (order, doubtful) = tolerance.compare(other.similarity, self.similarity);
         let doubtful = self.doubtful | other.doubtful | doubtful;
@@ -34,11 +35,10 @@ impl Nearest {
     }
 }
 
-/// What the similarity of two clusters means, for the engines that merge the most similar pair.
+/// A definition of the similarity of two clusters, for the engines that merge the most similar pair.
 ///
-/// A cluster is named by its smallest leaf, so that merging `i < j` gives cluster `i`. Nothing is
-/// assumed about how similarities come about: there need not be a matrix. `active` lists the
-/// clusters there are, ascending.
+/// A cluster is named by its smallest leaf, so merging `i < j` gives cluster `i`. Similarities may be computed in any
+/// way, even without a matrix. `active` lists the existing clusters in ascending order.
 ///
 /// ```
 /// use ordhc::agglomerate::{Linkage, nearest_pair};
@@ -67,36 +67,37 @@ impl Nearest {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub trait Linkage {
-    /// The number of leaves.
+    /// Returns the number of leaves.
     fn n_leaves(&self) -> usize;
 
-    /// Writes the similarity of cluster `i` with each of `others` (never `i` itself).
+    /// Writes the similarity of cluster `i` to each of `others`, which never contain `i`.
     ///
     /// # Errors
-    /// Whatever keeps the linkage from answering.
+    /// Any error that prevents the linkage from computing similarities.
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()>;
 
-    /// Merges cluster `j` into cluster `i < j`; `active` are the clusters before the merge.
+    /// Merges cluster `j` into cluster `i < j`. `active` are the clusters before the merge.
     ///
     /// # Errors
-    /// Whatever keeps the linkage from merging.
+    /// Any error that prevents the linkage from merging.
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()>;
 
-    /// When similarities count as equal. By default, when they are.
+    /// Returns the tolerance within which similarities count as equal. By default, only equal numbers are.
     fn tolerance(&self) -> Tolerance {
         Tolerance::EXACT
     }
 
-    /// The nearest of the active clusters to `i`; of equal ones, the one with the smallest leaf.
+    /// Returns the nearest of the active clusters to `i`. Among equally near clusters, returns the one with the
+    /// smallest leaf.
     ///
     /// # Errors
-    /// As [`Linkage::similarities`].
+    /// The errors of [`Linkage::similarities`].
     fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
         nearest_among(self, i, active)
     }
 }
 
-/// The nearest of some clusters to `i`.
+/// Returns the nearest of some clusters to `i`.
 pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[usize]) -> Result<Nearest> {
     let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
     let mut values = vec![0.0; others.len()];
@@ -104,7 +105,7 @@ pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clu
     Ok(nearest_of(&others, &values, linkage.tolerance()))
 }
 
-/// The first of `others` whose value equals the largest one.
+/// Returns the first of `others` whose value equals the largest one.
 pub(super) fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
     const LANES: usize = 16;
     let larger = |a: f64, b: f64| if b > a { b } else { a };

@@ -1,4 +1,4 @@
-//! Nearest pairs with a cache of every cluster's nearest.
+//! Agglomeration by the most similar pair, with a cache of every cluster's nearest neighbour.
 
 use super::nearest::{Linkage, NOBODY, Nearest, nearest_among, nearest_of};
 use super::tolerance::Tolerance;
@@ -8,11 +8,11 @@ use crate::tree::{Dendrogram, Found, RawMerge};
 
 /// Merges the most similar pair until one cluster is left, in the order of the naive engine.
 ///
-/// Every cluster remembers its nearest one. After a merge a cluster whose nearest is gone keeps the
-/// old similarity as a bound, and looks again only when that bound is the largest there is.
+/// Every cluster caches its nearest neighbour. If a merge removes this neighbour, the cluster keeps the old similarity
+/// as an upper bound. The cluster searches again only when its bound is the largest of all.
 ///
 /// # Errors
-/// What the linkage reports; [`crate::Error::Interrupted`].
+/// The errors of the linkage; [`crate::Error::Interrupted`].
 pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
     watched!(monitor);
     let n = linkage.n_leaves();
@@ -23,9 +23,9 @@ pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Re
 #[derive(Debug, Clone, Copy)]
 struct Cached {
     cluster: usize,
-    /// The similarity of `cluster`, or only a bound if `stale`.
+    /// The similarity of `cluster`, or an upper bound if `stale`.
     similarity: f64,
-    /// What is below this is certainly less.
+    /// Similarities below this value are certainly smaller.
     floor: f64,
     stale: bool,
     doubtful: bool,
@@ -37,7 +37,7 @@ impl Cached {
         Self { cluster, similarity, floor: tolerance.floor(similarity), stale: false, doubtful }
     }
 
-    /// Takes note of the similarity of the cluster `i` that `i` and `j` have become.
+    /// Updates the cache with the similarity of cluster `i`, the merge of `i` and `j`.
     fn update(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
         if similarity < self.floor {
             self.stale |= self.cluster == i || self.cluster == j;
@@ -57,7 +57,7 @@ impl Cached {
             }
             return;
         }
-        // Where the old nearest is gone, an equally near cluster i has the smallest name left.
+        // If the old nearest is gone, an equally near cluster `i` has the smallest name that is left.
         let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
         if first {
             *self = fresh;
@@ -68,7 +68,7 @@ impl Cached {
     }
 }
 
-/// Merges the clusters `members`, some or all of the active ones, until they are one.
+/// Merges the clusters `members`, some or all of the active ones, into one.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
@@ -115,7 +115,7 @@ fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) ->
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
-/// The most similar pair, refreshing bounds that could hide it, and whether that is in doubt.
+/// Returns the most similar pair, and whether it is in doubt. Refreshes bounds that could hide the pair.
 fn largest(
     linkage: &mut dyn Linkage,
     active: &[usize],

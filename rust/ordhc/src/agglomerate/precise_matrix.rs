@@ -1,5 +1,5 @@
-//! All similarities in twice the precision, with what they may be off by: for the naive engine, and for ties that
-//! rounding would decide.
+//! All similarities in twice the precision, with their error bounds: for the naive engine, and for ties that rounding
+//! would decide.
 
 use super::matrix::Matrix;
 use super::nearest::Linkage;
@@ -13,37 +13,38 @@ use crate::precise::Precise;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// The plainest storage: a triangle of pairs of leaves, in which a cluster has the place of its smallest leaf.
+/// A triangle of pairs of leaves, in which a cluster has the position of its smallest leaf.
 ///
-/// Its similarities are keys, so that equal ones are equal; heights are looked up afterwards.
+/// The similarities are keys, so that equal similarities compare as equal. Heights are looked up afterwards.
 pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
-    /// What cancels to nothing but an error below this is zero.
+    /// A result smaller than its error, with an error below this value, is zero.
     zero: f64,
-    /// Keys are the similarities themselves.
+    /// True if keys are the similarities themselves.
     exact: bool,
-    /// By cluster that is gone: the similarity of its merge.
+    /// For each removed cluster: the similarity of its merge.
     heights: Vec<f64>,
-    /// Whether it was left open which clusters are nearer.
+    /// True if rounding left open which clusters are nearer.
     is_doubtful: bool,
 }
 
-/// What is known better than to this share of itself is never in doubt.
+/// A value whose relative error is below this share is never in doubt.
 pub(super) const VAGUE: f64 = 1e-20;
-/// A share of the least value that sums of values don't have unless they are zero.
+/// A sum of values that is below this share of the smallest value is zero.
 pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]
 struct Cell {
-    /// A sum over pairs of members, or a similarity, as the update has it.
+    /// The value in the form of the update: a sum over pairs of members, or a similarity.
     value: Precise,
     key: f64,
 }
 
 impl<'a, U: Update> PreciseMatrix<'a, U> {
-    /// Values are multiplied with `unit`, a power of two, and squared if they are dissimilarities to be squared.
+    /// Computes the matrix. Values are multiplied with `unit`, a power of two, and then squared if the rule squares
+    /// dissimilarities.
     pub(super) fn new(
         update: &'a U,
         matrix: &Matrix<'_>,
@@ -83,7 +84,8 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         Triangle::new(self.sizes.len()).index(i, k)
     }
 
-    /// Whether it is certain that the clusters `i` and `j` are nearer, or as near, or less near than `i` and `k`.
+    /// Returns true unless it is certain how the similarity of the clusters `i` and `j` compares with that of `i` and
+    /// `k`.
     fn doubtful(&self, (i, j): (usize, usize), k: usize) -> bool {
         let about = |i: usize, j: usize| (self.cells[self.at(i, j)], self.sizes[i], self.sizes[j]);
         let [(a, a_i, a_k), (b, b_i, b_k)] = [about(i, j), about(i, k)];
@@ -98,12 +100,12 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
     }
 
-    /// Whether it was left open at a merge which clusters are nearer.
+    /// Returns true if rounding left open at some merge which clusters are nearer.
     pub(super) fn is_doubtful(&self) -> bool {
         self.is_doubtful
     }
 
-    /// Gives merges the similarities that they have, instead of the keys that they were found by.
+    /// Replaces the keys by which merges were found by their similarities.
     pub(super) fn with_heights(&self, mut merges: Vec<RawMerge>) -> Vec<RawMerge> {
         merges.iter_mut().for_each(|merge| merge.similarity = self.heights[merge.j]);
         merges
@@ -122,9 +124,9 @@ fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
     key_of(similarity).0
 }
 
-/// The key of a number, and whether it is certain.
+/// Returns the key of a number, and true if the key is certain.
 pub(super) fn key_of(number: Precise) -> (f64, bool) {
-    // What is halfway between two keys, as far as is known, is farther from zero.
+    // A number that is halfway between two keys, within its error, gets the key farther from zero.
     let [low, high] = number.ends().map(key_of_sum);
     (if low.abs() > high.abs() { low } else { high }, low == high)
 }

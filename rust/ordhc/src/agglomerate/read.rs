@@ -1,5 +1,5 @@
-//! Reading a matrix as similarities: rows, columns, all of it. The memory of one that is handed over becomes the working
-//! matrix.
+//! Reads a matrix as similarities: rows, columns, or the whole matrix. The memory of a matrix that may be overwritten
+//! becomes the working matrix.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl Matrix<'_> {
         .collect()
     }
 
-    /// The similarities of a leaf with some others, ascending.
+    /// Writes the similarities of a leaf with some others, ascending.
     pub(crate) fn gather(&self, leaf: usize, others: &[u32], out: &mut [f64]) {
         let n = self.n;
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
@@ -47,7 +47,7 @@ impl Matrix<'_> {
                 }
                 let row = &slice[Triangle::new(n).before(leaf)..];
                 for (value, &other) in out_after.iter_mut().zip(after) {
-                    // With itself a leaf has no similarity: whatever comes out is not used.
+                    // The similarity of a leaf with itself is not used, so any value is fine.
                     let at = (other as usize).saturating_sub(leaf + 1);
                     *value = sign * row.get(at).map_or(0.0, |x| x.float());
                 }
@@ -64,7 +64,7 @@ impl Matrix<'_> {
         });
     }
 
-    /// The similarity of two different leaves.
+    /// Returns the similarity of two different leaves.
     #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
         let (n, first, second) = (self.n, a.min(b) as usize, a.max(b) as usize);
@@ -76,7 +76,7 @@ impl Matrix<'_> {
         })
     }
 
-    /// From a value of the matrix to a similarity.
+    /// Returns a function that converts a value of the matrix into a similarity.
     #[inline(always)]
     fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 {
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
@@ -107,7 +107,7 @@ impl Matrix<'_> {
         }));
     }
 
-    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal, to a square of at least n
+    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal, to a square with at least n
     /// rows.
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let (n, stride) = (self.n, out.len().isqrt());
@@ -128,8 +128,8 @@ impl Matrix<'_> {
         mirror(out, stride, monitor)
     }
 
-    /// Row `i` from column `i + 1` on, and what makes similarities of its values when they are multiplied with it. The row
-    /// is that of the input, where it is one of such values, or else in `scratch`.
+    /// Returns row `i` from column `i + 1` on, and the factor that converts its values into similarities. The row is
+    /// borrowed from the input if its type allows, and otherwise is in `scratch`.
     pub(crate) fn row_after<'r>(&'r self, i: usize, scratch: &'r mut [f64]) -> (&'r [f64], f64) {
         let n = self.n;
         let there = match (self.values, self.layout) {
@@ -147,7 +147,7 @@ impl Matrix<'_> {
         }
     }
 
-    /// Row `i` from column `i + 1` on, as similarities (larger is closer).
+    /// Writes row `i` from column `i + 1` on, as similarities (larger is closer).
     pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);
@@ -184,12 +184,12 @@ impl About {
         move |x| if square { -(x * unit) * (x * unit) } else { sign * x }
     }
 
-    /// The similarity of all leaves, if they are all as near.
+    /// Returns the similarity of all pairs, if they are all equal.
     pub(super) fn only_similarity(&self, squared: bool) -> Option<f64> {
         self.facts.all_equal().then(|| self.turn(squared)(self.facts.largest))
     }
 
-    /// Turns values into condensed similarities, which stand at the beginning.
+    /// Converts values into condensed similarities, at the beginning of the same memory.
     pub(crate) fn condense(&self, values: &mut [f64], squared: bool, monitor: &Monitor) -> Result<()> {
         let (n, turn) = (self.n, self.turn(squared));
         if !self.is_square() {
@@ -202,7 +202,7 @@ impl About {
         for i in 0..n {
             monitor.advance(0)?;
             for j in i + 1..n {
-                // The place that is written is that of an earlier pair, or of this one.
+                // The position that is written belongs to an earlier pair, or to this one.
                 values[to] = turn(self.pair(values, i, j));
                 to += 1;
             }
@@ -221,7 +221,7 @@ impl About {
 pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
-    // The lower left quarter from the upper right one, then the two triangles beside.
+    // First the lower left quarter from the upper right one, then the two triangles beside it.
     let parts = if half > 0 { parallel::ranges(n - half, BLOCK) } else { Vec::new() };
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
@@ -233,7 +233,7 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
-/// Writes the lower half of the square of rows and columns that begins at column `first`.
+/// Writes the lower triangle of the square of rows and columns that begins at column `first`.
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
     if height <= TILE {
@@ -251,10 +251,10 @@ fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) 
     mirror_triangle(bottom, first + half, n, monitor)
 }
 
-/// Rows and columns that are transposed at once.
+/// The number of rows and columns that are transposed at once.
 const TILE: usize = 8;
 
-/// Copies the columns of `from` that begin at `column` to the rows of `out`, from its column `to` on.
+/// Copies the columns of `from` that begin at `column` to the rows of `out`, starting at column `to`.
 fn transposed(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     wide!(transpose(from, column, out, to, n, monitor))
 }
@@ -290,23 +290,23 @@ fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, 
     Ok(())
 }
 
-/// Columns that are looked at together.
+/// The number of columns that are processed together.
 pub(super) const LANES: usize = 8;
 
-/// A number of columns, and what is empty after them.
+/// Returns a number of columns, rounded up to whole vectors.
 pub(super) fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
-/// From one row to the next: of many rows an odd number of cache lines, so that values of a column don't compete for
-/// the same places.
+/// Returns the distance from one row to the next. Large matrices use an odd number of cache lines, so that values of a
+/// column don't compete for the same cache sets.
 pub(super) fn stride(n: usize) -> usize {
     const MANY: usize = 64;
     if n < MANY { padded(n) } else { padded(n) | LANES }
 }
 
 /// Writes a matrix as similarities, with minus infinity on the diagonal, to a square whose rows are a stride apart.
-/// There are as many rows as columns, with empty ones.
+/// There are as many rows as columns, including empty ones.
 pub(super) fn write_padded(
     matrix: &Matrix<'_>,
     squared: bool,
@@ -351,7 +351,7 @@ fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) 
     }
 }
 
-/// The columns of a tile.
+/// Returns the columns of a tile.
 #[inline(always)]
 fn columns<S: Simd>(mut rows: [f64x8<S>; LANES]) -> [f64x8<S>; LANES] {
     for _ in 0..LANES.ilog2() {
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn mirroring_copies_the_upper_half() {
-        // The last one is large enough for two threads.
+        // The last size is large enough for two threads.
         for n in [0, 1, 2, 7, 8, 9, 17, 63, 130, 2100] {
             let mut values: Vec<f64> = (0..n * n).map(|at| at as f64).collect();
             mirror(&mut values, n, &Monitor::new()).unwrap();

@@ -1,4 +1,4 @@
-//! Rounds: all reciprocal nearest pairs are merged in one pass from one triangle to the next.
+//! Rounds: all reciprocal nearest pairs merge in one pass from one triangle to the next.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -20,19 +20,19 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// Ties are looked at where less than one of so many slots is in a reciprocal pair.
+/// Ties are examined if fewer than one in this number of slots is in a reciprocal pair.
 const FEW: usize = 8;
 
-/// Whether many slots are as near to their nearest as others are to theirs.
+/// Returns true if many slots have the same similarity to their nearest.
 fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool {
     let mut keys: Vec<f64> = nearest.iter().map(|nearest| tolerance.key(nearest.similarity)).collect();
     keys.sort_unstable_by(f64::total_cmp);
     keys.dedup();
-    // Without ties only the two of a pair share a similarity.
+    // Without ties, only the two slots of a pair share a similarity.
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// The nearest slot of every slot, in one pass. Doubts are left.
+/// Returns the nearest slot of every slot, in one pass. Doubts are not settled.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -84,18 +84,18 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     Ok(())
 }
 
-/// Slots that merge: mostly disjoint pairs `i < j`, and where many are equally near also groups, which the first
-/// takes in one after the other.
+/// The slots that merge: mostly disjoint pairs `i < j`. If many slots are equally near, there are also groups, whose
+/// first slot absorbs the others one after the other.
 pub(super) struct Pairs {
-    /// By new slot: the old slot.
+    /// The old slot of each new slot.
     left: Vec<u32>,
-    /// New slots that are merged, ascending, and the old slots that they take in, ascending.
+    /// The new slots that are merged, ascending, and the old slots that they absorb, ascending.
     merged: Vec<(u32, u32)>,
 }
 
 impl Pairs {
-    /// What merges of the nearest slots of all slots: reciprocal pairs, and groups where there are few of them because
-    /// many are equally near.
+    /// Returns the merges, given the nearest slot of each slot: reciprocal pairs, or groups if ties leave few such
+    /// pairs.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -111,14 +111,14 @@ impl Pairs {
         Ok(Self::grouped(&ties.groups()))
     }
 
-    /// Groups of slots, ascending, by their first ones; slots that stay alone are groups, too.
+    /// Returns the merges of groups of slots, ordered by their first slots. A slot that stays alone is a group, too.
     fn grouped(groups: &[Vec<u32>]) -> Self {
         let left = groups.iter().map(|group| group[0]).collect();
         let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
         Self { left, merged: merged.collect() }
     }
 
-    /// The reciprocal pairs.
+    /// Returns the reciprocal pairs.
     pub(super) fn reciprocal(nearest: &[Nearest]) -> Self {
         let (mut left, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
         for (i, near) in nearest.iter().enumerate() {
@@ -133,35 +133,35 @@ impl Pairs {
         Self { left, merged }
     }
 
-    /// The number of slots that are left.
+    /// Returns the number of remaining slots.
     pub(super) fn n_left(&self) -> usize {
         self.left.len()
     }
 
-    /// The pairs: the first slot of each, and what it takes in.
+    /// Returns the pairs: the first slot of each, and the slot that it absorbs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
 
-    /// The number of merges.
+    /// Returns the number of merges.
     pub(super) fn len(&self) -> usize {
         self.merged.len()
     }
 
-    /// The sizes of the slots that are left, from those before.
+    /// Returns the sizes of the remaining slots, given the sizes before.
     pub(super) fn sizes(&self, sizes: &[f64]) -> Vec<f64> {
         let mut new: Vec<f64> = self.left().map(|slot| sizes[slot]).collect();
         self.merged.iter().for_each(|&(i, j)| new[i as usize] += sizes[j as usize]);
         new
     }
 
-    /// The slots that are left.
+    /// Returns the remaining slots.
     pub(super) fn left(&self) -> impl Iterator<Item = usize> {
         self.left.iter().map(|&slot| slot as usize)
     }
 }
 
-/// One round. `sizes` and `clusters` are those before it, `new_sizes` those after.
+/// One round. `sizes` and `clusters` are those before the round, `new_sizes` those after it.
 pub(super) struct Round<'a, U: Update> {
     pub(super) update: &'a U,
     pub(super) pairs: &'a Pairs,
@@ -171,15 +171,15 @@ pub(super) struct Round<'a, U: Update> {
     pub(super) tolerance: Tolerance,
 }
 
-/// What a thread has found, and where it computes.
+/// The results of a thread, and its buffers.
 struct Worker {
     search: RowSearch,
     scratch: Scratch,
 }
 
 impl<U: Update> Round<'_, U> {
-    /// Writes the triangle after the merges to the beginning of `out`, which may have room behind it, and returns
-    /// the nearest of its slots, doubts and all.
+    /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest slot of
+    /// each new slot, without settling doubts.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -190,8 +190,9 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    /// The same within the memory that begins with the triangle of `k` slots. What stands before a row is not needed for it or those
-    /// after it, so that rows go there, and through `spare` where there is little room yet.
+    /// Does the same as [`run`](Self::run), within the memory that begins with the triangle of `k` slots. Memory before
+    /// a row is not needed for this or later rows, so new rows are written there. While there is little room, rows pass
+    /// through `spare`.
     pub(super) fn run_in_place(
         &self,
         k: usize,
@@ -237,7 +238,7 @@ impl<U: Update> Round<'_, U> {
         RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
-    /// Writes rows of the next triangle, one after the other, in parts that threads take in turn.
+    /// Writes rows of the next triangle in order. Threads take parts of the rows one at a time.
     fn write<T: TriangleRows>(
         &self,
         from: &T,
@@ -272,7 +273,7 @@ impl<U: Update> Round<'_, U> {
         done.into_iter().collect()
     }
 
-    /// All merges, in the order of the pairs.
+    /// Returns all merges, in the order of the pairs.
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
@@ -297,7 +298,7 @@ impl<U: Update> Round<'_, U> {
         merges
     }
 
-    /// One row of the next triangle: first its own merges, then those of later slots, in order.
+    /// Writes one row of the next triangle: first its own merges, then those of later slots, in order.
     #[inline(always)]
     fn write_row<S: Simd, T: TriangleRows>(
         &self,
@@ -357,6 +358,6 @@ impl Scratch {
     }
 }
 
-/// Rows in place take turns of at least this share of all pairs, and this many.
+/// When rows are written in place, a part has at least 1 / CHUNKS of all pairs, and at least CHUNK pairs.
 const CHUNKS: usize = 16;
 const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };

@@ -7,31 +7,30 @@ use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
 
-/// Two clusters about to merge, as a row update sees them.
+/// Two clusters about to merge, as passed to a row update.
 #[derive(Debug)]
 pub struct RowMerge<'a> {
-    /// Similarities of cluster `i` with the others.
+    /// The similarities of cluster `i` to the other clusters.
     pub row_i: &'a [f64],
-    /// Similarities of cluster `j` with the others.
+    /// The similarities of cluster `j` to the other clusters.
     pub row_j: &'a [f64],
-    /// The similarity of the two.
+    /// The similarity of clusters `i` and `j`.
     pub s_ij: f64,
     /// The size of cluster `i`.
     pub n_i: usize,
     /// The size of cluster `j`.
     pub n_j: usize,
-    /// The sizes of the others.
+    /// The sizes of the other clusters.
     pub sizes: &'a [i64],
-    /// The smallest leaf of the one cluster, `i < j`.
+    /// The smallest leaf of cluster `i`; `i < j`.
     pub i: usize,
-    /// The smallest leaf of the other cluster.
+    /// The smallest leaf of cluster `j`.
     pub j: usize,
-    /// The smallest leaves of the others.
+    /// The smallest leaves of the other clusters.
     pub others: &'a [i64],
 }
 
-/// A linkage whose rows are made by `update`, called once per merge; it writes the new row into the
-/// slice it is given.
+/// A linkage whose rows are computed by `update`, which is called once per merge and writes the new row into a slice.
 pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
@@ -39,7 +38,7 @@ pub(crate) struct RowUpdate<F> {
     scratch: Scratch,
 }
 
-/// What a merge is told, and the row that it gives.
+/// Buffers for the arguments of `update` and for the row that it computes.
 #[derive(Default)]
 struct Scratch {
     others: Vec<i64>,
@@ -50,7 +49,7 @@ struct Scratch {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
-    /// Starts from a matrix; dissimilarities are negated.
+    /// Starts from a matrix. Dissimilarities are negated.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Interrupted`].
@@ -68,7 +67,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         self.sizes.len()
     }
 
-    /// Rows are what the caller computes, whichever engine asks.
+    /// The tolerance does not depend on the engine, because the caller computes the rows.
     fn tolerance(&self) -> Tolerance {
         Tolerance::GRID
     }
@@ -126,7 +125,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
     fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
         let n = self.sizes.len();
         let row = &self.values[i * n..(i + 1) * n];
-        // With itself a cluster has minus infinity.
+        // The similarity of a cluster with itself is minus infinity, so that it is never its own nearest.
         let values: Vec<f64> = active.iter().map(|&k| row[k]).collect();
         Ok(nearest_of(active, &values, Tolerance::GRID))
     }

@@ -1,16 +1,17 @@
-//! The nearest of every row of a triangle, found while its rows pass by.
+//! Finds the nearest slot of every row of a triangle, while rows are read or written.
 
 use super::nearest::{NOBODY, Nearest};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 
-/// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
+/// The nearest slot of every slot so far. Rows must come in order (some may be given to another search).
 pub(super) struct RowSearch {
     tolerance: Tolerance,
-    /// By slot: what a similarity must exceed to be nearer than the nearest so far, or perhaps as near.
+    /// For each slot: the value that a similarity must exceed to be nearer than the nearest so far, or possibly as
+    /// near.
     bar: Vec<f64>,
-    /// By slot: what certainly equals the nearest so far, and comes too late.
+    /// For each slot: the value that certainly equals the nearest so far, and is too late.
     equal: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -22,7 +23,7 @@ impl RowSearch {
         Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NOBODY; k] }
     }
 
-    /// Looks at `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
+    /// Adds `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
     pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         wide!(self.add_row::<U>(i, row, sizes));
     }
@@ -74,7 +75,7 @@ impl RowSearch {
         for ((((&x, &n_k), bar), equal), near) in rest {
             offer(bar, equal, near, similarity::<U>(x, n_i, n_k), n_k);
         }
-        // Slots before i have come first, so that they win ties.
+        // Slots before `i` were added before, so they win ties.
         if let Some(nearest) = nearest_in_row::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
             let before = n_i == 1.0 && is_leaf(self.nearest[i].cluster);
             let leaves = before && sizes[nearest.cluster] == 1.0;
@@ -84,7 +85,7 @@ impl RowSearch {
         }
     }
 
-    /// What several searches have found, each of them in some of the rows.
+    /// Combines the results of several searches, each of some rows.
     pub(super) fn join(searches: Vec<Self>) -> Vec<Nearest> {
         let joined = searches.into_iter().reduce(|mut all, other| {
             for (nearest, other) in all.nearest.iter_mut().zip(other.nearest) {
@@ -96,13 +97,13 @@ impl RowSearch {
     }
 }
 
-/// A value kept for a pair, as a similarity.
+/// Converts the value of a pair into a similarity.
 #[inline(always)]
 pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
     if U::SUMS { value / (n_i * n_k) } else { value }
 }
 
-/// The largest similarity of a row, in independent lanes.
+/// Returns the largest similarity of a row, computed in independent lanes.
 #[inline(always)]
 fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
@@ -119,10 +120,10 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
-/// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
+/// Returns the nearest slot of a row, if the largest similarity is above `bar`: the first that equals the largest.
 #[inline(always)]
 fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
-    // A few blocks, of which only one is looked at again.
+    // Use a few blocks, so that only one is read again.
     const BLOCKS: usize = 8;
     let block = row.len().div_ceil(BLOCKS).max(1);
     let blocks = row.chunks(block).zip(sizes.chunks(block));
@@ -144,7 +145,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
-    // Others that may be as near, and aren't just equal.
+    // Check other slots that may be as near without being equal.
     offer_all::<U>(
         (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
@@ -158,7 +159,8 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     Some(best)
 }
 
-/// Offers what is at least `floor`, of the slots from `first` on. The best so far is a cluster of `n_best` leaves.
+/// Compares the slots from `first` on whose similarity is at least `floor` with the best so far, a cluster of `n_best`
+/// leaves.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),
@@ -187,7 +189,8 @@ fn offer_all<U: Update>(
     }
 }
 
-/// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
+/// Returns an error if a row is not finite. A linkage formula may divide by zero, and an error is better than a wrong
+/// tree.
 pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
     match row.iter().position(|x| !x.is_finite()) {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Single linkage: what joins clusters in the input as it is, and the order in which it merges them.
+//! Single linkage: the edges that join clusters, read from the input, and the order of the merges.
 
 use super::matrix::Matrix;
 use super::spanning_tree::{SQUARE, all_largest, grown, most_similar};
@@ -8,16 +8,16 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// Fewer leaves take a tree that grows.
+/// With fewer leaves, a spanning tree is grown instead of reading in passes.
 const PASS_FROM: usize = 1000;
 const PASSES: usize = 8;
 
-/// The merges of single linkage, in order. Above 1,024 leaves this takes O(n) memory beside the matrix, below a copy as a
-/// square.
+/// Returns the merges of single linkage, in order. Above 1,024 leaves, this takes O(n) memory besides the matrix.
+/// Otherwise it takes a copy as a square.
 ///
-/// Large matrices are read in passes that keep the few largest similarities between different clusters (Kruskal 1956
-/// with a filter), and all that equal these, so that they tell the order of ties. Where values are too tied for that,
-/// Prim's algorithm reads every pair once, many of them with strides.
+/// Large matrices are read in passes. Each pass keeps the few largest similarities between different clusters (Kruskal
+/// 1956, with a filter) and all similarities that equal these, so that the order of ties is known. If values have too
+/// many ties for this, Prim's algorithm reads every pair once, many of them with strides.
 pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     monitor.start((n * n) as u64);
@@ -34,9 +34,9 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
     merges_along(n, grown(matrix, monitor)?, &|a, b| matrix.similarity(a, b), None, monitor)
 }
 
-/// The merges, in order, from the edges of a maximum spanning tree and the similarity of any two leaves.
+/// Returns the merges, in order, given the edges of a maximum spanning tree and the similarity of any two leaves.
 ///
-/// Without a space all pairs of what is tied may have to be looked at.
+/// Without a space, all pairs of tied clusters may have to be compared.
 pub(crate) fn merges_along<'a>(
     n: usize,
     mut edges: Vec<RawMerge>,
@@ -54,7 +54,8 @@ pub(crate) fn merges_along<'a>(
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
-/// The merges, parts before wholes, or nothing if too many pairs are tied or `PASSES` passes leave clusters apart.
+/// Returns the merges, parts before wholes, or `None` if too many pairs are tied or clusters are left after `PASSES`
+/// passes.
 fn in_passes(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let mut clusters = Clusters::all_told(n);

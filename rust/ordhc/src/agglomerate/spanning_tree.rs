@@ -1,4 +1,4 @@
-//! What joins the clusters of single linkage: maximum spanning trees, and the most similar pairs.
+//! The edges of single linkage: maximum spanning trees, and the most similar pairs.
 
 use std::sync::Mutex;
 
@@ -14,14 +14,14 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::RawMerge;
 
-/// A tree of which all edges have the largest similarity there is, if it takes at most one of so many pairs to
-/// find: only a few rows are read then.
+/// A tree whose edges all have the largest similarity is used if finding it needs at most one in this number of pairs.
+/// Then only a few rows are read.
 const FEW: usize = 16;
 
 pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let facts = matrix.facts();
-    // Where the largest number is a negative one, no pair has this similarity.
+    // If the largest number is negative, no pair has this similarity.
     let largest = if matrix.is_dissimilarity() { -facts.low } else { facts.largest };
     let mut apart: Vec<u32> = (1..n as u32).collect();
     let mut row = vec![0.0; apart.len()];
@@ -52,14 +52,14 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
     Ok(Some(edges))
 }
 
-/// A pass aims to keep this many pairs per leaf, and gives up at that many.
+/// The number of pairs per leaf that a pass aims to keep, and the number at which it gives up.
 const AIM: usize = 8;
 const MOST: usize = 128;
-/// As many pairs per leaf tell how similar those are that a pass keeps.
+/// The number of sampled pairs per leaf, from which the threshold of a pass is estimated.
 const SAMPLE: usize = 2;
 
-/// All pairs of leaves of different clusters that are at least as similar as about [`AIM`] per leaf are; nothing if
-/// they are too many. `of` names the cluster of each leaf.
+/// Returns all pairs of leaves of different clusters above a threshold, which about [`AIM`] pairs per leaf reach.
+/// Returns `None` if there are too many. `of` is the cluster of each leaf.
 pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     entered!(passes);
     match threshold(matrix, of) {
@@ -68,7 +68,8 @@ pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -
     }
 }
 
-/// A similarity that about [`AIM`] pairs per leaf of different clusters reach; a larger one if it is that of too many.
+/// Returns a similarity that about [`AIM`] pairs per leaf of different clusters reach, or a larger one if too many
+/// pairs have this similarity.
 fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     let n = matrix.n_leaves();
     let mut sizes = vec![0u64; n];
@@ -78,7 +79,7 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     if AIM as f64 * per_leaf > 0.25 {
         return Some(f64::NEG_INFINITY);
     }
-    // Pairs that are spread evenly over rows and columns (steps by the golden ratio).
+    // Sample pairs that are spread evenly over rows and columns (steps by the golden ratio).
     let golden = |k: usize| (k as f64 * 0.618_033_988_749_894_9).fract();
     let size = SAMPLE * n;
     let mut sample = Vec::with_capacity(size);
@@ -94,18 +95,18 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     }
     let wanted = *sample.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1;
     let reached = sample.iter().filter(|&&x| x >= wanted).count();
-    // Half of what there may be, as samples vary.
+    // Allow only half of the maximum, because samples vary.
     if reached as f64 <= MOST as f64 / 2.0 * per_leaf * sample.len() as f64 {
         return Some(wanted);
     }
     sample.into_iter().filter(|&x| x > wanted).min_by(f64::total_cmp)
 }
 
-/// All pairs of different clusters from a threshold on, unless they are too many.
+/// Returns all pairs of different clusters with at least the threshold, or `None` if there are too many.
 fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
-    // As floats, which are compared together with the values.
+    // Cluster numbers as floats, which are compared together with the values.
     let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
@@ -133,7 +134,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
             }
             monitor.advance(0)?;
         }
-        // All of them are sorted faster then.
+        // Each thread sorts its pairs, so that the later sort of all pairs is faster.
         pairs.sort_unstable_by(RawMerge::by_similarity);
         Ok(Some(pairs))
     });
@@ -141,23 +142,23 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
     Ok(found.map(|parts| parts.concat()))
 }
 
-/// Leaves that are not in the tree yet are packed when one of this many has joined it.
+/// The leaves outside of the tree are packed when one in this number has joined the tree.
 const PACK: usize = 4;
 
-/// Up to so many leaves a square is written first, whose rows are read where columns would be gathered.
+/// Up to this number of leaves, a square is written first, so that rows are read instead of gathering columns.
 pub(super) const SQUARE: usize = 1024;
 
-/// Prim's algorithm: the edges in the order in which the tree grows.
+/// Prim's algorithm. Returns the edges in the order in which the tree grows.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     if matrix.n_leaves() <= SQUARE { grown_in_square(matrix, monitor) } else { grown_in_place(matrix, monitor) }
 }
 
-/// As [`grown`], in O(n) memory.
+/// Does the same as [`grown`], in O(n) memory.
 pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_place);
     let n = matrix.n_leaves();
-    // By place: a leaf, its largest similarity with the tree, and with which leaf. What has joined the
-    // tree since the last packing has infinity: nothing is larger.
+    // For each position: a leaf, its largest similarity with the tree, and the leaf that has it. Leaves that have
+    // joined the tree since the last packing have infinity, because no similarity is larger.
     let mut leaves: Vec<u32> = (1..n as u32).collect();
     let mut best = vec![f64::NEG_INFINITY; leaves.len()];
     let mut with = vec![0u32; leaves.len()];
@@ -189,7 +190,7 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
     Ok(edges)
 }
 
-/// As [`grown`], of few leaves.
+/// Does the same as [`grown`], for few leaves.
 fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_square);
     let n = matrix.n_leaves();
@@ -202,8 +203,8 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
     Ok(edges)
 }
 
-/// Some leaves: the largest similarity of each with the tree, with which leaf, and what is added to similarities: minus
-/// infinity in the tree.
+/// Some leaves outside of the tree: the largest similarity of each with the tree, the leaf that has it, and a term that
+/// is added to similarities: minus infinity for leaves in the tree.
 #[derive(Clone)]
 struct Grown {
     best: [f64; LANES],
@@ -211,7 +212,7 @@ struct Grown {
     gone: [f64; LANES],
 }
 
-/// Leaves are numbered from this number on: the last bits of such a float are those of the leaf.
+/// Leaves are numbered from this number on, so that the lowest bits of the float are those of the leaf.
 const NUMBERED: f64 = (1u64 << 52) as f64;
 
 #[inline(always)]
@@ -230,14 +231,14 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
     let step = f64x8::splat(simd, LANES as f64);
     let mut last = 0;
     while edges.len() + 1 < n {
-        // As whole vectors: one that is read just after a part of it was written waits for that.
+        // Write whole vectors: reading a vector stalls if a part of it was just written.
         let Grown { best, gone, .. } = &mut grown[last / LANES];
         let limit = lanes.simd_eq(f64x8::splat(simd, NUMBERED + (last % LANES) as f64)).select(nothing, all);
         f64x8::load_array_ref(simd, best).min(limit).store_array(best);
         f64x8::load_array_ref(simd, gone).min(limit).store_array(gone);
         let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
         let joined = f64x8::splat(simd, NUMBERED + last as f64);
-        // By lane: the largest similarity with the tree, and the leaf that has it.
+        // For each lane: the largest similarity with the tree, and the leaf that has it.
         let (mut top, mut at, mut numbers) = (nothing, lanes, lanes);
         for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
             let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);
@@ -259,7 +260,7 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
     }
 }
 
-/// Takes over what is larger in `row`, and returns the largest of `best` below infinity.
+/// Takes over larger values of `row`, and returns the largest of `best` below infinity.
 #[inline(always)]
 fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
     const LANES: usize = 16;

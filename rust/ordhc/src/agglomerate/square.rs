@@ -1,11 +1,11 @@
-//! The similarities of the clusters there are, as a square of which a merge writes one row.
+//! The similarities of all clusters as a square, of which a merge writes one row.
 //!
-//! Other rows learn of a merge when they are looked at next. How they do depends on the length of a row:
+//! Other rows are updated when they are next read. The update depends on the length of a row:
 //!
-//! * short rows learn of each merge at once;
-//! * rows of up to [`FEW`] clusters copy the values of merged clusters from the rows of these, as the square is in a
+//! * short rows are updated at each merge;
+//! * rows of up to [`FEW`] clusters copy the values of merged clusters from their rows, because the square is in a
 //!   core's cache;
-//! * longer rows compute these values again from their own, which are read in one go.
+//! * longer rows compute these values again from their own values, which are read sequentially.
 
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
@@ -25,35 +25,36 @@ use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The square of so many clusters fits into a core's cache.
+/// The largest number of clusters whose square fits into a core's cache.
 pub(super) const FEW: usize = 1500;
 
-/// Vectors of which the largest similarities are kept, so that only those near the largest of all are looked at again.
+/// The number of vectors in a block. The largest similarity of each block is kept, so that only blocks with
+/// similarities near the largest are read again.
 const BLOCK: usize = 8;
-/// Squares of fewer positions are not packed.
+/// Smaller squares are not packed.
 const PACK_FROM: usize = 64;
-/// Rows of so many values learn of a merge at once: a value that has just been written can't be read with its whole
-/// vector for a while.
+/// Rows of at most this number of values are updated at each merge. After a single value is written, reading its whole
+/// vector stalls for a while (no store-to-load forwarding).
 const AT_ONCE: usize = 128;
 
-/// Clusters and the memory that begins with their similarities: rows a [`stride`] apart, minus infinity of a
-/// cluster with itself.
+/// Clusters, and memory that begins with their similarities. Rows are a [`stride`] apart. The similarity of a cluster
+/// with itself is minus infinity.
 pub(super) struct Similarities<'a> {
     pub(super) values: Store<'a>,
-    /// By position, ascending: the smallest leaf, and the number of leaves.
+    /// For each position, ascending: the smallest leaf, and the number of leaves.
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
 }
 
 impl Similarities<'_> {
-    /// The similarities of the leaves of a matrix.
+    /// Returns the similarities of the leaves of a matrix.
     pub(super) fn of(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         Ok(Self { values: written(matrix, squared, monitor)?, names: (0..n).collect(), sizes: vec![1.0; n] })
     }
 }
 
-/// The similarities of leaves, in memory for as many rows as a row has values.
+/// Returns the similarities of leaves, in memory with as many rows as a row has values.
 pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
     let stride = stride(matrix.n_leaves());
     let mut values = Store::zeros(stride * stride)?;
@@ -75,25 +76,25 @@ struct Logged<M> {
 /// Clusters by position, in the order of their smallest leaves.
 pub(super) struct Square<'a, U: Update> {
     update: &'a U,
-    /// By position; minus infinity of a cluster with itself.
+    /// The similarities by position. The similarity of a cluster with itself is minus infinity.
     values: &'a mut [f64],
-    /// Rows of so many clusters copy values.
+    /// Rows of up to this number of clusters copy values.
     few: usize,
     stride: usize,
-    /// How many positions are in use, with the clusters that are gone, and how many clusters there are.
+    /// The number of positions in use, including removed clusters, and the number of clusters.
     n_used: usize,
     n_alive: usize,
-    /// By position: the size, its inverse, where values are sums, and what is added to similarities: minus infinity
-    /// where no cluster is.
+    /// For each position: the size, its inverse (if values are sums), and a term that is added to similarities: minus
+    /// infinity for removed clusters.
     sizes: Vec<f64>,
     shares: Vec<f64>,
     gone: Vec<f64>,
-    /// By position: the smallest leaf.
+    /// The smallest leaf at each position.
     names: Vec<u32>,
-    /// By smallest leaf: the position.
+    /// The position of each smallest leaf.
     positions: Vec<u32>,
-    /// The positions of merged clusters, in the order of the merges, where rows copy values, and the merges, where
-    /// they compute them. How many of them a row has seen.
+    /// If rows copy values: the positions of merged clusters, in the order of merging. If rows compute values: the
+    /// merges. For each row, the number of these that it has applied.
     copied: Vec<u32>,
     log: Vec<Logged<U::Merge>>,
     seen: Vec<u32>,
@@ -103,13 +104,13 @@ pub(super) struct Square<'a, U: Update> {
 }
 
 impl<'a, U: Update> Square<'a, U> {
-    /// Memory for the similarities of few leaves.
+    /// Returns memory for the similarities of few leaves.
     pub(super) fn room(n: usize) -> Vec<f64> {
         vec![0.0; stride(n) * padded(n)]
     }
 
-    /// Leaves, whose similarities are written to the [`room`](Self::room) for them. Squares of up to `few` clusters copy
-    /// values.
+    /// Returns the square of leaves, whose similarities are written to the memory from [`room`](Self::room). Squares of
+    /// up to `few` clusters copy values.
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -123,7 +124,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
     }
 
-    /// Clusters of `n` leaves. Squares of up to `few` clusters copy values.
+    /// Returns the square of clusters of `n` leaves. Squares of up to `few` clusters copy values.
     pub(super) fn of(
         update: &'a U,
         clusters: &'a mut Similarities<'_>,
@@ -176,18 +177,18 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
-    /// Goes on with a chain until one cluster is left.
+    /// Continues with a chain until one cluster is left.
     pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
         wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
 
-    /// Whether rows are too long to copy values from other rows.
+    /// Returns true if rows are too long to copy values from other rows.
     #[inline(always)]
     fn is_large(&self) -> bool {
         self.n_used > self.few
     }
 
-    /// The row of a position takes over what others have learned.
+    /// Applies missed merges to the row of a position.
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
         if self.is_large() {
@@ -199,7 +200,7 @@ impl<'a, U: Update> Square<'a, U> {
         let Self { values, stride, .. } = self;
         let (values, stride, own) = (&mut **values, *stride, at * *stride);
         for &merged in &self.copied[self.seen[at] as usize..] {
-            // With itself and with what is gone it has no similarity.
+            // Values with the cluster itself and with removed clusters are not used.
             values[own + merged as usize] = values[merged as usize * stride + at];
         }
         self.seen[at] = self.copied.len() as u32;
@@ -212,7 +213,7 @@ impl<'a, U: Update> Square<'a, U> {
         self.seen[at] = self.log.len() as u32;
     }
 
-    /// All rows take over what that of a merged cluster has.
+    /// Writes the row of a merged cluster into all other rows.
     #[inline(always)]
     fn tell(&mut self, merged: usize) {
         let (before, rest) = self.values.split_at_mut(merged * self.stride);
@@ -257,7 +258,7 @@ impl<'a, U: Update> Square<'a, U> {
             tolerance.floor(top)
         };
         let floor = f64x8::splat(simd, floor);
-        // Each by itself, so that they stay in registers.
+        // Separate variables, so that they stay in registers.
         let Nearest { mut cluster, similarity: mut best, mut doubtful } = NOBODY;
         let (mut certain, mut n_best) = (f64::NAN, 1.0);
         let is_one = tops.len() == 1;
@@ -303,7 +304,7 @@ impl<'a, U: Update> Square<'a, U> {
         let (head, tail) = self.values.split_at_mut(at_j * self.stride);
         let (row_i, row_j) = (&mut head[at_i * self.stride..][..n], &tail[..n]);
         let merge = self.update.merge(Merging { n_i, n_j, x_ij: row_i[at_j] });
-        // What is gone gets no numbers that grow.
+        // Keep the values of removed clusters constant, so that they do not grow.
         for (((x_i, &x_j), &n_k), &gone) in row_i.iter_mut().zip(row_j).zip(&self.sizes[..n]).zip(&self.gone[..n]) {
             let x = self.update.fold(&merge, *x_i, x_j, n_k);
             *x_i = if gone == 0.0 { x } else { gone };
@@ -341,7 +342,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(())
     }
 
-    /// Drops the positions of clusters that are gone.
+    /// Drops the positions of removed clusters.
     #[inline(never)]
     fn pack(&mut self) {
         entered!(square_packed);
@@ -376,8 +377,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Brings the rows of the positions that are `kept` up to date, and puts what is left of them together, in several
-/// threads if there is much to do. Returns how far apart the rows are from now on.
+/// Applies missed merges to the rows at the positions `kept`, and packs these rows, in several threads if there is
+/// enough work. Returns the new distance between rows.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -411,7 +412,7 @@ pub(super) fn packed(
     new
 }
 
-/// Replays missed merges on the row at `own`; its own merges it has seen.
+/// Applies missed merges to the row at `own`. The row has already applied its own merges.
 fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
     stream(row, missed.len());
     wide!(for Logged { i, j, merge } in missed {
@@ -422,7 +423,7 @@ fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], o
     })
 }
 
-/// Similarities, or where values are sums numbers that are about as many times as large for all of a row.
+/// Returns similarities, or values proportional to them within a row if values are sums.
 #[inline(always)]
 fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
     let x = f64x8::load_array_ref(simd, x);
@@ -430,8 +431,8 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
     x + f64x8::load_array_ref(simd, gone)
 }
 
-/// Takes another one over that is nearer, or as near and before, given whether all three are leaves. What equals
-/// `certain` is as near, and comes later.
+/// Replaces the result by another cluster if it is nearer, or equally near and first. The arguments include whether all
+/// three clusters are leaves. A value that equals `certain` is equally near, but later.
 #[inline(never)]
 fn consider(
     mut near: Nearest,
@@ -477,7 +478,7 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 }
 
-/// A square in the vectors of a processor.
+/// A square with the vectors of a processor.
 struct InLanes<'r, 'a, U: Update, S> {
     rows: &'r mut Square<'a, U>,
     simd: S,

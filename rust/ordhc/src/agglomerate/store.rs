@@ -1,4 +1,4 @@
-//! The memory that agglomeration works in: its own, or the caller's.
+//! The memory that agglomeration uses: its own, or the caller's.
 
 use std::ops::{Deref, DerefMut};
 
@@ -16,7 +16,7 @@ impl Store<'_> {
         Ok(Self::Own(Buffer::zeros("the working matrix", len)?))
     }
 
-    /// Forgets all but the first `len` values.
+    /// Removes all but the first `len` values.
     pub(crate) fn truncate(&mut self, len: usize) {
         match self {
             Self::Own(buffer) => buffer.truncate(len),

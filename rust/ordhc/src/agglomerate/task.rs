@@ -1,4 +1,4 @@
-//! The input of an agglomeration, and when its similarities count as equal.
+//! The input of an agglomeration, and the tolerance for equal similarities.
 
 use super::doubts::{Doubts, Form};
 use super::engine::Engine;
@@ -10,19 +10,19 @@ use crate::linkage::{Rule, Update};
 use crate::monitor::Monitor;
 use crate::tree::Partition;
 
-/// Below these, sums and sums of squares could lose digits.
+/// Below these values, sums and sums of squares could lose digits.
 pub(super) const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << 60) as f64;
 const SMALL_SQUARED: f64 = 1e-135;
 
 /// The values.
 pub(super) enum Input<'a> {
     Given(&'a Matrix<'a>),
-    /// Memory to work in, with the values.
+    /// The caller's memory with the values, which may be overwritten.
     Lent(&'a mut [f64]),
 }
 
 impl<'a> Input<'a> {
-    /// The matrix that is left alone, if there is one.
+    /// Returns the matrix, unless its memory may be overwritten.
     pub(super) fn given(&self) -> Option<&'a Matrix<'a>> {
         match self {
             Input::Given(matrix) => Some(matrix),
@@ -31,7 +31,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Everything but the values.
+/// An agglomeration without the values.
 pub(super) struct Task<'a> {
     pub(super) about: About,
     pub(super) rule: &'a Rule,
@@ -40,11 +40,11 @@ pub(super) struct Task<'a> {
     pub(super) monitor: &'a Monitor,
     /// Inputs of at most this number of leaves are written to a square at once.
     pub(super) at_once: usize,
-    /// The square of so many clusters fits into a core's cache.
+    /// The largest number of clusters whose square fits into a core's cache.
     pub(super) few: usize,
 }
 
-/// More leaves are merged in rounds on a triangle first.
+/// Inputs of more leaves are first merged in rounds on a triangle.
 pub(super) const AT_ONCE: usize = 1500;
 
 impl<'a> Task<'a> {
@@ -66,14 +66,14 @@ impl<'a> Task<'a> {
         Ok(Self { about, rule, engine, initial, monitor, at_once: AT_ONCE, few: FEW })
     }
 
-    /// Whether floats hold every sum over two clusters' pairs exactly.
+    /// Returns true if floats represent every sum over two clusters' pairs exactly.
     pub(super) fn sums_are_exact(&self) -> bool {
         let facts = self.about.facts;
         let half = self.about.n as f64 / 2.0;
         facts.whole && facts.largest * half * half < (1u64 << 53) as f64
     }
 
-    /// The values as a matrix.
+    /// Returns the values as a matrix.
     pub(super) fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
         match input {
             Input::Given(matrix) => Matrix { unit: self.about.unit, ..**matrix },
@@ -81,7 +81,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// When similarities of clusters count as equal; nothing, if they are too small to be squared as they are.
+    /// Returns the tolerance within which similarities of clusters count as equal, or `None` if they are too small to
+    /// be squared without scaling.
     pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Option<Tolerance> {
         if U::EXACT {
             return Some(Tolerance::EXACT);
@@ -92,7 +93,7 @@ impl<'a> Task<'a> {
         // A sum of values of both signs has larger rounding errors than its size suggests.
         let (factor, cancels) = match self.rule {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
-            // Initial clusters merge pairs that are not nearest, where squares cancel, too.
+            // Initial clusters merge pairs that are not nearest. Then squares cancel, too.
             Rule::Ward => (4.0, !squared || self.initial.is_some()),
             _ => (1.0, facts.positive && facts.negative),
         };
@@ -104,11 +105,11 @@ impl<'a> Task<'a> {
         }
         let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
         let tolerance = Tolerance::rounded(relative, absolute);
-        // Initial clusters stand where leaves would.
+        // With initial clusters, the engine starts from clusters instead of single leaves.
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 
-    /// Settles doubts from the input, where the input is left alone.
+    /// Returns the `Doubts` that settle doubts from the input, if the input is not overwritten.
     pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,

@@ -10,61 +10,62 @@ use crate::union_find::UnionFind;
 
 const NONE: u32 = u32::MAX;
 
-/// What finds ties of leaves that have places in space.
+/// Functions that find ties of leaves with positions in space.
 pub(crate) struct Space<'a> {
-    /// Whether two leaves have the same place.
+    /// Returns true if two leaves have the same position.
     pub(crate) same: &'a dyn Fn(u32, u32) -> bool,
-    /// What finds the ones of some leaves, of which no two have the same place.
+    /// Returns a finder for some leaves, no two of which have the same position.
     pub(crate) finder: &'a dyn Fn(&[u32]) -> Finder<'a>,
 }
 
-/// Adds all leaves that have exactly a similarity with a leaf.
+/// Adds all leaves that have exactly the given similarity with a leaf.
 pub(crate) type Finder<'a> = Box<dyn Fn(u32, f64, &mut Vec<u32>) + 'a>;
 
 /// Clusters named by their smallest leaves.
 pub(super) struct Clusters<'a> {
     leaves: UnionFind,
-    /// Where some edges do not tell all pairs that are tied.
+    /// A lookup of ties, needed if the edges do not include all tied pairs.
     lookup: Option<Lookup<'a>>,
-    /// By cluster: its place among those of a level, of which only places are used.
+    /// For each cluster: its position among those of a level. Only positions in use are valid.
     places: Vec<u32>,
 }
 
-/// Who is in a cluster, and how similar leaves are.
+/// The members of clusters, and the similarity of leaves.
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
-    /// While leaves of the same place are in one cluster, of which one is a member.
+    /// Present while leaves with the same position are in one cluster, of which only one leaf is a member.
     space: Option<Space<'a>>,
     finder: Option<Finder<'a>>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Leaves that are joined by all pairs of the similarities that come.
+    /// Returns clusters of single leaves, for edges that include all pairs of each similarity.
     pub(super) fn all_told(n: usize) -> Self {
         Self { leaves: UnionFind::new(n), lookup: None, places: vec![NONE; n] }
     }
 
-    /// Leaves that are joined by the edges of a tree; whether others are tied is looked up, pair by pair or in space.
+    /// Returns clusters of single leaves, for the edges of a tree. Other tied pairs are looked up, pair by pair or in
+    /// space.
     pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64, space: Option<Space<'a>>) -> Self {
         entered!(tied_clusters);
         let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
         Self { lookup: Some(Lookup { similarity, members, space, finder: None }), ..Self::all_told(n) }
     }
 
-    /// By leaf: the name of its cluster.
+    /// Returns the name of each leaf's cluster.
     pub(super) fn names(&self) -> Vec<u32> {
         self.leaves.names()
     }
 
-    /// Merges what edges join, level by level from the largest similarity on.
+    /// Merges the clusters that edges join, level by level, starting with the largest similarity.
     pub(super) fn join_all(
         &mut self,
         mut edges: Vec<RawMerge>,
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<()> {
-        // Stable sorting finds what is in order already.
+        // The stable sort is fast if edges are already in order.
         edges.sort_by(RawMerge::by_similarity);
         // Zeros of both signs are equal.
         for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
@@ -76,12 +77,12 @@ impl<'a> Clusters<'a> {
         Ok(())
     }
 
-    /// Merges what edges of one similarity join.
+    /// Merges the clusters that edges of one similarity join.
     fn join(&mut self, level: &[RawMerge], merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let similarity = level[0].similarity;
         let leaves = &mut self.leaves;
         let ends = level.iter().map(|edge| [edge.i, edge.j].map(|leaf| leaves.find(leaf as u32)));
-        // Most pairs are in one cluster already.
+        // Most pairs are already in one cluster.
         let mut ends = ends.filter(|[a, b]| a != b);
         let Some([a, b]) = ends.next() else { return Ok(()) };
         let Some(another) = ends.next() else {
@@ -122,7 +123,7 @@ impl<'a> Clusters<'a> {
 }
 
 impl Lookup<'_> {
-    /// Of every cluster only the smallest leaf is a member from now on, if its leaves have the same place.
+    /// Keeps only the smallest leaf of each cluster as a member, if its leaves have the same position.
     fn keep_names(&mut self, of: &[u32]) {
         let Some(space) = &self.space else { return };
         if !of.iter().zip(0..).all(|(&name, leaf)| (space.same)(name, leaf)) {
@@ -132,7 +133,8 @@ impl Lookup<'_> {
         self.members.iter_mut().zip(0..).for_each(|(members, name)| members.retain(|&leaf| leaf == name));
     }
 
-    /// Adds the pairs of places that are tied, found in space from all members but those of each group's largest cluster.
+    /// Adds the tied pairs of clusters. They are found in space, from all members except those of each group's largest
+    /// cluster.
     fn add_ties(
         &mut self,
         level: &Level,
@@ -150,7 +152,7 @@ impl Lookup<'_> {
         });
         let (names, mut found) = (&level.names, Vec::new());
         let members = |&place: &u32| &self.members[names[place as usize] as usize];
-        // Of two clusters the edge says all.
+        // In a group of two clusters, the edge is the only tie.
         for group in groups.iter().filter(|group| group.len() > 2) {
             let largest = group.iter().copied().max_by_key(|place| members(place).len());
             for place in group.iter().filter(|&&place| Some(place) != largest) {
@@ -170,12 +172,12 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// The members of a cluster that is gone.
+    /// Removes and returns the members of a merged cluster.
     fn take(&mut self, name: u32) -> Vec<u32> {
         std::mem::take(&mut self.members[name as usize])
     }
 
-    /// Whether a member of a cluster has exactly this similarity with one of some leaves.
+    /// Returns true if a member of a cluster has exactly this similarity with one of some leaves.
     fn any(&self, name: u32, leaves: &[u32], similarity: f64) -> bool {
         let members = &self.members[name as usize];
         leaves.iter().any(|&a| members.iter().any(|&b| (self.similarity)(a, b) == similarity))
@@ -193,17 +195,17 @@ impl Lookup<'_> {
     }
 }
 
-/// Clusters that edges of one similarity join, by place in the order of their names.
+/// The clusters that edges of one similarity join. Their positions are in the order of their names.
 struct Level {
     names: Vec<u32>,
     near: Neighbours,
     similarity: f64,
-    /// Whether all ties are known.
+    /// True if all ties are known.
     is_told: bool,
 }
 
 impl Level {
-    /// The connected groups of places, each ascending.
+    /// Returns the connected groups of positions, each ascending.
     fn groups(&self) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.names.len()];
         let mut groups = Vec::new();
@@ -227,8 +229,8 @@ impl Level {
         groups
     }
 
-    /// The merges of a connected group: the first cluster takes, again and again, the first one that is tied with it.
-    /// `known` are the places that are in it, or wait to be.
+    /// Returns the merges of a connected group: the first cluster repeatedly absorbs the first one that is tied with
+    /// it. `known` marks the positions that are absorbed, or wait to be.
     fn grow(
         &self,
         group: &[u32],
@@ -259,7 +261,7 @@ impl Level {
                     |place: u32, from: usize| lookup.any(self.names[place as usize], &inside[from..], self.similarity);
                 next = apart.first(before, inside.len(), known, tied);
             }
-            // Groups are connected: there is one.
+            // Groups are connected, so another position exists.
             let Some(place) = next.or_else(|| waiting.pop().map(|Reverse(place)| place)) else { break };
             known[place as usize] = true;
             let name = self.names[place as usize];
@@ -277,12 +279,12 @@ impl Level {
     }
 }
 
-/// Clusters of a group that no edge joins with the growing one yet. Each is compared with a leaf of it at most once,
-/// and only while it comes before those that are known to be tied.
+/// The clusters of a group that no edge joins with the growing cluster yet. Each is compared at most once with a leaf
+/// of the growing cluster, and only while it comes before the clusters that are known to be tied.
 struct Apart<'g> {
     group: &'g [u32],
-    /// By index in the group, the first of which grows: the next one that may be apart, and with how many leaves it
-    /// was compared.
+    /// For each index in the group, where the first is the growing cluster: the next cluster that may be apart, and the
+    /// number of leaves with which it was compared.
     next: Vec<usize>,
     compared: Vec<usize>,
 }
@@ -292,8 +294,8 @@ impl<'g> Apart<'g> {
         Self { group, next: (1..=group.len()).collect(), compared: vec![0; group.len()] }
     }
 
-    /// The first place before `before` that is tied with one of `n_inside` leaves; `tied` compares with those from an
-    /// index on.
+    /// Returns the first position before `before` that is tied with one of `n_inside` leaves. `tied` compares with the
+    /// leaves from an index on.
     fn first(
         &mut self,
         before: u32,
@@ -320,7 +322,7 @@ impl<'g> Apart<'g> {
     }
 }
 
-/// The places that edges join with each place.
+/// The positions that edges join with each position.
 struct Neighbours {
     starts: Vec<usize>,
     others: Vec<u32>,

@@ -1,8 +1,8 @@
-//! What merges in one round where many clusters are equally near.
+//! The merges of one round if many clusters are equally near.
 //!
-//! With ties few pairs are each other's first choice: the first leaves are that of all. But what happens among
-//! clusters at their largest similarity can be told without new similarities, because a merged cluster is as close
-//! to a third as its closer part only if all its parts are.
+//! With ties, few pairs are reciprocal, because the first leaves are the nearest of all others. But merges at the
+//! largest similarity need no new similarities: a merged cluster is as close to a third as its closer part only if all
+//! its parts are.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,14 +16,14 @@ use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::parallel;
 
-/// Which slots are tied with the nearest of a slot: bits by row `i` and column `j > i`.
+/// The slots that are tied with the nearest of each slot, as bits of row `i` and column `j > i`.
 pub(super) struct Ties {
     k: usize,
-    /// In words.
+    /// The number of words per row.
     stride: usize,
-    /// Whether `j` is as near to `i` as its nearest.
+    /// True if `j` is as near to `i` as the nearest of `i`.
     of_row: Vec<u64>,
-    /// Whether `i` is as near to `j` as its nearest.
+    /// True if `i` is as near to `j` as the nearest of `j`.
     of_column: Vec<u64>,
 }
 
@@ -31,7 +31,7 @@ const WORD: usize = 64;
 const LANES: usize = 16;
 
 impl Ties {
-    /// One pass over a triangle, of which the nearest slots are known.
+    /// Returns the ties, from one pass over a triangle whose nearest slots are known.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -51,7 +51,7 @@ impl Ties {
         let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
         let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
-        // What is equal is tied, where that is certain.
+        // Identical values are tied, if this is certain.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
         let tied = |s: f64, i: usize, k: usize| {
             let near = nearest[i];
@@ -81,7 +81,7 @@ impl Ties {
                             if !any {
                                 continue;
                             }
-                            // A bit for each of the lanes: what may be tied, and what is.
+                            // A bit for each lane: values that may be tied, and values that are.
                             let (mut by_row, mut by_column) = (0u64, 0u64);
                             let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
                             let first = i + 1 + at * LANES;
@@ -123,10 +123,10 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// All slots in groups, ascending: each takes, one after the other, the first that is tied with all of it,
-    /// as long as this has no other that it would rather merge with.
+    /// Returns all slots in groups, in ascending order. A group absorbs, one after the other, the first slot that is
+    /// tied with the whole group, as long as this slot does not prefer to merge with another one.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
-        // Slots that are in no group yet, and of these those that no cluster before them keeps waiting.
+        // The slots in no group yet, and among these the slots that need not wait for an earlier cluster.
         let mut apart = vec![u64::MAX; self.stride];
         let mut free = apart.clone();
         let mut groups = Vec::new();
@@ -145,10 +145,11 @@ impl Ties {
         groups
     }
 
-    /// Takes in what is tied with all of the group.
+    /// Adds to a group the slots that are tied with the whole group.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
-        // What is tied with all of an earlier group is not free, so that others in groups do not count.
+        // A slot that is tied with all of an earlier group is not free, so slots in other groups need not be
+        // considered.
         let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
         while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
             if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {
@@ -160,7 +161,8 @@ impl Ties {
         }
     }
 
-    /// What is as near to all of the group as to its nearest cannot merge before it knows more of the group.
+    /// Marks the slots that are as near to the whole group as to their nearest. They cannot merge before the group is
+    /// complete.
     fn keep_waiting(&self, group: &[u32], apart: &[u64], free: &mut [u64]) {
         let i = group[0] as usize;
         let from = i / WORD;
@@ -188,7 +190,7 @@ impl Ties {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Returns the positions of the bits that are set.
 fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -197,7 +199,7 @@ fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Sets some of [`LANES`] bits, from `at` on.
+/// Sets some of [`LANES`] bits, starting at `at`.
 fn or_at(bits: &mut [u64], at: usize, lanes: u64) {
     let (word, shift) = (at / WORD, at % WORD);
     bits[word] |= lanes << shift;
@@ -220,7 +222,7 @@ fn and(bits: &mut [u64], other: &[u64], from: usize) {
     }
 }
 
-/// The first bit after `after` that is set.
+/// Returns the first set bit after `after`.
 fn first(bits: &[u64], after: usize) -> Option<usize> {
     let start = after + 1;
     let (word, before) = (start / WORD, (1u64 << (start % WORD)) - 1);

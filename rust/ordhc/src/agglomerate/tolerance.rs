@@ -1,13 +1,13 @@
-//! When two similarities count as equal.
+//! The tolerance within which two similarities count as equal.
 
 use std::cmp::Ordering;
 
-/// Similarities that are rounded to the same number count as equal, so that ties are decided by the leaves.
+/// A tolerance: similarities that are rounded to the same number count as equal, so that leaves decide ties.
 ///
-/// The numbers are those of 36 significant bits, about 2e-11 apart (relative): as this is rounding each by itself,
-/// equal is transitive. Short numbers are such numbers, or nearly so; what computing does to them changes
-/// nothing. Where it might, because a similarity stands halfway between two numbers as far as its error tells, a
-/// comparison is in doubt, and the similarities are computed with more digits.
+/// Similarities are rounded to 36 significant bits, which are about 2e-11 apart (relative). Each number is rounded by
+/// itself, so equality is transitive. Numbers with few digits are such numbers, or nearly so, and the rounding errors
+/// of computations do not change them. An error can matter if a similarity is nearly halfway between two such numbers.
+/// Then a comparison is in doubt, and the similarities are computed with more digits.
 ///
 /// ```
 /// use ordhc::agglomerate::Tolerance;
@@ -20,24 +20,24 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     exact: bool,
-    /// Similarities are off by at most this share of them, and this.
+    /// The error of a similarity is at most this share of it, plus `absolute`.
     relative: f64,
     absolute: f64,
-    /// The same share where both clusters are leaves: their similarities are as they were given, or squares of these.
+    /// The relative error if both clusters are leaves. Their similarities are given, or squares of given values.
     of_leaves: f64,
-    /// Whether what is the same number is equal, whatever it may be off by.
+    /// True if identical numbers are equal, whatever their error.
     given: bool,
 }
 
-/// Bits of a float that a key doesn't have.
+/// The number of bits of a float that a key lacks.
 const DROPPED: u32 = 17;
-/// Below this the grid would be coarser.
+/// Below this value, numbers are not rounded, because the grid would be coarser.
 const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << DROPPED) as f64;
-/// More than the distance of two keys, relative.
+/// A bound of the relative distance between two neighbouring keys.
 pub(crate) const CELL: f64 = 1.0 / (1u64 << 34) as f64;
 
-/// What means of similarities of `n` leaves may be off by, relative: every merge rounds once or twice, which adds up
-/// like a random walk.
+/// Returns the relative error of mean similarities of `n` leaves. Every merge rounds once or twice, and the errors add
+/// up like a random walk.
 pub(crate) fn rounding(n: usize) -> f64 {
     (2.0 + (n as f64).sqrt() / 4.0) * f64::EPSILON
 }
@@ -46,21 +46,21 @@ impl Tolerance {
     /// Only equal numbers are equal.
     pub const EXACT: Self = Self { exact: true, ..Self::GRID };
 
-    /// Numbers of the same key are equal.
+    /// Numbers with the same key are equal.
     pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
-    /// Numbers of the same key are equal, and numbers may be off by a share of them, and by `absolute`.
+    /// Numbers with the same key are equal. The error of a number is a share of it, plus `absolute`.
     pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
         Self { relative, absolute, ..Self::GRID }
     }
 
-    /// The same, where similarities of leaves are those that were given, or their squares.
+    /// Returns the same tolerance, for similarities of leaves that are given, or squares of given values.
     pub(crate) fn with_leaves(self, squared: bool) -> Self {
         Self { of_leaves: if squared { f64::EPSILON } else { 0.0 }, ..self }
     }
 
-    /// For the similarities of leaves with each other. Leaves that are as similar are so for certain: no two numbers
-    /// that have the same square after rounding are farther apart than rounding takes them.
+    /// Returns the tolerance for similarities of leaves with each other. Equal similarities of leaves are equal for
+    /// certain: if two numbers have the same square after rounding, they differ by no more than rounding.
     pub(crate) fn of_leaves(self) -> Self {
         match self.exact || self.has_no_errors() || self.of_leaves > self.relative {
             true => self,
@@ -68,13 +68,13 @@ impl Tolerance {
         }
     }
 
-    /// What is compared instead of a similarity.
+    /// Returns the key that is compared instead of a similarity.
     #[inline(always)]
     pub fn key(self, x: f64) -> f64 {
         if self.exact { x } else { key(x) }
     }
 
-    /// Everything that may count as equal to `best` or as larger is at least this large.
+    /// Returns a lower bound of all similarities that may count as equal to `best` or larger.
     #[inline(always)]
     pub(crate) fn floor(self, best: f64) -> f64 {
         if self.exact || best == f64::NEG_INFINITY {
@@ -84,12 +84,13 @@ impl Tolerance {
         }
     }
 
-    /// The similarity itself, if one that equals it certainly counts as equal to it; else NaN, which equals nothing.
+    /// Returns the similarity itself if an identical one certainly counts as equal, and otherwise NaN, which equals
+    /// nothing.
     pub(crate) fn certain(self, x: f64) -> f64 {
         if self.compare(x, x).1 { f64::NAN } else { x }
     }
 
-    /// What may be zero is at most this large.
+    /// Returns the largest value that may be zero.
     pub(crate) fn zero(self) -> f64 {
         self.absolute
     }
@@ -99,18 +100,18 @@ impl Tolerance {
         self.relative * x.abs() + self.absolute
     }
 
-    /// As [`of_leaves`](Self::of_leaves) where all are leaves.
+    /// Returns [`of_leaves`](Self::of_leaves) if all clusters are leaves, and otherwise the same tolerance.
     #[inline(always)]
     pub(crate) fn among(self, leaves: bool) -> Self {
         if leaves { self.of_leaves() } else { self }
     }
 
-    /// The least and the largest key that a similarity may have, as far as its error tells.
+    /// Returns the smallest and the largest key that a similarity may have, given its error.
     pub(crate) fn ends(self, x: f64) -> [f64; 2] {
         if self.exact { [x; 2] } else { [key(x - self.error(x)), key(x + self.error(x))] }
     }
 
-    /// Whether two similarities differ by more than their errors.
+    /// Returns true if two similarities differ by more than their errors.
     pub(crate) fn are_apart(self, a: f64, b: f64) -> bool {
         (a - b).abs() > self.error(a) + self.error(b)
     }
@@ -119,21 +120,21 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// How two similarities compare, and whether that is in doubt: because of rounding, or because they are so near
-    /// to each other, but not equal, that only the order of the naive engine will do.
+    /// Compares two similarities. Also returns whether the result is in doubt: because of rounding, or because they are
+    /// nearly but not exactly equal, so that only the order of the naive engine is right.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {
             return (order, doubtful);
         }
         let near = a.abs().max(b.abs()) * CELL + self.error(a) + self.error(b);
-        // What is nearly but not quite equal may keep reciprocal pairs from commuting.
+        // Nearly equal similarities may keep reciprocal pairs from commuting.
         let unequal = self.are_apart(a, b) || self.given && order.is_ne();
         (order, unequal && (a - b).abs() <= near)
     }
 
-    /// How the keys of two similarities compare, and whether rounding puts that in doubt. This is enough to order
-    /// merges that are known already.
+    /// Compares the keys of two similarities. Also returns whether rounding puts the result in doubt. This is enough to
+    /// order known merges.
     pub(crate) fn compare_keys(self, a: f64, b: f64) -> (Ordering, bool) {
         let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
         if self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() || self.given && a == b {
@@ -145,22 +146,22 @@ impl Tolerance {
     }
 }
 
-/// The float of 36 significant bits nearest to `x`.
+/// Returns the float with 36 significant bits nearest to `x`.
 #[inline(always)]
 pub(crate) fn key(x: f64) -> f64 {
     const HALF: u64 = 1 << (DROPPED - 1);
     if x.abs() < SMALL { x } else { f64::from_bits((x.to_bits() + HALF) & !(2 * HALF - 1)) }
 }
 
-/// The key of `hi + lo`, of which `hi` is the nearest float.
+/// Returns the key of `hi + lo`, where `hi` is the nearest float.
 pub(crate) fn key_of_sum((hi, lo): (f64, f64)) -> f64 {
     const HALF: u64 = 1 << (DROPPED - 1);
     let halfway = hi.abs() >= SMALL && hi.to_bits() & (2 * HALF - 1) == HALF;
-    // Towards zero.
+    // Round towards zero.
     if halfway && lo * hi.signum() < 0.0 { f64::from_bits(hi.to_bits() - HALF) } else { key(hi) }
 }
 
-/// Whether two ranges of keys have one in common, and aren't both that one.
+/// Returns true if two ranges of keys overlap, unless both consist of the same single key.
 pub(crate) fn overlap([low_a, high_a]: [f64; 2], [low_b, high_b]: [f64; 2]) -> bool {
     let apart = high_a < low_b || high_b < low_a;
     !(apart || low_a == high_a && low_b == high_b)

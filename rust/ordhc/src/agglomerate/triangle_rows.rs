@@ -1,4 +1,4 @@
-//! Triangles that rounds read.
+//! Triangles from which rounds read.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::matrix::Matrix;
 use crate::similarity::Triangle;
 use crate::tree::RawMerge;
 
-/// A triangle that is only read.
+/// A read-only triangle.
 pub(super) trait TriangleRows: Sync {
-    /// The number of slots.
+    /// Returns the number of slots.
     fn len(&self) -> usize;
 
-    /// The values of slot `i` with the slots after it, maybe written to `scratch`.
+    /// Returns the values of slot `i` with the slots after it, written to `scratch` if needed.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
     /// Writes the values of slot `j` with the slots `others`, all before it.
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
 
-    /// The value of the slots `i < j`.
+    /// Returns the value of the slots `i < j`.
     fn value(&self, i: usize, j: usize) -> f64 {
         let mut value = [0.0];
         self.column(j, i..i + 1, &mut value);
@@ -25,7 +25,7 @@ pub(super) trait TriangleRows: Sync {
     }
 }
 
-/// The input as it is.
+/// The input matrix.
 pub(super) struct Given<'m> {
     pub(super) matrix: &'m Matrix<'m>,
     pub(super) squared: bool,
@@ -47,7 +47,7 @@ impl TriangleRows for Given<'_> {
     }
 }
 
-/// Condensed similarities, of which the first ones may be gone.
+/// Condensed similarities, the first of which may be overwritten.
 pub(super) struct Condensed<'v> {
     pub(super) values: &'v [f64],
     pub(super) k: usize,
@@ -76,6 +76,6 @@ impl TriangleRows for Condensed<'_> {
 pub(super) struct Slots<'s> {
     pub(super) sizes: &'s [f64],
     pub(super) clusters: &'s [usize],
-    /// What has made them.
+    /// The merges that made the clusters.
     pub(super) merges: &'s [RawMerge],
 }

@@ -1,4 +1,4 @@
-//! Trees of resampled answers for AddS similarities.
+//! Trees of resampled answers, from AddS similarities.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,28 +13,29 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// What one resample gives.
+/// The results of one resample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resample {
     /// The tree of the resampled answers.
     pub tree: Dendrogram,
-    /// The revenue of the first tree under the resampled answers.
+    /// The revenue of the original tree for the resampled answers.
     pub revenue: f64,
-    /// The share of the resampled answers that the first tree agrees with.
+    /// The share of the resampled answers with which the original tree agrees.
     pub satisfied: f64,
-    /// The share of the answers not drawn that the resample's tree agrees with; NaN if all were drawn.
+    /// The share of the answers not drawn with which the resample's tree agrees, or NaN if all were drawn.
     pub held_out: f64,
 }
 
-/// Resamples of AddS similarities with a linkage, beside `tree`, the one of all answers.
+/// Returns resamples of the tree from AddS similarities with a linkage. `tree` is the original tree of all answers.
 ///
-/// The answers are counted right where they are drawn: no resampled data are made. Leaves without
-/// answers in a resample are merged last. Resamples are shared among threads; each depends on the seed
-/// and its number only, so that any range of them can be made alone. `shares` are factors by which rows count in the shares of satisfied answers, where
-/// an answer is several rows.
+/// Answers are counted as they are drawn, without copying the data. Leaves without answers in a resample are merged
+/// last. Resamples are distributed to threads. Each depends only on the seed and its number, so any range of resamples
+/// can be computed separately. `shares` are weights of rows in the shares of satisfied answers, for answers that
+/// consist of several rows.
 ///
 /// # Errors
-/// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`](crate::Error::Interrupted).
+/// A number of draws or shares that differs from the number of rows; the errors of agglomeration;
+/// [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::bindings::{Draws, adds};
@@ -92,7 +93,7 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// What the first tree says about each answer: gain of revenue, verdict.
+    /// For each answer, the gain of revenue and the verdict of the original tree.
     first: Vec<(i64, i8)>,
 }
 

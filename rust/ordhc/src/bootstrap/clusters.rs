@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::tree::Topology;
 
-/// For each inner node of `tree` the share of `others` that have a node of the same leaves.
+/// Returns, for each inner node of `tree`, the share of the trees `others` that have a node with the same leaves.
 ///
 /// # Errors
-/// No other trees; trees of different numbers of leaves.
+/// No other trees; trees with different numbers of leaves.
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, bootstrap::support};
@@ -20,7 +20,7 @@ use crate::tree::Topology;
 /// ```
 pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    // In how many trees each cluster is, by its code.
+    // The number of trees with each cluster, by code.
     let mut counts: HashMap<u128, u32> = HashMap::new();
     for other in others {
         codes(other).into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
@@ -29,7 +29,7 @@ pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     Ok(codes(tree).iter().map(share).collect())
 }
 
-/// A code for the leaves of each inner node: the exclusive or of random numbers of the leaves. Different
+/// Returns a code for the leaves of each inner node: the exclusive or of random numbers of the leaves. Two different
 /// clusters have the same code with a probability of 2^-128.
 fn codes(tree: &Topology) -> Vec<u128> {
     let n = tree.n_leaves();
@@ -41,7 +41,7 @@ fn codes(tree: &Topology) -> Vec<u128> {
     codes
 }
 
-/// A random number for a leaf (SplitMix64, twice).
+/// Returns the random number of a leaf (SplitMix64, twice).
 fn code(leaf: u64) -> u128 {
     let mix = |seed: u64| {
         let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -77,7 +77,7 @@ mod tests {
             merges.push([a, b]);
             there.push((n + k) as u32);
         }
-        // Some nodes become part of the node above.
+        // Some nodes are joined with the node above.
         Topology::from_merges(merges).unwrap().without(|node| node % 3 == order[0] % 4).0
     }
 

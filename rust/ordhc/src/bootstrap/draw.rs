@@ -1,12 +1,12 @@
-//! Drawing answers, or whole groups of them, with replacement.
+//! Draws answers, or groups of answers, with replacement.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Result, check_len};
 
-/// Bootstrap resamples of `m` answers: each draws as many with replacement as there are, or as many
-/// groups (participants, say) as there are, with all of their answers.
+/// Bootstrap resamples of `m` answers. Each resample draws `m` answers with replacement. With groups (such as
+/// participants), it draws as many groups as there are, with all of their answers.
 ///
 /// ```
 /// use ordhc::bindings::Draws;
@@ -27,17 +27,17 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// `groups` gives each answer's group, numbered from 0.
+    /// Returns the resamples. `groups` is the group of each answer, numbered from 0.
     ///
     /// # Errors
-    /// Another number of groups than of answers.
+    /// A number of groups that differs from the number of answers.
     pub fn new(m: usize, groups: Option<Vec<u32>>, seed: u64) -> Result<Self> {
         check_len("groups", groups.as_ref().map(Vec::len), "answers", m)?;
         let n_groups = groups.as_ref().map_or(m, |groups| groups.iter().max().map_or(0, |&last| last as usize + 1));
         Ok(Self { m, groups, n_groups, seed })
     }
 
-    /// How often each answer is in resample `index`.
+    /// Returns how often each answer is in resample `index`.
     pub fn times(&self, index: u64) -> Vec<u32> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(index);
@@ -51,12 +51,12 @@ impl Draws {
         }
     }
 
-    /// The number of answers.
+    /// Returns the number of answers.
     pub fn len(&self) -> usize {
         self.m
     }
 
-    /// Whether there are no answers.
+    /// Returns true if there are no answers.
     pub fn is_empty(&self) -> bool {
         self.m == 0
     }

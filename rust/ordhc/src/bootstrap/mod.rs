@@ -1,4 +1,4 @@
-//! How sure a tree is: trees of resampled answers, and what they have in common.
+//! The uncertainty of a tree: trees of resampled answers, and their common clusters.
 //!
 //! ```
 //! use ordhc::{Dendrogram, bootstrap::support};

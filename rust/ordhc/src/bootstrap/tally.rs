@@ -1,4 +1,4 @@
-//! AddS sums and scores of one resample, from answers that come in parts.
+//! AddS sums and scores of one resample, from answers that arrive in parts.
 
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::comparison::Comparisons;
@@ -12,12 +12,12 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-/// Answers between two looks at the monitor.
+/// The number of answers between two calls of the monitor.
 const BLOCK: usize = 1 << 16;
 
 pub(super) struct Tally {
     pairs: Vec<f64>,
-    /// Which leaves have answers of positive weight.
+    /// For each leaf: true if it has answers with positive weight.
     mentioned: Vec<bool>,
     revenue: f64,
     satisfied: Satisfied,
@@ -35,8 +35,8 @@ impl Tally {
         })
     }
 
-    /// Adds answers, each as often as `times` says; `first` is what the first tree says about each, its gain of
-    /// revenue and its verdict.
+    /// Adds each answer as often as `times` says. `first` has the gain of revenue and the verdict of the original tree
+    /// for each answer.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -66,17 +66,17 @@ impl Tally {
         Ok(())
     }
 
-    /// The revenue of the first tree.
+    /// Returns the revenue of the original tree.
     pub(super) fn revenue(&self) -> f64 {
         self.revenue
     }
 
-    /// What the first tree agrees with.
+    /// Returns the weights of the answers with which the original tree agrees or disagrees.
     pub(super) fn satisfied(&self) -> Satisfied {
         self.satisfied
     }
 
-    /// The tree of the leaves with answers, the others merged last.
+    /// Returns the tree of the leaves with answers. The other leaves are merged last.
     pub(super) fn tree(self, rule: &Rule, monitor: &Monitor) -> Result<Dendrogram> {
         let Self { mut pairs, mentioned, starts, .. } = self;
         let n = mentioned.len();
@@ -106,7 +106,7 @@ fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
     comparisons.weights().map_or(1.0, |weights| weights[at])
 }
 
-/// Adds what a tree agrees with of the answers that were not drawn.
+/// Adds the agreement of a tree with the answers that were not drawn.
 pub(super) fn add_rest<const K: usize>(
     sum: &mut Satisfied,
     comparisons: &Comparisons<'_, K>,
@@ -121,7 +121,7 @@ pub(super) fn add_rest<const K: usize>(
     });
 }
 
-/// Resamples of answers that come in parts, by groups: each knows how often it draws a group.
+/// Resamples, by groups, of answers that arrive in parts. Each resample stores how often it draws each group.
 ///
 /// ```
 /// use ordhc::bindings::Tallies;
@@ -144,7 +144,7 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    /// Of each resample how often it draws each group.
+    /// Returns empty resamples. `times` says, for each resample, how often it draws each group.
     ///
     /// # Errors
     /// Not enough memory: a resample takes 8 bytes for each pair of leaves.
@@ -153,13 +153,13 @@ impl Tallies {
         Ok(Self { times, tallies })
     }
 
-    /// Adds answers, of which each belongs to a group; `first` is the tree that is scored.
+    /// Adds answers, each with its group. `first` is the original tree, which is scored.
     ///
     /// # Errors
-    /// Another number of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
+    /// A different number of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
     ///
     /// # Panics
-    /// If there is no group for each answer, or one that resamples don't know.
+    /// If the number of groups differs from the number of answers, or if a group is not in the resamples.
     pub fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -180,15 +180,15 @@ impl Tallies {
         .collect()
     }
 
-    /// Of each resample the revenue of the first tree, and the share of answers that it agrees with.
+    /// Returns, for each resample, the revenue of the original tree, and the share of answers with which it agrees.
     pub fn scores(&self) -> Vec<(f64, f64)> {
         self.tallies.iter().map(|tally| (tally.revenue(), tally.satisfied().share())).collect()
     }
 
-    /// The trees of the resamples.
+    /// Returns the trees of the resamples.
     ///
     /// # Errors
-    /// What agglomeration reports.
+    /// The errors of agglomeration.
     pub fn trees(self, rule: &Rule, monitor: Option<&Monitor>) -> Result<Vec<Dendrogram>> {
         watched!(monitor);
         monitor.start(self.tallies.len() as u64);
@@ -201,13 +201,13 @@ impl Tallies {
     }
 }
 
-/// Adds to `sums` what trees agree with, each of the answers that its resample did not draw.
+/// Adds to `sums` the agreement of each tree with the answers that its resample did not draw.
 ///
 /// # Errors
-/// Trees of other numbers of leaves.
+/// Trees with different numbers of leaves.
 ///
 /// # Panics
-/// As [`Tallies::add`].
+/// As in [`Tallies::add`].
 pub fn add_held_out<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     groups: &[u32],
@@ -225,7 +225,7 @@ pub fn add_held_out<const K: usize>(
     Ok(())
 }
 
-/// Each item on one of as many threads as there are.
+/// Calls `work` with each item, on as many threads as there are.
 fn in_turns<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let ranges = parallel::ranges(items.len(), 1);
     let mut items = items.into_iter();

@@ -6,13 +6,13 @@ use super::leaf_rows::LeafRows;
 use crate::error::{Error, Result, check_len};
 use crate::parallel;
 
-/// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
+/// A multiset of comparisons: rows of `K` leaf ids, optionally with weights.
 ///
-/// Use the names [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they occur, and weights
-/// multiply. The method decides what contradictions do.
+/// Use the names [`Triplets`] and [`Quadruplets`]. Each repetition of a row counts, multiplied by its weight. How
+/// contradictions are handled depends on the method.
 ///
-/// Ids may be `u8`, `u16` or `i32`, which are kept as they are, or `u32`, `i64` or `usize`, which are converted.
-/// See [`LeafRows`].
+/// Ids of type `u8`, `u16` or `i32` are kept as they are. Ids of type `u32`, `i64` or `usize` are converted. See
+/// [`LeafRows`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparisons<'a, const K: usize> {
     rows: LeafRows<'a, K>,
@@ -38,11 +38,12 @@ pub type Triplets<'a> = Comparisons<'a, 3>;
 pub type Quadruplets<'a> = Comparisons<'a, 4>;
 
 impl<'a, const K: usize> Comparisons<'a, K> {
-    /// Validates rows of leaf ids. Without `n_leaves`, the number of leaves is the largest id plus one.
+    /// Checks rows of leaf ids and returns them as comparisons. Without `n_leaves`, the number of leaves is the largest
+    /// id plus one.
     ///
     /// # Errors
-    /// An id below 0 or not below `n_leaves`, a leaf compared with itself, a pair compared with
-    /// itself, no leaves at all, more than 2^31 - 1 leaves.
+    /// An id below 0 or at least `n_leaves`; a leaf compared with itself; a pair compared with itself; no leaves at
+    /// all; more than 2^31 - 1 leaves.
     ///
     /// ```
     /// use ordhc::Triplets;
@@ -77,10 +78,10 @@ impl<'a, const K: usize> Comparisons<'a, K> {
         }
     }
 
-    /// Gives every row a weight.
+    /// Sets the weight of each row.
     ///
     /// # Errors
-    /// Another number of weights than rows; a weight that is not finite or is negative.
+    /// A number of weights that differs from the number of rows; a weight that is negative or not finite.
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
         check_len("weights", weights.len(), "comparisons", self.rows.len())?;
@@ -92,37 +93,37 @@ impl<'a, const K: usize> Comparisons<'a, K> {
         Ok(self)
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn rows(&self) -> &LeafRows<'a, K> {
         &self.rows
     }
 
-    /// The rows, without their weights.
+    /// Returns the rows, without their weights.
     pub fn into_rows(self) -> LeafRows<'a, K> {
         self.rows
     }
 
-    /// The weights, when there are any.
+    /// Returns the weights, or `None` if the comparisons have no weights.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// The number of comparisons, repeats included.
+    /// Returns the number of comparisons, including repeats.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are no comparisons.
+    /// Returns true if there are no comparisons.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The number of leaves, those in no comparison included.
+    /// Returns the number of leaves, including those in no comparison.
     pub fn n_leaves(&self) -> usize {
         self.n_leaves
     }
 
-    /// The closer and the farther pair of a row.
+    /// Returns the closer and the farther pair of a row.
     #[inline(always)]
     pub(crate) fn pairs(row: &[i32; K]) -> ([usize; 2], [usize; 2]) {
         let id = |at: usize| row[at] as usize;
@@ -132,7 +133,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
 
 #[inline(always)]
 pub(super) fn is_valid<I: Copy + PartialEq + Into<i32>, const K: usize>(row: &[I; K], n_leaves: usize) -> bool {
-    // Negative ids are larger than any number of leaves.
+    // As `usize`, negative ids are larger than any number of leaves.
     let inside = row.iter().all(|&id| (id.into() as usize) < n_leaves);
     let distinct = if K == 3 {
         (row[0] != row[1]) & (row[0] != row[2]) & (row[1] != row[2])

@@ -1,38 +1,38 @@
-//! Delimited text, cell by cell: what separates columns, quotes, line numbers.
+//! Delimited text, cell by cell: delimiters, quotes, and line numbers.
 //!
-//! This is the only tokenizer of delimited text, and the only place that finds out what separates columns.
+//! This is the only tokenizer of delimited text, and the only place that detects delimiters.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
-/// What separates columns.
+/// The delimiter between columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delimiter {
     /// One ASCII character.
     Byte(u8),
-    /// Runs of blanks and tabs; those at the ends of a line don't count.
+    /// Runs of blanks and tabs. Those at the ends of a line are ignored.
     Blanks,
 }
 
 /// One cell of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell<'a> {
-    /// What it holds: without the quotes if it is quoted, without outer blanks if it isn't.
+    /// The text: without its quotes if quoted, and otherwise without outer blanks.
     pub text: Cow<'a, [u8]>,
-    /// Whether it stands in quotes.
+    /// True if the cell is in quotes.
     pub quoted: bool,
 }
 
 impl Cell<'_> {
-    /// Without outer blanks, whether quoted or not.
+    /// Returns the text without outer blanks, whether quoted or not.
     pub(crate) fn trimmed(&self) -> &[u8] {
         self.text.trim_ascii()
     }
 }
 
-/// The rows of a text: cells with their lines. Blank lines are no rows.
+/// An iterator over the rows of a text, as cells with their lines. Blank lines are not rows.
 ///
 /// ```
 /// use ordhc::bindings::{Delimiter, Rows};
@@ -55,20 +55,20 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Rows of UTF-8 text without a byte order mark; lines that begin with `comment` are passed over.
+    /// Returns the rows of UTF-8 text without a byte order mark. Lines that begin with `comment` are skipped.
     pub fn new(data: &'a [u8], delimiter: Delimiter, comment: Option<u8>) -> Self {
         Self { data, at: 0, line: 1, delimiter, comment }
     }
 
-    /// How many bytes have been read.
+    /// Returns the number of bytes read.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Reads the next row into `cells`; the line on which it begins, or none at the end.
+    /// Reads the next row into `cells`. Returns the line on which the row begins, or `None` at the end of the text.
     ///
     /// # Errors
-    /// A quote that is never closed, or closed before the cell ends.
+    /// A quote that is never closed, or is closed before the cell ends.
     pub fn read(&mut self, cells: &mut Vec<Cell<'a>>) -> Result<Option<usize>> {
         loop {
             let line = self.line;
@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Goes to the next line.
+    /// Moves to the next line.
     fn skip_line(&mut self) {
         while !matches!(self.peek(), None | Some(b'\n' | b'\r')) {
             self.at += 1;
@@ -103,7 +103,7 @@ impl<'a> Rows<'a> {
         self.data.get(self.at).copied()
     }
 
-    /// Goes over the end of a line: `\n`, `\r\n` or `\r`.
+    /// Skips the end of a line: `\n`, `\r\n` or `\r`.
     fn end_line(&mut self) {
         match self.peek() {
             Some(b'\r') => self.at += 1 + usize::from(self.data.get(self.at + 1) == Some(&b'\n')),
@@ -166,7 +166,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A quoted cell, from its opening quote to behind its closing one.
+    /// Reads a quoted cell, from its opening quote to its closing one.
     fn quoted(&mut self) -> Result<Cell<'a>> {
         let line = self.line;
         self.at += 1;
@@ -198,7 +198,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// How many bytes come before the first of some bytes.
+/// Returns the number of bytes before the first occurrence of any byte in `stops`.
 fn until(data: &[u8], stops: [u8; 3]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, rest) = data.as_chunks::<8>();
@@ -228,7 +228,7 @@ fn undoubled(inside: &[u8]) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// An empty vector with room for `len` values, or [`Error::OutOfMemory`].
+/// Returns an empty vector with room for `len` values, or [`Error::OutOfMemory`].
 pub(crate) fn reserved<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
     crate::memory::check(what, bytes)?;
@@ -237,7 +237,7 @@ pub(crate) fn reserved<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Adds a value, or [`Error::OutOfMemory`].
+/// Appends a value, or returns [`Error::OutOfMemory`].
 pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {
         let bytes = 2 * (values.len() * size_of::<T>()) as u64;
@@ -252,7 +252,7 @@ pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {
     Error::Line { line, reason: message.into() }
 }
 
-/// Text as messages show it: escaped, at most 80 characters.
+/// Returns text for messages: escaped, with at most 80 characters.
 pub(crate) fn shown(text: &[u8]) -> String {
     const LIMIT: usize = 80;
     let head = &text[..text.len().min(4 * LIMIT)];
@@ -274,7 +274,7 @@ pub(crate) fn shown(text: &[u8]) -> String {
     quoted
 }
 
-/// The first cells of a row as messages show them.
+/// Returns the first cells of a row as text for messages.
 pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
     let count = cells.len();
     let mut text = String::new();
@@ -289,7 +289,7 @@ pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> Stri
     text
 }
 
-/// Checks that text is UTF-8, and takes off its byte order mark.
+/// Returns UTF-8 text without its byte order mark, or an error if the text is not UTF-8.
 pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
     if let Err(error) = std::str::from_utf8(data) {
         let at = error.valid_up_to();
@@ -299,12 +299,12 @@ pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
     Ok(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data))
 }
 
-/// Lines that are looked at to find the delimiter.
+/// The number of lines that are examined to detect the delimiter.
 const SAMPLE: usize = 20;
 
-/// Finds out what separates the columns of a text: whichever of tab, comma, semicolon and bar cuts the
-/// first lines into the same number of cells, the most of them; else the first of these in the first
-/// line; else blanks.
+/// Detects the delimiter of a text. Returns the one of tab, comma, semicolon and bar that splits each of the first
+/// lines into the same number of cells; among several, the one with the most cells. If there is none, returns the first
+/// of them that occurs in the first line, and otherwise [`Delimiter::Blanks`].
 pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     const KNOWN: [u8; 4] = [b'\t', b',', b';', b'|'];
     let mut best = (1, None);
@@ -335,21 +335,22 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
 }
 
-/// Where the first row of a text ends, and how many lines that is; none if there is no row, or no end of it.
+/// Returns the position after the first row of a text, and the number of its lines. Returns `None` if there is no row
+/// or the row has no end.
 pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Option<(usize, usize)> {
     let mut rows = Rows::new(data, delimiter, comment);
     rows.read(&mut Vec::new()).ok().flatten()?;
     (rows.at < data.len() || data.ends_with(b"\n")).then_some((rows.at, rows.line - 1))
 }
 
-/// Where the last row of the beginning of a text starts, and how many lines come before; it may be cut.
+/// Returns the start of the last row in the beginning of a text, and the number of lines before it. The row may be cut.
 pub fn last_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> (usize, usize) {
     let mut rows = Rows::new(data, delimiter, comment);
     let mut cells = Vec::new();
     loop {
         let (at, line) = (rows.at, rows.line);
         match rows.read(&mut cells) {
-            // A quote that is open may be closed by what follows; any other mistake is one of this row.
+            // An open quote may be closed by the text that follows. Any other mistake is in this row.
             Err(_) if rows.at < data.len() => rows.skip_line(),
             Ok(Some(_)) if rows.at < data.len() => {}
             _ => return (at, line - 1),

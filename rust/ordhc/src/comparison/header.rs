@@ -1,10 +1,10 @@
-//! What the first row of a table says about its columns.
+//! Finds the columns of a table from its first row.
 
 use super::delimited::{Cell, listed, shown, text_error};
 use super::table::{Columns, TableOptions};
 use crate::error::Result;
 
-/// Words of headers; a first row with two of them, and no known set of columns, is no data.
+/// Words that occur in headers. A first row with two of these words, but no known set of columns, is not data.
 const HEADER_WORDS: [&str; 20] = [
     "anchor",
     "near",
@@ -28,10 +28,10 @@ const HEADER_WORDS: [&str; 20] = [
     "odd_one_out",
 ];
 
-/// Ending of columns whose cells are names to the letter.
+/// The ending of the names of columns whose cells are always names.
 const LITERAL: &str = "_name";
 
-/// Where things are.
+/// The position of each column.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) leaves: Vec<usize>,
@@ -39,9 +39,9 @@ pub(super) struct Plan {
     pub(super) labels: Vec<Option<usize>>,
     pub(super) width: usize,
     pub(super) has_header: bool,
-    /// The first row may be a header that isn't known: its words must occur again.
+    /// True if the first row may be an unknown header. The words of the row must then occur again as leaves.
     pub(super) doubtful: bool,
-    /// Cells of leaves are names, even if they look like ids; quoted ones are taken to the letter.
+    /// True if cells of leaves are names, even if they look like ids. Quoted cells are then taken without changes.
     pub(super) literal: bool,
 }
 
@@ -136,7 +136,7 @@ impl<'a, 'b> Header<'a, 'b> {
         Self { line, first, cells }
     }
 
-    /// The column of a name, whatever its case; two of them are an error.
+    /// Returns the column of a name, ignoring case. Two such columns are an error.
     fn find(&self, name: &str) -> Result<Option<usize>> {
         let exact = |at: &usize| self.first[*at].trimmed() == name.as_bytes();
         let lower = name.to_lowercase();
@@ -197,7 +197,7 @@ impl<'a, 'b> Header<'a, 'b> {
         Ok(labels)
     }
 
-    /// A column that is taken as one thing must not be named as another.
+    /// Returns an error if a column is used in one role but named for another.
     fn check_order(&self, leaves: &[usize], known: &[Vec<String>]) -> Result<()> {
         for names in known {
             for (role, &at) in leaves.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Which comparisons are about which leaves.
+//! An index of the comparisons about each leaf.
 
 use super::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// An index of comparisons by leaf. Answers "which comparisons are about this leaf, this pair, these three?" without a
-/// look at all rows, and "how often was each question asked, and how did it come out?".
+/// An index of comparisons by leaf, which answers, without reading all rows, which comparisons are about given leaves,
+/// and how often each question was asked with which result.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -28,7 +28,7 @@ pub struct Index<'a, 'b, const K: usize> {
 }
 
 impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
-    /// Sorts the numbers of the rows by leaf, in time and memory in proportion to the rows.
+    /// Builds the index. Time and memory are proportional to the number of rows.
     ///
     /// # Errors
     /// More than 2^32 - 1 rows; not enough memory.
@@ -39,7 +39,7 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         }
         let n = comparisons.n_leaves();
         let mut ends = vec![0usize; n + 1];
-        // A leaf can be twice in a row: (a, b, a, c).
+        // A leaf can occur twice in a row: (a, b, a, c).
         let distinct =
             |row: [i32; K]| (0..K).filter(move |&at| !row[..at].contains(&row[at])).map(move |at| row[at] as usize);
         for row in comparisons.rows().iter() {
@@ -51,7 +51,7 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         let mut rows = Vec::new();
         memory::reserve("an index of comparisons", &mut rows, ends[n])?;
         rows.resize(ends[n], 0);
-        // Afterwards ends[i] has moved from the first row of leaf i to its last.
+        // During this loop, ends[i] moves from the first row of leaf i to the end of its rows.
         for (at, row) in comparisons.rows().iter().enumerate() {
             for leaf in distinct(row) {
                 rows[ends[leaf]] = at as u32;
@@ -62,14 +62,14 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         Ok(Self { comparisons, ends, rows })
     }
 
-    /// The rows that have a leaf, in order; none for a leaf that is not there.
+    /// Returns the rows with the given leaf, in order. Empty if the leaf is not in the comparisons.
     pub fn about(&self, leaf: u32) -> &[u32] {
         let Some(&end) = self.ends.get(leaf as usize) else { return &[] };
         let start = if leaf == 0 { 0 } else { self.ends[leaf as usize - 1] };
         &self.rows[start..end]
     }
 
-    /// The rows that have all of these leaves, in order; all rows for no leaf.
+    /// Returns the rows that have all of these leaves, in order. Without leaves, returns all rows.
     pub fn about_all(&self, leaves: &[u32]) -> Vec<u32> {
         let Some(&rarest) = leaves.iter().min_by_key(|&&leaf| self.about(leaf).len()) else {
             return (0..self.comparisons.len() as u32).collect();
@@ -81,17 +81,18 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         self.about(rarest).iter().copied().filter(has_all).collect()
     }
 
-    /// For each question that was asked: its leaves, and how often it came out either way. Weights do not count.
+    /// Returns, for each question that was asked, its leaves and the number of answers of each kind. Weights are
+    /// ignored.
     ///
-    /// A question of triplets is `[anchor, a, b]` with `a < b`, and the numbers are those of `a` and of `b` being
-    /// nearer. A question of quadruplets is two pairs, each in order and the smaller pair first; the numbers are those of
-    /// the first and of the second pair being closer.
+    /// A question of triplets is `[anchor, a, b]` with `a < b`. The counts are the answers that `a` is nearer, and that
+    /// `b` is nearer. A question of quadruplets is two pairs, each in order, with the smaller pair first. The counts
+    /// are the answers that the first pair is closer, and that the second pair is closer.
     pub fn questions(&self) -> Vec<([u32; K], [u64; 2])> {
         questions(self.comparisons)
     }
 }
 
-/// As [`Index::questions`], without an index.
+/// Does the same as [`Index::questions`], without an index.
 pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32; K], [u64; 2])> {
     let mut asked: Vec<([u32; K], bool)> = comparisons.rows().iter().map(question).collect();
     asked.sort_unstable();
@@ -105,12 +106,12 @@ pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32;
     found
 }
 
-/// The end of the rows of each leaf, and the rows, for the bindings.
+/// Returns the ends of the rows of each leaf, and the rows. For the bindings.
 pub fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<u32>) {
     (index.ends, index.rows)
 }
 
-/// The question that a row answers, and whether the answer is its second one.
+/// Returns the question that a row answers, and true if the answer is the second one.
 fn question<const K: usize>(row: [i32; K]) -> ([u32; K], bool) {
     let mut leaves = row.map(|leaf| leaf as u32);
     if K == 3 {

@@ -1,4 +1,4 @@
-//! Rows of leaf ids, as narrow as they come.
+//! Rows of leaf ids, in the type of the input.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// Rows of `K` leaf ids: `u8` and `u16` save memory where there are few leaves and many rows.
+/// Rows of `K` leaf ids. The types `u8` and `u16` save memory if there are few leaves and many rows.
 ///
-/// Vectors and slices of rows convert into this type. Ids of type `u8`, `u16` and `i32` are kept as they are. Those of
+/// Vectors and slices of rows convert into this type. Ids of type `u8`, `u16` and `i32` are kept as they are. Ids of
 /// type `u32`, `i64` and `usize` become `i32`; an id above 2^31 - 1 or below -2^31 is an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub enum LeafRows<'a, const K: usize> {
     I32(Cow<'a, [[i32; K]]>),
 }
 
-/// Conversions of vectors and slices of rows; in brackets, what lifetimes borrowed rows need.
+/// Conversions of vectors and slices of rows. The brackets contain the lifetime bounds of borrowed rows.
 macro_rules! made_from {
     ($($id:ty: [$($outlives:tt)*] $from_vec:expr, $from_slice:expr;)*) => {$(
         impl<const K: usize> TryFrom<Vec<[$id; K]>> for LeafRows<'_, K> {
@@ -54,7 +54,8 @@ made_from! {
     usize: [] |rows: Vec<_>| narrowed(&rows), narrowed;
 }
 
-/// Rows of 32-bit ids; an id that 32 bits can't hold is an error. [`Comparisons`](super::Comparisons) checks the rest.
+/// Returns rows of 32-bit ids. An id that doesn't fit into 32 bits is an error. [`Comparisons`](super::Comparisons)
+/// checks the rest.
 fn narrowed<I, const K: usize>(rows: &[[I; K]]) -> Result<LeafRows<'static, K>>
 where
     I: Copy + Display + TryInto<i32> + TryInto<i64>,
@@ -73,13 +74,13 @@ where
     Ok(LeafRows::I32(Cow::Owned(narrow)))
 }
 
-/// So many narrow rows are widened at a time: they stay in the first cache.
+/// The number of narrow rows that are widened at a time. They fit into the first-level cache.
 const WIDENED: usize = 1 << 10;
-/// Rows between two looks at the monitor.
+/// The number of rows between two calls of the monitor.
 const WATCHED: usize = 1 << 16;
 
 impl<const K: usize> LeafRows<'_, K> {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::U8(rows) => rows.len(),
@@ -88,15 +89,15 @@ impl<const K: usize> LeafRows<'_, K> {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The row `at`.
+    /// Returns the row `at`.
     ///
     /// # Panics
-    /// If there are no more than `at` rows.
+    /// If `at` is not below the number of rows.
     #[inline]
     pub fn row(&self, at: usize) -> [i32; K] {
         match self {
@@ -106,12 +107,12 @@ impl<const K: usize> LeafRows<'_, K> {
         }
     }
 
-    /// All rows, one after the other.
+    /// Returns all rows in order.
     pub fn iter(&self) -> impl Iterator<Item = [i32; K]> + '_ {
         (0..self.len()).map(|at| self.row(at))
     }
 
-    /// Calls `work` with the rows of a range in order, and where each stands.
+    /// Calls `work` with the index and the leaves of each row in a range, in order.
     #[inline]
     pub(crate) fn each(&self, range: Range<usize>, mut work: impl FnMut(usize, &[i32; K])) {
         self.each_block(range, |start, rows| {
@@ -121,7 +122,7 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` with the rows of a range in order, and the weight of each.
+    /// Calls `work` with each row in a range and its weight, in order.
     #[inline]
     pub(crate) fn each_weighted<W: Copy>(
         &self,
@@ -136,7 +137,7 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` with the rows of a range block by block, and where each block begins.
+    /// Calls `work` with each block of rows in a range, and the index of its first row.
     #[inline]
     fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
         let mut wide = [[0; K]; WIDENED];
@@ -152,7 +153,7 @@ impl<const K: usize> LeafRows<'_, K> {
         }
     }
 
-    /// Calls `work` with all rows in order, and where each stands; looks at the monitor now and then.
+    /// Calls `work` with the index and the leaves of every row, in order. Calls the monitor at regular intervals.
     #[inline]
     pub(crate) fn each_watched(&self, monitor: &Monitor, mut work: impl FnMut(usize, &[i32; K])) -> Result<()> {
         for start in (0..self.len()).step_by(WATCHED) {
@@ -162,7 +163,7 @@ impl<const K: usize> LeafRows<'_, K> {
         Ok(())
     }
 
-    /// Where the first row of a range stands that isn't valid.
+    /// Returns the index of the first invalid row in a range.
     pub(super) fn first_bad(&self, range: Range<usize>, n_leaves: usize) -> Option<usize> {
         let start = range.start;
         let at = match self {
@@ -230,7 +231,7 @@ mod tests {
         let far = i64::MIN;
         assert_eq!(message(narrow(vec![[0, 1, far]])), format!("row 0: leaf {far} is outside 0..=2147483646"));
         assert_eq!(narrow(vec![[0, 1, usize::MAX]]).unwrap_err().leaves(), [[i64::MAX]]);
-        // Ids that 32 bits can hold are checked as all others are.
+        // Ids that fit into 32 bits are checked like all others.
         let error = crate::Triplets::new(vec![[0i64, 1, -4]], None).unwrap_err();
         assert_eq!(error.to_string(), "row 0: leaf -4 is outside 0..=1 (n_leaves = 2)");
         assert_eq!(crate::Triplets::new(vec![[0usize, 1, 2]], None).unwrap().n_leaves(), 3);

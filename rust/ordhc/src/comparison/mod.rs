@@ -1,4 +1,4 @@
-//! What people answered: triplets and quadruplets, validated; delimited text of them (with the feature `csv`).
+//! Comparisons: triplets and quadruplets, validated, and their delimited text (with the feature `csv`).
 //!
 //! ```
 //! use ordhc::{Quadruplets, Triplets};

@@ -7,18 +7,20 @@ use super::table::{TableOptions, parse_table};
 use crate::error::{Error, Result};
 
 impl<const K: usize> Comparisons<'static, K> {
-    /// Reads comparisons from a file of delimited text, and the names of leaves.
+    /// Reads comparisons and the names of leaves from a file of delimited text.
     ///
-    /// A header names the columns: `anchor,near,far`, `head,winner,loser`, `anchor,positive,negative` or `i,j,k` of
-    /// triplets, `i,j,k,l` or `near_a,near_b,far_a,far_b` of quadruplets. A column `weight` holds weights. Other columns
-    /// are ignored. Without a header, there must be `K` columns in this order. The delimiter is recognized.
+    /// A header names the columns. For triplets they are `anchor,near,far`, `head,winner,loser`,
+    /// `anchor,positive,negative` or `i,j,k`. For quadruplets they are `i,j,k,l` or `near_a,near_b,far_a,far_b`. A
+    /// column `weight` has weights. Other columns are ignored. Without a header, there must be `K` columns in this
+    /// order. The delimiter is detected.
     ///
-    /// Leaf `i` has the i-th name. Names are numbered in order of first appearance. If cells are ids, they are the
-    /// numbers of the leaves, and the name of a leaf is its id.
+    /// Leaf `i` has the i-th name. Names are numbered in the order of their first appearance. If cells are ids, they
+    /// are the leaves, and the name of a leaf is its id.
     ///
     /// # Errors
     /// [`Error::File`] if the file cannot be read; [`Error::Line`] for text that isn't UTF-8, an unknown header, a row
-    /// with other columns, an empty cell, and rows that [`Comparisons::new`] refuses; too little memory.
+    /// with a different number of columns, an empty cell, or a row that [`Comparisons::new`] rejects; not enough
+    /// memory.
     ///
     /// ```
     /// use ordhc::Triplets;

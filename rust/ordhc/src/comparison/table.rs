@@ -7,54 +7,55 @@ use super::header::{Plan, looks_whole, plan};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// Which columns hold the leaves.
+/// The columns with the leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Columns {
-    /// Any of the known sets of names in a header; without a header the columns in their order.
+    /// Any of the known sets of column names. Without a header, the columns in their order.
     #[default]
     Known,
-    /// These names in the header.
+    /// The columns with these names in the header.
     Named(Vec<String>),
-    /// These positions, from 0.
+    /// The columns at these positions, counted from 0.
     Positions(Vec<usize>),
-    /// All columns but those of weights and labels.
+    /// All columns except those of weights and labels.
     All,
 }
 
-/// How [`parse_table`] reads.
+/// Options of [`parse_table`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableOptions {
     /// The columns with the leaves.
     pub columns: Columns,
-    /// The names that columns of leaves may have, in order.
+    /// The known sets of names for the columns of leaves, in order.
     pub known: Vec<Vec<String>>,
-    /// Names of a column with weights, any of them, optional in the text.
+    /// Possible names of the column with weights, which may be missing.
     pub weight_columns: Vec<String>,
-    /// Further columns to read as text; of each the names that it may have. Optional in the text.
+    /// Further columns to read as text, which may be missing: the possible names of each column.
     pub labels: Vec<Vec<String>>,
-    /// The delimiter; by default it is found out, see [`sniff`].
+    /// The delimiter. `None` detects it, see [`sniff`].
     pub delimiter: Option<Delimiter>,
-    /// Lines that begin with this byte are passed over.
+    /// Lines that begin with this byte are skipped.
     pub comment: Option<u8>,
-    /// Whether the first row is a header; by default it is found out.
+    /// Whether the first row is a header. `None` detects it.
     pub header: Option<bool>,
-    /// Whether leaves are ids; by default the first row decides. For parts of a text whose beginning is known.
+    /// Whether leaves are ids. `None` decides by the first row. Set this for a part of a text whose beginning was read
+    /// before.
     pub ids: Option<bool>,
-    /// What stands for a missing leaf besides blanks.
+    /// Words for a missing leaf, besides blanks.
     pub missing: Vec<String>,
-    /// Rows that cannot be read are passed over and listed, instead of being an error.
+    /// True if rows that cannot be read are skipped and listed. Otherwise such a row is an error.
     pub skip_bad: bool,
 }
 
-/// Text as codes.
+/// A column of text, as codes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
     /// The name of the column.
     pub column: String,
     /// The code of each row.
     pub codes: Vec<i32>,
-    /// The texts that codes stand for, in order of first appearance.
+    /// The text of each code, in order of first appearance.
     pub texts: Vec<String>,
 }
 
@@ -63,33 +64,33 @@ pub struct Labels {
 pub struct Table {
     /// The leaves, row by row.
     pub ids: Vec<i64>,
-    /// How many leaves a row has.
+    /// The number of leaves in a row.
     pub width: usize,
-    /// The names that ids are codes of, in order of first appearance; none if the text has ids.
+    /// The name of each id, in order of first appearance. `None` if the text has ids.
     pub names: Option<Vec<String>>,
-    /// The weights, if there is such a column.
+    /// The weights, or `None` if there is no such column.
     pub weights: Option<Vec<f64>>,
-    /// The further columns, where there are such.
+    /// The further columns. `None` for a column that is missing.
     pub labels: Vec<Option<Labels>>,
-    /// Whether the first row is a header.
+    /// True if the first row is a header.
     pub has_header: bool,
-    /// The line of each row, from 1.
+    /// The line of each row, counted from 1.
     pub lines: Vec<u32>,
-    /// Rows without all leaves, which are passed over: the line, and what stands for no leaf.
+    /// The skipped rows with a missing leaf: the line, and the text of the missing leaf.
     pub missing: Vec<(u32, String)>,
-    /// Rows that cannot be read, if these are passed over: the line, and why.
+    /// The skipped rows that cannot be read: the line, and the reason.
     pub bad: Vec<(u32, String)>,
 }
 
 /// Reads rows of leaves (ids or names), weights and labels from delimited text.
 ///
-/// Blank lines are passed over, fields may be quoted. If the first row without missing leaves is all whole
-/// numbers the text has ids, else names. All rows must have as many columns as the first. In columns whose
-/// names end in `_name` cells are names whatever they look like, and quoted ones are taken to the letter.
+/// Blank lines are skipped. Fields may be quoted. All rows must have as many columns as the first. The text has ids if
+/// the first row without missing leaves has only whole numbers, and otherwise names. In columns whose names end in
+/// `_name`, all cells are names, and quoted cells are taken without changes.
 ///
 /// # Errors
-/// Text that isn't UTF-8; a wrong number of columns, a value that is no id or no weight, a header
-/// that isn't understood: all with the line. More text than there is memory for.
+/// Text that isn't UTF-8; a wrong number of columns; an invalid id or weight; an unknown header; each with its line.
+/// Not enough memory.
 ///
 /// ```
 /// use ordhc::bindings::{TableOptions, parse_table};
@@ -146,7 +147,7 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
     reader.finish(first_line)
 }
 
-/// Bytes between two looks at the monitor.
+/// The number of bytes between two calls of the monitor.
 const BLOCK: usize = 1 << 18;
 
 struct Reader<'a> {
@@ -154,26 +155,26 @@ struct Reader<'a> {
     options: &'a TableOptions,
     header: &'a [Cell<'a>],
     table: Table,
-    /// Whether leaves are ids, as soon as that is known.
+    /// Whether leaves are ids, or `None` until this is known.
     numeric: Option<bool>,
     names: Coder,
     labels: Vec<Option<(Coder, Labels)>>,
-    /// The leaves of the row that is being read.
+    /// The leaves of the current row.
     leaves: Vec<i64>,
 }
 
-/// Texts and their numbers.
+/// Texts and their codes.
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// The code of the last text with this [`slot`]; most names are found here, without the map's slow hash.
+    /// For each [`slot`], the code of the last text in it. Most names are found here, without the slow hash of the map.
     recent: Vec<usize>,
 }
 
 /// The number of slots of [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Where a text is kept in [`Coder::recent`]. Texts that collide on purpose are still found in the map.
+/// Returns the slot of a text in [`Coder::recent`]. Texts that collide on purpose are still found in the map.
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();
@@ -221,7 +222,7 @@ impl Coder {
 
 impl<'a> Reader<'a> {
     fn new(data: &[u8], plan: Plan, options: &'a TableOptions, header: &'a [Cell<'a>]) -> Result<Self> {
-        // Every row but the last ends a line, and a row has a byte for each of its columns.
+        // Every row except the last ends a line, and a row has at least one byte for each column.
         let pairs = if data.contains(&b'\r') { data.windows(2).filter(|two| two == b"\r\n").count() } else { 0 };
         let most = data.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count() - pairs + 1;
         let most = most.min(data.len() / plan.width.max(1) + 1);
@@ -252,7 +253,7 @@ impl<'a> Reader<'a> {
         Ok(Self { plan, options, header, table, numeric, names: Coder::new(), labels, leaves: Vec::new() })
     }
 
-    /// Takes a row, or none of it.
+    /// Reads one row. A row with an error adds no entry to the table.
     fn row(&mut self, line: usize, cells: &[Cell<'_>]) -> Result<()> {
         if cells.len() != self.plan.width {
             let (found, width) = (cells.len(), self.plan.width);

@@ -1,4 +1,4 @@
-//! The similarities that a model expects.
+//! The expected similarities under a model.
 
 use super::model::Model;
 use super::{dimension, squared_distance};
@@ -7,16 +7,17 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// Anchors between two looks at the monitor.
+/// The number of anchors between two calls of the monitor.
 const STEP: usize = 8;
 
-/// The AddS3 similarities that all triplets are expected to give when a model answers them:
-/// s_ij = sum over k of (2 P_ijk - 1) + (2 P_jik - 1), P_ijk being the probability that i is nearer j than k.
+/// Returns the expected AddS3 similarities of all triplets if a model answers them:
+/// `s_ij` is the sum over k of `(2 P_ijk - 1) + (2 P_jik - 1)`, where `P_ijk` is the probability that i is nearer to j
+/// than to k.
 ///
-/// `points` are (n, d). The result is in the condensed layout; it takes O(n^3) time.
+/// `points` is an (n, d) array. The result is in the condensed layout, and takes O(n^3) time.
 ///
 /// # Errors
-/// Points that are not finite; a model without probabilities; the monitor.
+/// Points that are not finite; a model without probabilities; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::bindings::expected_adds3;
@@ -50,7 +51,7 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
         }
         Ok(rows)
     });
-    // Row i without its diagonal.
+    // Each row has all entries except the diagonal.
     let rows = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     let mut pairs = Vec::with_capacity(condensed_len(n));
     for i in 0..n {
@@ -64,12 +65,12 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// How much more often each wins than it loses, in one choice against every other.
+/// Returns, for each option, how much more often it wins than it loses, in one choice against each other option.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let kernel: Vec<f64> = scores.iter().map(|score| (score - best).exp()).collect();
-    // Kernels that are nearly 0 say nothing about each other.
+    // Ratios of kernels that are nearly 0 are inaccurate.
     let tame = kernel.iter().all(|&kernel| kernel > 1e-150);
     for j in 0..scores.len() {
         let (own, later) = leads[j..].split_first_mut().expect("j is one of them");
@@ -82,10 +83,10 @@ fn leads(scores: &[f64]) -> Vec<f64> {
     leads
 }
 
-/// The sum of what the first wins against the others, whose leads it lowers.
+/// Returns the sum of the margins of the first option against the others, and subtracts them from the others' leads.
 #[inline]
 fn duel(own: f64, others: &[f64], leads: &mut [f64], margin: impl Fn(f64, f64) -> f64) -> f64 {
-    // Several sums side by side keep the divider busy.
+    // Several independent sums keep the division unit busy.
     let mut sums = [0.0; 4];
     let ((heads, tail), (lead_heads, lead_tail)) = (others.as_chunks::<4>(), leads.as_chunks_mut::<4>());
     for (others, leads) in heads.iter().zip(lead_heads) {

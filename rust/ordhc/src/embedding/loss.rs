@@ -1,11 +1,11 @@
 //! The loss of triplets at given points, and its gradient.
 //!
-//! A model gives each pair a score that falls with the squared distance; the loss of a triplet is a function of the
-//! difference of two scores. So all models share one loop. An anchor's kernel is a short row over the leaves that it is
-//! compared with, and a triplet is two lookups and a division. What is summed for each pair is multiplied by the coordinates
-//! only once. Logarithms are taken of products of many factors. Anchors whose kernels could under- or overflow go
-//! through scores. Blocks of anchors are fixed by the data and summed in order, so that the result does not depend on the
-//! number of threads.
+//! A model gives each pair a score that decreases with the squared distance. The loss of a triplet is a function of the
+//! difference of two scores, so all models share one loop. The kernel of an anchor is a short row over the leaves with
+//! which it is compared. A triplet costs two lookups and a division. The sum for each pair is multiplied by the
+//! coordinates only once. Logarithms are computed for products of many factors. Anchors whose kernels could underflow
+//! or overflow use scores instead. Blocks of anchors depend only on the data and are summed in order, so the result
+//! does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -17,16 +17,16 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Kernels within these are divided and multiplied as they are; others go through logarithms.
+/// Kernels in this range are divided and multiplied directly. Other kernels use logarithms.
 const TAME: Range<f64> = 1e-18..1e18;
-/// A product of factors up to 1e36 is turned into its logarithm before it can overflow.
+/// A product of factors up to 1e36 is replaced by its logarithm before it can overflow.
 const LARGE: f64 = 1e250;
 
-/// The loss of weighted triplets under a [`Model`]: the sum of weight times the loss of each.
+/// The loss of weighted triplets under a [`Model`]: the sum of weight times loss over all triplets.
 ///
-/// Triplets are grouped by anchor once. An evaluation computes the kernel of an anchor with those that it is
-/// compared with, looks each triplet up in it, and turns the sums of a pair into its part of the gradient;
-/// so a triplet costs a division, whatever the model and dimension. Repeated triplets are added up.
+/// Triplets are grouped by anchor once. An evaluation computes the kernel of each anchor with the leaves that it is
+/// compared with, looks up each triplet in the kernel, and turns the sum of each pair into its part of the gradient. So
+/// a triplet costs one division, for any model and dimension. The weights of repeated triplets are added.
 ///
 /// ```
 /// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -47,18 +47,18 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// An anchor's rows of numbers, one for each leaf that it is compared with.
+/// The values of an anchor, one for each leaf that it is compared with.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
     /// Kernels or scores.
     kernel: Vec<f64>,
-    /// The derivative of the loss by the score.
+    /// The derivative of the loss with respect to the score.
     pull: Vec<f64>,
 }
 
 impl EmbeddingLoss {
-    /// Puts triplets in order.
+    /// Groups and sorts the triplets.
     ///
     /// # Errors
     /// Not enough memory.
@@ -70,21 +70,21 @@ impl EmbeddingLoss {
         Ok(Self { model, n_leaves, triplets, blocks, total_weight })
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.n_leaves
     }
 
-    /// The sum of all weights.
+    /// Returns the sum of all weights.
     pub fn total_weight(&self) -> f64 {
         self.total_weight
     }
 
-    /// The loss at (n, d) `points`; its derivatives by the coordinates go to `gradient`.
+    /// Returns the loss at `points`, an (n, d) array. Writes the derivatives with respect to the coordinates to
+    /// `gradient`.
     ///
     /// # Errors
-    /// Points of another shape or that are not finite; a loss that is not finite, because points are too far
-    /// apart.
+    /// Points with a wrong shape or that are not finite; a loss that is not finite, because points are too far apart.
     pub fn evaluate(&self, points: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let d = dimension(points, self.n_leaves)?;
         assert_eq!(gradient.len(), points.len(), "a derivative for each coordinate");
@@ -108,11 +108,11 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// The loss at (n, d) `points`; its derivatives by the squared distances of pairs go to `pairs`, in the
-    /// condensed layout.
+    /// Returns the loss at `points`, an (n, d) array. Writes the derivatives with respect to the squared distances of
+    /// pairs to `pairs`, in the condensed layout.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// The errors of [`evaluate`](Self::evaluate).
     pub fn evaluate_pairs(&self, points: &[f64], pairs: &mut [f64]) -> Result<f64> {
         let (n, d) = (self.n_leaves, dimension(points, self.n_leaves)?);
         assert_eq!(pairs.len(), condensed_len(n), "a derivative for each pair");
@@ -130,14 +130,15 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Results of all blocks in order.
+    /// Returns the results of all blocks in order.
     fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
         let parts = parallel::ranges(self.blocks.len(), 1);
         let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();
         parallel::map(parts, one).into_iter().flatten().collect()
     }
 
-    /// The loss of some anchors' triplets. `add` is told (anchor, leaf, derivative by their squared distance).
+    /// Returns the loss of some anchors' triplets. Calls `add` with (anchor, leaf, derivative with respect to their
+    /// squared distance).
     fn visit(&self, anchors: Range<usize>, points: &[f64], d: usize, mut add: impl FnMut(usize, usize, f64)) -> f64 {
         let at = |leaf: usize| &points[leaf * d..(leaf + 1) * d];
         let mut scratch = Scratch::default();
@@ -167,7 +168,7 @@ impl EmbeddingLoss {
         loss
     }
 
-    /// The loss of an anchor's triplets, -log(P) = log(1 + K_far / K_near).
+    /// Returns the loss of an anchor's triplets, -log(P) = log(1 + K_far / K_near).
     fn by_kernels(&self, anchor: &Anchor, kernel: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let (mut loss, mut product, mut weight) = (0.0, 1.0f64, 1.0);
@@ -197,7 +198,7 @@ impl EmbeddingLoss {
         loss + weight * product.ln()
     }
 
-    /// The loss of an anchor's triplets from scores: slower, for any model and any distances.
+    /// Returns the loss of an anchor's triplets from scores. This is slower, but works for any model and any distances.
     fn by_scores(&self, anchor: &Anchor, score: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let mut loss = 0.0;

@@ -1,4 +1,4 @@
-//! Ordinal embeddings: points whose distances answer triplets as people did.
+//! Ordinal embeddings: points whose distances agree with triplets.
 //!
 //! ```
 //! use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -12,11 +12,11 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! * [`Model`]: how likely an answer is, given two distances;
+//! * [`Model`]: the probability of an answer, given two distances;
 //! * [`EmbeddingLoss`]: the loss of triplets at given points, and its gradient;
-//! * `expected_adds3`: the AddS3 similarity that all triplets would give, answered by a model.
+//! * `expected_adds3`: the expected AddS3 similarity of all triplets under a model.
 //!
-//! Who minimises the loss is the caller's business.
+//! The caller minimises the loss.
 
 pub(crate) mod expected;
 mod loss;
@@ -28,7 +28,7 @@ pub use model::Model;
 
 use crate::error::{Error, Position, Result};
 
-/// The dimension of `points`, (n, d) finite numbers.
+/// Returns the dimension d of `points`, an (n, d) array of finite numbers.
 fn dimension(points: &[f64], n_leaves: usize) -> Result<usize> {
     let d = points.len() / n_leaves;
     if d == 0 || d * n_leaves != points.len() {

@@ -1,12 +1,12 @@
-//! What a model says about an answer.
+//! Models of answers.
 
 use crate::error::{Error, Result};
 
-/// How answers depend on squared distances.
+/// A model of how answers depend on squared distances D.
 ///
-/// Each model gives a pair a score that falls with the distance, and the loss of "i is nearer j than k" is a
-/// function of score(i, k) - score(i, j): -log(P) with P = 1 / (1 + exp(difference)) for the models that
-/// [choose](Model::chooses), a hinge for the others.
+/// Each model gives a pair a score that decreases with the distance. The loss of "i is nearer to j than to k" is a
+/// function of the difference score(i, k) - score(i, j). For the models that [choose](Model::chooses), the loss is
+/// -log(P) with P = 1 / (1 + exp(difference)). For the other models, the loss is a hinge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Model {
@@ -14,19 +14,19 @@ pub enum Model {
     Ste,
     /// t-STE: -(alpha + 1)/2 log(1 + D/alpha) (van der Maaten & Weinberger 2012).
     TSte {
-        /// Degrees of freedom, above 0.
+        /// The degrees of freedom, above 0.
         alpha: f64,
     },
     /// Crowd kernel learning: -log(D + mu) (Tamuz et al. 2011).
     Ckl {
-        /// What keeps probabilities away from 0 and 1, above 0.
+        /// A term that keeps probabilities away from 0 and 1, above 0.
         mu: f64,
     },
     /// Generalised non-metric multidimensional scaling: -D, hinge max(0, 1 + difference) (Agarwal et al. 2007).
     Gnmds,
     /// Soft ordinal embedding: -sqrt(D), squared hinge max(0, margin + difference)^2 (Terada & von Luxburg 2014).
     Soe {
-        /// How much nearer the near one should be, above 0.
+        /// The margin by which the near leaf should be nearer, above 0.
         margin: f64,
     },
 }
@@ -40,11 +40,11 @@ named!(Model, "model", {
 });
 
 impl Model {
-    /// The model of a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter (by default alpha = 1,
-    /// mu = 0.05, margin = 1).
+    /// Returns the model with a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter. By default, `alpha` is
+    /// 1, `mu` is 0.05, and `margin` is 1.
     ///
     /// # Errors
-    /// Another name, a parameter that is not above 0 and finite, a parameter of a model that has none.
+    /// An unknown name; a parameter that is not above 0 and finite; a parameter for a model that has none.
     ///
     /// ```
     /// use ordhc::embedding::Model;
@@ -76,12 +76,13 @@ impl Model {
         }
     }
 
-    /// Whether it gives probabilities: P = K_ij / (K_ij + K_ik), with K the exponential of the score.
+    /// Returns true if the model gives probabilities: P = K_ij / (K_ij + K_ik), where K is the exponential of the
+    /// score.
     pub fn chooses(&self) -> bool {
         matches!(self, Self::Ste | Self::TSte { .. } | Self::Ckl { .. })
     }
 
-    /// The score at a squared distance.
+    /// Returns the score at a squared distance.
     pub(super) fn score(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -squared,
@@ -91,7 +92,7 @@ impl Model {
         }
     }
 
-    /// The derivative of the score by the squared distance (0 for `Soe` where points coincide).
+    /// Returns the derivative of the score with respect to the squared distance (0 for `Soe` if points coincide).
     pub(super) fn slope(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -1.0,
@@ -107,7 +108,7 @@ impl Model {
         }
     }
 
-    /// The exponential of the score.
+    /// Returns the exponential of the score.
     pub(super) fn kernel(&self, squared: f64) -> f64 {
         match *self {
             Self::TSte { alpha } => power(1.0 + squared / alpha, alpha + 1.0),
@@ -116,7 +117,7 @@ impl Model {
         }
     }
 
-    /// The loss at a difference of scores, and its derivative.
+    /// Returns the loss at a difference of scores, and its derivative.
     pub(super) fn loss(&self, difference: f64) -> (f64, f64) {
         match *self {
             Self::Gnmds => ((1.0 + difference).max(0.0), f64::from(difference > -1.0)),
@@ -133,7 +134,7 @@ impl Model {
     }
 }
 
-/// `base` to the power of -`twice`/2; the usual ones are far cheaper than `powf`.
+/// Returns `base` to the power of -`twice`/2. Common powers are much faster than `powf`.
 #[inline]
 fn power(base: f64, twice: f64) -> f64 {
     if twice == 2.0 {

@@ -6,17 +6,17 @@ use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 
-/// Triplets grouped by anchor, equal ones added up. An anchor knows the leaves that it is compared with by
-/// numbers of its own, so that its kernel is a short row, whatever the number of leaves.
+/// Triplets grouped by anchor, with equal ones added up. Each anchor numbers the leaves that it is compared with, so
+/// that its kernel is a short row for any number of leaves.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// By anchor: its parts of the other lists.
+    /// For each anchor: its ranges in the other lists.
     pub(super) anchors: Vec<Anchor>,
-    /// By anchor, ascending: the leaves that it is compared with.
+    /// For each anchor: the leaves that it is compared with, ascending.
     pub(super) others: Vec<u32>,
-    /// By anchor, weight and near leaf.
+    /// The runs, ordered by anchor, weight and near leaf.
     pub(super) runs: Vec<Run>,
-    /// The far leaves of runs, as numbers within the anchor's `others`.
+    /// The far leaves of runs, as indices into the anchor's `others`.
     pub(super) fars: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Anchor {
     pub(super) fars: Range<usize>,
 }
 
-/// Answers that share anchor, weight and near leaf.
+/// Answers with the same anchor, weight and near leaf.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) weight: f64,
@@ -38,7 +38,7 @@ pub(super) struct Run {
 }
 
 impl Prepared {
-    /// Groups triplets; those of weight 0 are left out.
+    /// Groups triplets. Triplets of weight 0 are left out.
     pub(super) fn new(triplets: &Triplets<'_>) -> Result<Self> {
         let (n, m) = (triplets.n_leaves(), triplets.len());
         memory::check("the triplets in order", (m as u64).saturating_mul(40))?;
@@ -63,7 +63,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Adds an anchor with its (weight, near, far). `number` is all `u32::MAX`, before and after.
+    /// Adds an anchor with its (weight, near, far). `number` contains only `u32::MAX`, before and after.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
         answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
@@ -106,11 +106,11 @@ impl Prepared {
         });
     }
 
-    /// Splits the anchors into blocks of about equal work, whatever the number of threads.
+    /// Splits the anchors into blocks of about equal work. The blocks do not depend on the number of threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
-        /// A pair's kernel and gradient in units of a triplet.
+        /// The work for a pair's kernel and gradient, relative to that for a triplet.
         const PAIR: usize = 4;
-        /// Work that is worth a block, and how many blocks there are at most.
+        /// The smallest work of a block, and the maximum number of blocks.
         const GRAIN: usize = 1 << 15;
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();
@@ -133,7 +133,7 @@ impl Prepared {
 mod tests {
     use super::*;
 
-    /// (anchor, near, far, weight) as they are read.
+    /// Returns (anchor, near, far, weight) in the order of reading.
     fn read(prepared: &Prepared) -> Vec<(usize, u32, u32, f64)> {
         let mut found = Vec::new();
         for anchor in &prepared.anchors {

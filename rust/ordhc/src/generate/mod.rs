@@ -1,4 +1,4 @@
-//! Data with a known answer.
+//! Generators of data with a known answer: planted hierarchies, random trees, and oracles.
 //!
 //! ```
 //! use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};

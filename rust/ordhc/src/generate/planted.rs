@@ -10,40 +10,40 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// The planted hierarchical model of Ghoshdastidar, Perrot & von Luxburg, "Foundations of
-/// comparison-based hierarchical clustering" (2019), section 4.1.
+/// The planted hierarchical model of Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical
+/// clustering" (2019), section 4.1.
 ///
-/// A complete binary tree of `levels` levels over 2^levels pure clusters; the similarity of leaves
-/// whose clusters part at level l (0 = the root) is normal with mean `mu - (levels - l) delta` and
-/// standard deviation `sigma`, within a pure cluster the mean is `mu`.
+/// The hierarchy is a complete binary tree with `levels` levels over 2^levels pure clusters. Similarities are normal
+/// with standard deviation `sigma`. Their mean is `mu` within a pure cluster, and `mu - (levels - l) delta` for leaves
+/// whose clusters separate at level l (0 = the root).
 ///
-/// The default is the paper's model with 30 leaves in each of 8 clusters and true answers.
+/// The default is the paper's model with 30 leaves in each of 8 clusters and right answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlantedModel {
-    /// L: the levels of the planted tree, at least 0.
+    /// L: the number of levels of the planted tree, at least 0.
     pub levels: u32,
-    /// N0: the leaves of a pure cluster.
+    /// N0: the number of leaves in a pure cluster.
     pub leaves_per_cluster: usize,
     /// The mean similarity within a pure cluster.
     pub mu: f64,
-    /// The step of the mean from level to level.
+    /// The difference of the means of two consecutive levels.
     pub delta: f64,
     /// The standard deviation of similarities.
     pub sigma: f64,
     /// The probability that an answer is flipped.
     pub flip: f64,
-    /// Whether leaves are numbered in random order instead of cluster by cluster.
+    /// True if leaves are numbered in random order, false if cluster by cluster.
     pub permute: bool,
-    /// The seed: the same one gives the same data.
+    /// The seed. The same seed gives the same data.
     pub seed: u64,
 }
 
 /// Comparisons drawn from a [`PlantedModel`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planted<const K: usize> {
-    /// Distinct comparisons, drawn uniformly from all.
+    /// Distinct comparisons, drawn uniformly from all comparisons.
     pub rows: Vec<[i32; K]>,
-    /// By leaf, from level 1 to `levels`: the number of its cluster at that level.
+    /// For each leaf, the number of its cluster at each level from 1 to `levels`.
     pub labels: Vec<Vec<u32>>,
 }
 
@@ -54,7 +54,7 @@ impl Default for PlantedModel {
 }
 
 impl PlantedModel {
-    /// The number of leaves, 2^levels times `leaves_per_cluster`.
+    /// Returns the number of leaves, 2^levels times `leaves_per_cluster`.
     pub fn n_leaves(&self) -> usize {
         self.leaves_per_cluster.saturating_mul(1usize.checked_shl(self.levels).unwrap_or(usize::MAX))
     }
@@ -62,7 +62,7 @@ impl PlantedModel {
     /// Draws `n_comparisons` distinct triplets (`K` = 3) or quadruplets (`K` = 4).
     ///
     /// # Errors
-    /// Parameters outside their ranges; more comparisons than there are.
+    /// Parameters outside their ranges; more comparisons than exist.
     ///
     /// ```
     /// use ordhc::generate::PlantedModel;
@@ -74,7 +74,7 @@ impl PlantedModel {
     /// ```
     pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: Option<&Monitor>) -> Result<Planted<K>> {
         watched!(monitor);
-        // Questions are drawn, then answered.
+        // Progress counts two steps per comparison: drawing the question, and answering it.
         monitor.start(2 * n_comparisons as u64);
         self.check()?;
         let n = self.n_leaves();
@@ -158,21 +158,21 @@ pub fn planted_similarities(model: &PlantedModel) -> Result<(Vec<f64>, Vec<Vec<u
     Ok((similarities.to_vec(), model.labels(&blocks)))
 }
 
-/// Box and Muller's normal number.
+/// Returns a normal random number (Box-Muller transform).
 fn normal(rng: &mut impl Rng) -> f64 {
     let radius: f64 = 1.0 - rng.random::<f64>();
     let angle: f64 = rng.random::<f64>() * std::f64::consts::TAU;
     (-2.0 * radius.ln()).sqrt() * angle.cos()
 }
 
-/// The number of questions: an anchor and a pair of others, or a pair of pairs.
+/// Returns the number of questions: an anchor and a pair of other leaves, or a pair of pairs.
 fn n_questions<const K: usize>(n: usize) -> u128 {
     let n = n as u128;
     let pairs = n * n.saturating_sub(1) / 2;
     if K == 3 { n * n.saturating_sub(1) * n.saturating_sub(2) / 2 } else { pairs * pairs.saturating_sub(1) / 2 }
 }
 
-/// The pair `a < b` of this number: pairs are counted by `b`.
+/// Returns the pair `a < b` with this number. Pairs are ordered by `b`, then by `a`.
 fn pair(number: u128) -> (usize, usize) {
     let mut b = ((1.0 + (1.0 + 8.0 * number as f64).sqrt()) / 2.0) as u128;
     while b * (b - 1) / 2 > number {
@@ -200,7 +200,8 @@ fn ask<const K: usize>(question: u128, n: usize) -> [i32; K] {
     row
 }
 
-/// `m` distinct numbers below `all`, in random order (Floyd 1987, or a shuffle when nearly all).
+/// Returns `m` distinct numbers below `all`, in random order (Floyd 1987, or a shuffle if `m` is more than half of
+/// `all`).
 fn distinct(m: usize, all: u128, rng: &mut impl Rng, monitor: &Monitor) -> Result<Vec<u128>> {
     if (m as u128) * 2 > all {
         let mut numbers: Vec<u128> = (0..all).collect();

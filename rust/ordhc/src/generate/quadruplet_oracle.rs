@@ -1,4 +1,4 @@
-//! An oracle that knows the similarities.
+//! An oracle that answers from known similarities.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,8 +7,8 @@ use crate::error::{Error, Position, Result};
 use crate::learn::Question;
 use crate::similarity::Triangle;
 
-/// Answers questions about two pairs from similarities: is the first more similar (1), less similar (-1),
-/// or neither (0)?
+/// An oracle that answers questions about two pairs from similarities: the first pair is more similar (1), less similar
+/// (-1), or neither (0).
 ///
 /// ```
 /// use ordhc::generate::QuadrupletOracle;
@@ -26,10 +26,10 @@ pub struct QuadrupletOracle {
 }
 
 impl QuadrupletOracle {
-    /// An oracle that is always right, from condensed similarities.
+    /// Returns an oracle that is always right, from similarities in condensed order.
     ///
     /// # Errors
-    /// A number of similarities that is not that of pairs; NaN.
+    /// A number of similarities that is not n (n - 1) / 2 for any n; NaN.
     pub fn new(similarities: Vec<f64>) -> Result<Self> {
         let n = Triangle::of_pairs(similarities.len())?.n_leaves();
         if let Some(at) = similarities.iter().position(|similarity| similarity.is_nan()) {
@@ -40,8 +40,8 @@ impl QuadrupletOracle {
         Ok(Self { n, similarities, noise: None })
     }
 
-    /// Makes it answer right with probability `p` only, independently each time. A wrong answer is the
-    /// opposite, or either if neither is right.
+    /// Makes each answer right with probability `p`, independently. A wrong answer is the opposite answer. If 0 is
+    /// right, a wrong answer is 1 or -1.
     ///
     /// # Errors
     /// `p` outside 0..=1.
@@ -53,19 +53,19 @@ impl QuadrupletOracle {
         Ok(self)
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.n
     }
 
-    /// The right answer about two pairs of different leaves.
+    /// Returns the right answer about two pairs of different leaves.
     pub fn truth(&self, [i, j, k, l]: [u32; 4]) -> i8 {
         let similarity = |a: u32, b: u32| self.similarities[Triangle::new(self.n).index(a as usize, b as usize)];
         let (first, second) = (similarity(i, j), similarity(k, l));
         i8::from(first > second) - i8::from(first < second)
     }
 
-    /// The answer to one question, wrong now and then if there is noise.
+    /// Returns the answer to one question, which may be wrong if there is noise.
     pub fn answer(&mut self, leaves: [u32; 4]) -> i8 {
         let truth = self.truth(leaves);
         let Some((p, random)) = &mut self.noise else { return truth };
@@ -76,10 +76,10 @@ impl QuadrupletOracle {
         }
     }
 
-    /// The answers to questions.
+    /// Returns the answers to questions.
     ///
     /// # Errors
-    /// A question about leaves that there aren't, or about a pair of the same leaf twice.
+    /// A question about a leaf that doesn't exist, or about a pair of equal leaves.
     pub fn answers(&mut self, questions: &[Question<4>]) -> Result<Vec<i8>> {
         let n = self.n as u32;
         let fine = |&[i, j, k, l]: &[u32; 4]| i.max(j).max(k).max(l) < n && i != j && k != l;

@@ -8,22 +8,22 @@ use crate::error::{Error, Result, check_n_leaves};
 use crate::search::{GrowingTree, NONE, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// How a random tree is drawn. Leaves are numbered in random order.
+/// The distribution of a random tree. Leaves are numbered in random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TreeShape {
-    /// All binary trees are equally likely: each new leaf goes beside a random node.
+    /// All binary trees are equally likely: each new leaf is placed beside a random node.
     Uniform,
-    /// Yule's process: each new leaf goes beside a random leaf.
+    /// Yule's process: each new leaf is placed beside a random leaf.
     Yule,
-    /// Every cluster is halved.
+    /// Every cluster is split into halves.
     Balanced,
-    /// Every cluster loses one leaf.
+    /// Every cluster splits off one leaf.
     Caterpillar,
-    /// Nodes of up to so many children, at least 2: each new leaf goes beside a random node, or, every
-    /// second time that there is room, under it.
+    /// Nodes have at most this number of children, at least 2. Each new leaf is placed beside a random node or, every
+    /// second time that there is room, under the node.
     Degree(u32),
-    /// Nodes of exactly so many children, at least 2, but for the root: random ones are joined.
+    /// All nodes except the root have exactly this number of children, at least 2. The tree joins random nodes.
     Joined(u32),
     /// All leaves are children of the root.
     Star,
@@ -39,10 +39,10 @@ named!(TreeShape, "shape", {
     "star": Self::Star => Self::Star,
 });
 
-/// A random tree over `n` leaves; heights are the number of levels below.
+/// Returns a random tree over `n` leaves. Heights are the number of levels below.
 ///
 /// # Errors
-/// No leaves, or more than 2^31 - 1; a degree below 2.
+/// `n` is 0 or more than 2^31 - 1; a degree below 2.
 ///
 /// ```
 /// use ordhc::generate::{TreeShape, random_tree};
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn trees_are_drawn_with_the_right_probabilities() {
-        // Of four leaves, 3 of 15 binary trees are balanced, and a third of Yule's are.
+        // With four leaves, 3 of 15 binary trees are balanced, and a third of Yule's trees are.
         for (shape, share) in [(TreeShape::Uniform, 0.2), (TreeShape::Yule, 1.0 / 3.0)] {
             let mut counts: HashMap<String, u32> = HashMap::new();
             let trees = 6000;

@@ -1,4 +1,4 @@
-//! An oracle that knows the tree.
+//! An oracle that answers from a known tree.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,17 +7,18 @@ use crate::error::{Error, Result};
 use crate::learn::Question;
 use crate::tree::{LcaSizes, Topology};
 
-/// What a wrong answer is.
+/// The distribution of wrong answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// Each of the other leaves is as likely to be called the odd one out.
+    /// Each leaf that is not the odd one out is named with equal probability.
     Random,
-    /// The one of the other leaves with the smallest number: repeating a question repeats the lie.
+    /// The leaf with the smallest number among those that are not the odd one out is named. So a repeated question gets
+    /// the same wrong answer.
     Adversarial,
-    /// Each of the three other answers is as likely, "none" among them.
+    /// Each of the three other answers is equally likely, including "none" (-1).
     Any,
-    /// "None" (-1), or the leaf with the smallest number where that is right.
+    /// "None" (-1) or, if "none" is right, the leaf with the smallest number.
     Neither,
 }
 
@@ -28,8 +29,8 @@ named!(Wrong, "wrong", {
     "neither": Self::Neither => Self::Neither,
 });
 
-/// Answers questions from a tree: which of three leaves is the odd one out? O(1) a question after
-/// O(n log n). Of three leaves that join at one node none is (-1).
+/// An oracle that answers from a tree which of three leaves is the odd one out. The answer is -1 if the three leaves
+/// join at one node. Setup takes O(n log n), and each question O(1).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind};
@@ -54,12 +55,12 @@ struct Noise {
 }
 
 impl TreeOracle {
-    /// An oracle that is always right.
+    /// Returns an oracle that is always right.
     pub fn new(tree: &Topology) -> Self {
         Self { tree: LcaSizes::new(tree), noise: None }
     }
 
-    /// Makes it answer right with probability `p` only, independently each time.
+    /// Makes each answer right with probability `p`, independently.
     ///
     /// # Errors
     /// `p` outside 0..=1.
@@ -71,17 +72,17 @@ impl TreeOracle {
         Ok(self)
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.tree.n_leaves()
     }
 
-    /// The right answer: the place of the odd one out of three different leaves, or -1.
+    /// Returns the right answer: the position of the odd one out of three different leaves, or -1.
     pub fn truth(&self, leaves: [u32; 3]) -> i8 {
         self.tree.odd_one_out(leaves)
     }
 
-    /// The answer to one question, wrong now and then if there is noise.
+    /// Returns the answer to one question, which may be wrong if there is noise.
     pub fn answer(&mut self, leaves: [u32; 3]) -> i8 {
         let truth = self.truth(leaves);
         let Some(noise) = &mut self.noise else { return truth };
@@ -100,10 +101,10 @@ impl TreeOracle {
         }
     }
 
-    /// The answers to questions.
+    /// Returns the answers to questions.
     ///
     /// # Errors
-    /// A question about leaves that the tree doesn't have, or about the same leaf twice.
+    /// A question about a leaf that the tree doesn't have, or with a leaf twice.
     pub fn answers(&mut self, questions: &[Question]) -> Result<Vec<i8>> {
         let n = self.n_leaves() as u32;
         let fine = |&[a, b, c]: &[u32; 3]| a < n && b < n && c < n && a != b && a != c && b != c;

@@ -1,19 +1,19 @@
-//! A learner from a strategy.
+//! A learner made from a strategy.
 
 use super::learner::{Counts, Learner, LikelyPlace, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
 
-/// What tells learners apart: the next question of `K` leaves, and what follows from an answer.
+/// The part in which learners differ: the next question about `K` leaves, and the effect of an answer.
 pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
-    /// What an open question is for.
+    /// The purpose of an open question.
     type Purpose: Send + Clone;
 
-    /// A question that may be asked now, if there is one.
+    /// Returns a question that may be asked now, or `None`.
     fn next(&mut self) -> Option<([u32; K], Self::Purpose)>;
 
-    /// Why there will never be another question, though all is not done.
+    /// Returns the reason why there will never be another question although the learner is not done.
     fn trouble(&self) -> Option<Error> {
         None
     }
@@ -21,43 +21,43 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// Takes the answer to a question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// The same, where it matters how likely the answer is right.
+    /// Takes the answer to a question, with the probability that it is right and the person.
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
 
-    /// As [`Learner::set_parallel`].
+    /// See [`Learner::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// Whether there is nothing left to ask.
+    /// Returns true if nothing is left to ask.
     fn done(&self) -> bool {
         self.placed() == self.n_leaves()
     }
 
-    /// The tree so far.
+    /// Returns the tree so far.
     fn tree(&self) -> Result<Dendrogram>;
 
-    /// As [`Learner::support`].
+    /// See [`Learner::support`].
     fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
         None
     }
 
-    /// As [`Learner::places`].
+    /// See [`Learner::places`].
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     fn n_leaves(&self) -> usize;
 
-    /// How many leaves have their place.
+    /// Returns the number of leaves that have their place.
     fn placed(&self) -> usize;
 
-    /// About how many answers are needed, of which `n_answered` are there.
+    /// Returns an estimate of the number of answers that are still needed, after `n_answered`.
     fn remaining(&self, n_answered: u64) -> f64;
 }
 
-/// A strategy and the questions it has open.
+/// A strategy with its open questions.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking<S: Strategy<K>, const K: usize = 3> {
     strategy: S,

@@ -1,4 +1,4 @@
-//! Many leaves at a time, in few rounds.
+//! A strategy that places many leaves at a time, in few rounds.
 
 use std::collections::VecDeque;
 
@@ -7,16 +7,15 @@ use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// Sample and buckets: some leaves are placed, all others search the tree of these side by side, and
-/// those that end at the same place, a *bucket*, are placed there in the same way.
+/// Sample and buckets: some leaves are placed first. All other leaves search the tree of these leaves in parallel. The
+/// leaves that end at the same place, a *bucket*, are then placed there in the same way.
 ///
-/// With samples of one leaf this is QuickClustering (Emamjomeh-Zadeh & Kempe, Algorithm 1) without
-/// rejected pivots and without merging: a place is a pivot already, and what is found outside it stays
-/// there.
+/// With samples of one leaf, this is QuickClustering (Emamjomeh-Zadeh & Kempe, Algorithm 1) without rejected pivots and
+/// without merging. A place is already a pivot, and leaves outside of the pivot stay where they are found.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
     n: usize,
-    /// By how much samples are smaller than what they are samples of; none: of one leaf.
+    /// The factor by which a sample is smaller than its bucket. `None` for samples of one leaf.
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
@@ -24,9 +23,9 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     n_tasks: usize,
     ready: VecDeque<Seeker>,
-    /// The sum over leaves without a place of [`bits`], less what answers under way are worth.
+    /// The sum of [`bits`] over leaves without a place, less the value of answers about running searches.
     left: f64,
-    /// Questions a bit, nearly.
+    /// The approximate number of questions per bit.
     price: f64,
 }
 
@@ -36,14 +35,14 @@ struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
-    /// The first leaves have their places, those up to `end` are searching or in buckets.
+    /// The first `placed` leaves have their places. Those up to `end` are being searched, or are in buckets.
     placed: usize,
     end: usize,
-    /// Searches and buckets that have not finished.
+    /// The number of searches and buckets that have not finished.
     waiting: usize,
-    /// Answers about leaves between the two.
+    /// The number of answers about the leaves from `placed` to `end`.
     steps: usize,
-    /// Where searches ended: state and leaf.
+    /// The results of finished searches: state and leaf.
     found: Vec<(u32, u32)>,
     parent: Option<u32>,
 }
@@ -56,7 +55,7 @@ pub(crate) struct Seeker {
 }
 
 impl Buckets {
-    /// Leaves in random order, after those whose places are known.
+    /// Returns the strategy for leaves in random order, after those whose places are known.
     pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
         let known = order.n_known();
         let mut new = Self {
@@ -84,7 +83,7 @@ impl Buckets {
         new
     }
 
-    /// Places the first leaf; there is a task if there are more.
+    /// Places the first leaf. Returns a task if there are more leaves.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -107,7 +106,7 @@ impl Buckets {
         })
     }
 
-    /// Goes on with a task that waits for nothing.
+    /// Continues with a task that waits for nothing.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -136,13 +135,13 @@ impl Buckets {
         }
     }
 
-    /// All searches of a task have ended.
+    /// Distributes the leaves of a task to buckets, after all its searches have ended.
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);
         let steps = std::mem::take(&mut task.steps) as f64 / self.price;
         self.left += steps - found.len() as f64 * bits(task.leaves.len());
-        // Stable, in the order of the leaves: buckets are in random order too.
+        // The sort is stable, so each bucket keeps the random order of leaves.
         found.sort_by_key(|found| found.0);
         let mut buckets = Vec::new();
         for bucket in found.chunk_by(|a, b| a.0 == b.0) {
@@ -159,11 +158,11 @@ impl Buckets {
     }
 }
 
-/// How many leaves of the task are searching next.
+/// Returns the end of the leaves of the task that are searched next.
 fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {
-        // Two children of a node make one question, so there should be two.
+        // A question needs two children of a node, so start with two leaves.
         return 2;
     }
     let Some(shrink) = shrink else { return all };
@@ -174,7 +173,7 @@ fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     end
 }
 
-/// What a leaf costs in a bucket of this size, nearly.
+/// Returns the approximate cost of a leaf in a bucket of this size.
 fn bits(k: usize) -> f64 {
     (k as f64 + 1.0).log2()
 }

@@ -1,4 +1,4 @@
-//! A learner and the people who answer it.
+//! A desk: a learner and the people who answer its questions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -10,32 +10,32 @@ mod bank;
 
 use bank::Bank;
 
-/// What happens at a [`Desk`].
+/// An event at a [`Desk`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
-    /// So many questions are wanted: the learner is asked for what is missing.
+    /// This number of questions is wanted. The learner is asked for the missing ones.
     Wanted(u64),
-    /// A question goes to somebody under a number, by which it is answered.
+    /// A question is handed to a person under a number, by which it is answered.
     Handed(u64, [u32; K]),
-    /// The answer to a question by its number: (number, leaves, answer). A number that isn't open is passed over.
+    /// The answer to a question by its number: (number, leaves, answer). A number that isn't open is ignored.
     Answered(u64, [u32; K], Told),
-    /// An answer of its own, to be used wherever the learner asks for it.
+    /// An answer without a question, which is used when the learner asks the question.
     Given([u32; K], Told),
-    /// A question that the learner doesn't ask goes to somebody; it counts for the budget.
+    /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
     Spent,
-    /// From now on so many leaves are searched side by side, see [`Learner::set_parallel`].
+    /// From now on this number of leaves is searched in parallel, see [`Learner::set_parallel`].
     Parallel(u64),
-    /// The learner is asked as long as answers that are there already say something.
+    /// The learner is asked as long as stored answers are useful.
     Use,
 }
 
-/// A learner at work with people, whose questions stay theirs whatever becomes of the learner.
+/// A learner with the questions that people have. People keep their questions, whatever the learner asks later.
 ///
-/// What it is depends on the learner and on the [events](Event), in order. So an answer is taken back by telling a
-/// new desk the same events without it: questions that the learner asks again keep their numbers, questions that it
-/// doesn't ask any more stay open for those who hold them, and answers find their questions by their leaves.
-/// Whatever the events are, this works; answers that the learner never asks for wait.
+/// The state depends only on the learner and on the [events](Event), in order. To take an answer back, apply the same
+/// events without this answer to a new desk. Questions that the learner asks again keep their numbers. Questions that
+/// it doesn't ask any more stay open for the people who have them. Answers are matched to questions by their leaves.
+/// This works for any events. Answers that the learner never asks for are stored.
 ///
 /// ```
 /// use ordhc::bindings::{Desk, Event};
@@ -54,23 +54,24 @@ pub struct Desk<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
     limit: u64,
     budget: u64,
-    /// Slots that need an answer: their leaves and number, if somebody has the question.
+    /// The slots that need an answer: their leaves, and the number of the question if a person has it.
     live: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// Those without a number.
+    /// The slots without a number.
     waiting: BTreeSet<u64>,
     by_key: HashMap<[u32; K], Vec<u64>>,
-    /// The slots of numbers that aren't answered; none if the learner doesn't ask that now.
+    /// The leaves and slots of numbers that aren't answered. The slot is `None` if the learner doesn't ask the question
+    /// now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// Numbers without a slot.
+    /// The numbers without a slot.
     orphans: HashMap<[u32; K], VecDeque<u64>>,
-    /// Answers that nobody has used, by `key`.
+    /// The answers that were not used, by `key`.
     bank: Bank<K>,
-    /// Of a flexible learner: numbers that went to somebody, how many questions are wanted, and these once they are
-    /// looked at. They are drawn anew after everything that happens.
+    /// For a flexible learner: the numbers that were handed to people, the number of wanted questions, and these
+    /// questions once they are requested. They are computed again after every event.
     handed: Vec<u64>,
     wanted: u64,
     drafts: Option<Vec<[u32; K]>>,
-    /// Slots that were answered or have a number.
+    /// The number of slots that were answered or have a number.
     spent: u64,
     answered: u64,
 }
@@ -93,7 +94,8 @@ impl<const K: usize> Clone for Desk<K> {
 }
 
 impl<const K: usize> Desk<K> {
-    /// A learner that nothing was asked yet. At most `limit` questions are open at a time, at most `budget` are asked.
+    /// Returns a desk whose learner was not asked yet. At most `limit` questions are open at a time, and at most
+    /// `budget` are asked.
     pub fn new(learner: Box<dyn Learner<K>>, limit: Option<u64>, budget: Option<u64>) -> Self {
         Self {
             learner,
@@ -113,10 +115,10 @@ impl<const K: usize> Desk<K> {
         }
     }
 
-    /// Something happens.
+    /// Applies an event.
     ///
     /// # Errors
-    /// Those of [`Learner::tell`]: an answer that is none.
+    /// The errors of [`Learner::tell`], for an invalid answer.
     pub fn apply(&mut self, event: Event<K>) -> Result<()> {
         (self.wanted, self.drafts) = (0, None);
         match event {
@@ -161,7 +163,7 @@ impl<const K: usize> Desk<K> {
     fn use_bank(&mut self) -> Result<()> {
         while self.bank.len() > 0 {
             let room = self.room(u64::MAX).saturating_sub(self.waiting.len() as u64);
-            // More than there are answers need not be asked.
+            // More questions than there are stored answers need not be asked.
             let count = room.min(self.bank.len() + 1);
             if count == 0 || !self.ask(count)?.unwrap_or(false) {
                 break;
@@ -170,15 +172,15 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// How many of so many questions may be asked.
+    /// Returns how many of `count` questions may be asked.
     fn room(&self, count: u64) -> u64 {
         let n_open = (self.live.len() - self.waiting.len()) as u64;
         count.min(self.limit.saturating_sub(n_open)).min(self.left())
     }
 
-    /// Asks the learner. None if it asks nothing, else whether an answer was there already.
+    /// Asks the learner. Returns `None` if it asks nothing, and otherwise whether an answer was already stored.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
-        // All of a question that is asked several times: answers that are there already go to what nobody has.
+        // Ask for all repetitions of a question together: stored answers go to repetitions that nobody has.
         let times = self.learner.times();
         let count = count.div_ceil(times).saturating_mul(times);
         let questions = self.learner.ask(usize::try_from(count).unwrap_or(usize::MAX))?;
@@ -239,7 +241,7 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// An answer without a question: one that waits is answered first.
+    /// Takes an answer without a question. A slot that waits for it is answered first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if let Some(learner) = self.learner.flexible() {
             learner.add(leaves, told);
@@ -256,7 +258,7 @@ impl<const K: usize> Desk<K> {
         }
     }
 
-    /// A slot has its answer. Somebody who still has its question keeps it.
+    /// Answers a slot. A person who still has its question keeps the question.
     fn settle(&mut self, slot: u64, leaves: [u32; K], told: Told) -> Result<()> {
         let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
         let found = key(asked);
@@ -281,10 +283,11 @@ impl<const K: usize> Desk<K> {
         self.learner.tell_with(slot, told)
     }
 
-    /// The first questions that the learner asks and nobody has, at most so many.
+    /// Returns the first questions, at most `most`, that the learner asks and nobody has.
     ///
     /// # Errors
-    /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted), after which it may be called again.
+    /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted), after which this method may be called
+    /// again.
     pub fn waiting(&mut self, most: u64, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let most = usize::try_from(self.room(most)).unwrap_or(usize::MAX);
         let wanted = usize::try_from(self.room(self.wanted)).unwrap_or(usize::MAX);
@@ -297,40 +300,40 @@ impl<const K: usize> Desk<K> {
         Ok(self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect())
     }
 
-    /// Questions that the learner asks and somebody has, by number, at most so many and without those of `taken`
-    /// (in ascending order).
+    /// Returns questions, with their numbers, that the learner asks and a person has. There are at most `most`, without
+    /// the numbers in `taken`, which must be ascending.
     pub fn open(&self, most: usize, taken: &[u64]) -> Vec<(u64, [u32; K])> {
         let live = self.held.iter().filter(|(_, (_, slot))| slot.is_some());
         let free = live.filter(|(number, _)| taken.binary_search(number).is_err());
         free.take(most).map(|(&number, &(leaves, _))| (number, leaves)).collect()
     }
 
-    /// The leaves of a number that is not answered, whether the learner still asks it or not.
+    /// Returns the leaves of a number that is not answered, whether or not the learner still asks the question.
     pub fn held(&self, number: u64) -> Option<[u32; K]> {
         Some(self.held.get(&number)?.0)
     }
 
-    /// Whether a number is not answered, and the learner still asks it.
+    /// Returns true if a number is not answered, and the learner still asks the question.
     pub fn is_asked(&self, number: u64) -> bool {
         self.held.get(&number).is_some_and(|held| held.1.is_some())
     }
 
-    /// Whether the learner asks about these leaves now, whoever has the question.
+    /// Returns true if the learner asks about these leaves now, whether or not a person has the question.
     pub fn asks(&self, leaves: [u32; K]) -> bool {
         self.by_key.contains_key(&key(leaves))
     }
 
-    /// How many questions more may go to somebody.
+    /// Returns how many more questions may be handed to people.
     pub fn left(&self) -> u64 {
         self.budget.saturating_sub(self.spent)
     }
 
-    /// Whether there is nothing left to ask, or the budget is spent and all is answered.
+    /// Returns true if nothing is left to ask, or if the budget is spent and all questions are answered.
     pub fn done(&self) -> bool {
         self.learner.done() || (self.spent >= self.budget && self.live.len() == self.waiting.len())
     }
 
-    /// About how many answers are still needed; 0 when done.
+    /// Returns an estimate of the number of answers that are still needed, 0 when done.
     pub fn remaining_estimate(&self) -> f64 {
         if self.done() {
             return 0.0;
@@ -339,13 +342,13 @@ impl<const K: usize> Desk<K> {
         self.learner.remaining_estimate().min(left).max(0.0)
     }
 
-    /// The learner, for what it knows.
+    /// Returns the learner.
     pub fn learner(&self) -> &dyn Learner<K> {
         &*self.learner
     }
 }
 
-/// Takes the first entry of a key that fits.
+/// Removes and returns the first entry under `key` for which `fits` is true.
 fn take_from<const K: usize, T>(
     table: &mut HashMap<[u32; K], VecDeque<T>>,
     key: [u32; K],
@@ -360,7 +363,7 @@ fn take_from<const K: usize, T>(
     found
 }
 
-/// The same for the same question, however it is put.
+/// Returns the same key for every form of the same question.
 pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     if K == 4 {
         leaves[..2].sort_unstable();
@@ -374,7 +377,7 @@ pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     leaves
 }
 
-/// The answer to `leaves` as the answer to the same question as it was `asked`.
+/// Converts the answer to `leaves` into the answer to the same question as it was `asked`.
 fn place<const K: usize>(asked: [u32; K], leaves: [u32; K], told: Told) -> Told {
     Told { answer: place_of(asked, leaves, told.answer), ..told }
 }

@@ -1,4 +1,4 @@
-//! Insertion by the paper's own rule.
+//! Insertion by the paper's pivots.
 
 use super::inserting::{Inserting, Progress};
 use super::work::Work;
@@ -6,25 +6,25 @@ use crate::search::{GrowingTree, Order, Outcome, PivotRule, Place, Region};
 
 /// InsertionClustering with FindSibling (Emamjomeh-Zadeh & Kempe, Algorithms 3 and 4).
 ///
-/// In a binary tree the i-th leaf takes at most log2(2i - 3) questions, all leaves fewer than n log2 n.
-/// Computes O(i) for the i-th leaf.
+/// In a binary tree, the i-th leaf takes at most log2(2i - 3) questions, and all leaves together fewer than n log2 n.
+/// The computation for the i-th leaf takes O(i).
 #[derive(Debug, Clone)]
 pub(crate) struct Exact {
     progress: Progress,
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The part of the region that is left, and the pivot.
+    /// The remaining part of the region, and the pivot.
     top: u32,
     pivot: u32,
-    /// The children of the pivot, and how many pairs of them are ruled out.
+    /// The children of the pivot, and the number of pairs of them that are ruled out.
     children: Vec<u32>,
     pairs: usize,
     is_ready: bool,
 }
 
 impl Exact {
-    /// Leaves are inserted in this order.
+    /// Returns the strategy that inserts leaves in this order.
     pub(crate) fn new(order: Order) -> Self {
         let (tree, root) = order.tree();
         let known = order.n_known();
@@ -51,7 +51,7 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// The leaf is in this part of the region.
+    /// Restricts the search to this part of the region.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {
@@ -75,7 +75,7 @@ impl Exact {
         }
     }
 
-    /// The children in question; the second one is ruled out already if it is alone.
+    /// Returns the children to ask about. If there is only one left, there is no second one.
     fn pair(&self) -> (u32, Option<u32>) {
         (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
     }
@@ -103,7 +103,7 @@ impl Inserting for Exact {
                 self.region.cut(self.pivot, self.top);
                 self.narrow(self.top);
             }
-            // Neither, or an answer that contradicts earlier ones.
+            // The leaf is below neither child, or the answer contradicts earlier ones.
             _ => {
                 self.pairs += 1;
                 if 2 * self.pairs < self.children.len() {

@@ -1,4 +1,4 @@
-//! What strategies have in common that insert leaf after leaf.
+//! The common part of strategies that insert leaf after leaf.
 
 use super::asking::Strategy;
 use super::learner::{LikelyPlace, Told};
@@ -7,60 +7,60 @@ use crate::error::{Error, Result};
 use crate::search::{GrowingTree, Order, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// Which leaves have their places, and how much is left to ask.
+/// The progress of insertion: the leaves with places, and an estimate of the remaining questions.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
     placed: usize,
-    /// Answers about leaves without a place.
+    /// The number of answers about leaves without a place.
     under_way: u64,
     work: Work,
 }
 
 impl Progress {
-    /// Leaves are taken in this order; the first ones have their places.
+    /// Returns the progress for leaves in this order. The first `placed` leaves have their places.
     pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
         Self { order, placed, under_way: 0, work }
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub(crate) fn n_leaves(&self) -> usize {
         self.order.len()
     }
 
-    /// How many leaves have their places.
+    /// Returns the number of leaves that have their places.
     pub(crate) fn placed(&self) -> usize {
         self.placed
     }
 
-    /// Whether all have.
+    /// Returns true if all leaves have their places.
     pub(crate) fn is_done(&self) -> bool {
         self.placed == self.order.len()
     }
 
-    /// The leaf at a place in the order.
+    /// Returns the leaf at a position in the order.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
         self.order.leaf(at)
     }
 
-    /// The first leaf without a place, of those that are inserted in order.
+    /// Returns the first leaf without a place, for strategies that insert in order.
     pub(crate) fn next_leaf(&self) -> u32 {
         self.order.leaf(self.placed)
     }
 
-    /// An answer has come.
+    /// Counts an answer.
     pub(crate) fn answered(&mut self) {
         self.under_way += 1;
     }
 
-    /// A leaf has its place, after so many answers.
+    /// Records that a leaf has its place, after this number of answers.
     pub(crate) fn place(&mut self, answers: u64) {
         self.placed += 1;
         self.under_way -= answers;
         self.work.placed(self.placed);
     }
 
-    /// The next leaf has its place, and no other one has answers.
+    /// Records that the next leaf has its place. No other leaf has answers.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }
@@ -68,35 +68,35 @@ impl Progress {
 
 /// A strategy that inserts leaf after leaf into a growing tree.
 pub(crate) trait Inserting: Send + Clone + 'static {
-    /// As [`Strategy::Purpose`].
+    /// See [`Strategy::Purpose`].
     type Purpose: Send + Clone;
 
-    /// As [`Strategy::next`].
+    /// See [`Strategy::next`].
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
 
-    /// As [`Strategy::trouble`].
+    /// See [`Strategy::trouble`].
     fn trouble(&self) -> Option<Error> {
         None
     }
 
-    /// As [`Strategy::take`].
+    /// See [`Strategy::take`].
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// As [`Strategy::weigh`].
+    /// See [`Strategy::weigh`].
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
 
-    /// As [`Strategy::set_parallel`].
+    /// See [`Strategy::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// Which leaves have their places.
+    /// Returns the progress.
     fn progress(&self) -> &Progress;
 
-    /// The tree of these, and its root.
+    /// Returns the tree of the placed leaves, and its root.
     fn grown(&self) -> (&GrowingTree, u32);
 
-    /// The likely places of a leaf, if the strategy knows how likely places are.
+    /// Returns the likely places of a leaf, if the strategy computes probabilities of places.
     fn likely(&self, _leaf: u32) -> Option<Vec<(Place, f64)>> {
         None
     }

@@ -1,4 +1,4 @@
-//! One leaf after the other, or several side by side.
+//! Insertion of one leaf after the other, or of several in parallel.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use super::inserting::{Inserting, Progress};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
-/// InsertionClustering (Emamjomeh-Zadeh & Kempe, Algorithm 3), each leaf searched by the pivots of
-/// largest entropy; `parallel` leaves at the same time.
+/// InsertionClustering (Emamjomeh-Zadeh & Kempe, Algorithm 3). Each leaf is searched by the pivots of largest entropy,
+/// and `parallel` leaves are searched at the same time.
 ///
-/// A leaf takes its place as soon as its search ends. Another search that ends there goes on with the
+/// A leaf is put at its place as soon as its search ends. Another search that ends at the same place continues with the
 /// pivot that the place has become.
 #[derive(Debug, Clone)]
 pub(crate) struct Insertion {
@@ -30,7 +30,7 @@ struct Descent {
 }
 
 impl Insertion {
-    /// Leaves are inserted in this order.
+    /// Returns the strategy that inserts leaves in this order.
     pub(crate) fn new(order: Order, parallel: usize) -> Self {
         let tree = PivotTree::of(&order);
         let known = order.n_known();
@@ -60,7 +60,7 @@ impl Insertion {
         }
     }
 
-    /// The search is in a new state: there is a question, or the leaf has its place.
+    /// Continues a search in its new state: asks a question, or puts the leaf at its place.
     fn search(&mut self, slot: u32, search: Descent) {
         let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {

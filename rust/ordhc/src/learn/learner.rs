@@ -1,37 +1,38 @@
-//! What every learner can do.
+//! The interface of all learners.
 
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Topology};
 
-/// A question: which of three leaves is the odd one out? Or of four leaves `(i, j, k, l)`: are `i` and `j`
-/// more similar than `k` and `l`?
+/// A question about three leaves (which one is the odd one out?), or about four leaves `(i, j, k, l)` (are `i` and `j`
+/// more similar than `k` and `l`?).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question<const K: usize = 3> {
-    /// Its number, by which it is answered; questions are numbered from 0 as they are asked.
+    /// The id of the question, by which the question is answered. Ids count from 0 in the order of asking.
     pub id: u64,
-    /// Three different leaves. The answer is the place of the odd one out (0, 1 or 2; the other two are
-    /// closer to each other than to it), or -1 if no two are closer.
+    /// For `K = 3`: three different leaves. The answer is the position (0, 1 or 2) of the odd one out, which is the
+    /// leaf that is farther from the other two than they are from each other. The answer is -1 if no two leaves are
+    /// closer.
     ///
-    /// Or two different pairs of different leaves. The answer is 1 if the first pair is more similar, -1 if
-    /// it is less similar, 0 if they are equally similar or nobody can say.
+    /// For `K = 4`: two different pairs of different leaves. The answer is 1 if the first pair is more similar, -1 if
+    /// the first pair is less similar, and 0 if both pairs are equally similar or nobody can say.
     pub leaves: [u32; K],
 }
 
-/// An answer, how likely it is right, and who told it.
+/// An answer, the probability that the answer is right, and who gave the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Told {
-    /// As [`Question::leaves`] has it.
+    /// The answer, coded as described at [`Question::leaves`].
     pub answer: i8,
-    /// Whoever told it is right with at least this probability, from 1/2 to 1, whatever was answered before; it is
-    /// known before the answer is. None for what the learner's settings say.
+    /// A lower bound on the probability, from 1/2 to 1, that this person's answer is right, whatever was answered
+    /// before. The bound must be known before the answer is. `None` uses the learner's settings.
     pub p: Option<f64>,
-    /// Whoever told it, by any number; none for nobody in particular.
+    /// The person who answered, as any number. `None` if the person is unknown.
     pub who: Option<u32>,
 }
 
 impl Told {
-    /// An answer that is right as often as the learner's settings say.
+    /// Returns an answer that is right with the probability in the learner's settings.
     pub fn new(answer: i8) -> Self {
         Self { answer, p: None, who: None }
     }
@@ -43,7 +44,7 @@ impl From<i8> for Told {
     }
 }
 
-/// A place where a leaf may belong, and how likely that is.
+/// A place where a leaf may belong, and the probability of the place.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LikelyPlace {
@@ -51,29 +52,29 @@ pub struct LikelyPlace {
     pub probability: f64,
     /// The leaves of a cluster, without the leaf itself.
     pub leaves: Vec<u32>,
-    /// Whether the leaf is one more child of this cluster; otherwise the leaf and the cluster are the two children of a
+    /// True if the leaf is one more child of this cluster. Otherwise the leaf and the cluster are the two children of a
     /// new node.
     pub is_under: bool,
 }
 
-/// How far asking has come.
+/// The numbers of questions, answers and rounds so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
-    /// How many questions were asked.
+    /// The number of questions asked.
     pub asked: u64,
-    /// How many questions were answered.
+    /// The number of questions answered.
     pub answered: u64,
-    /// How many times questions were asked while none was open: with enough people answering side by side, this is what
-    /// takes time.
+    /// The number of times that questions were asked while no question was open. With enough people answering in
+    /// parallel, the rounds determine the total time.
     pub rounds: u64,
 }
 
-/// Learns a tree by asking, with questions of `K` leaves. It is told answers.
+/// A learner that builds a tree from the answers to its questions about `K` leaves.
 ///
-/// Everything depends on the settings, the seed and the answers only. Answers take effect when no
-/// question is open any more or when more questions are asked for, in the order of their ids: so the order
-/// in which they are told between two calls of [`ask`](Self::ask) changes nothing.
+/// Results depend only on the settings, the seed and the answers. Answers take effect when no question is open any
+/// more, or when more questions are asked for. They take effect in the order of their ids. So the order of the calls of
+/// [`tell`](Self::tell) between two calls of [`ask`](Self::ask) changes nothing.
 ///
 /// ```
 /// use ordhc::learn::{Learner, Method};
@@ -93,136 +94,141 @@ pub struct Counts {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub trait Learner<const K: usize = 3>: Send {
-    /// At most `limit` new questions that may be answered now, in any order. None: wait for answers to open
-    /// questions, or all is [`done`](Self::done).
+    /// Returns at most `limit` new questions that may be answered now, in any order. An empty list means: wait for
+    /// answers to open questions, unless the learner is [`done`](Self::done).
     ///
     /// # Errors
-    /// Not enough memory for the questions; answers that the method can make no tree of. Answers so far are kept.
+    /// Not enough memory for the questions; answers from which the method cannot build a tree. The learner keeps the
+    /// answers so far.
     fn ask(&mut self, limit: usize) -> Result<Vec<Question<K>>>;
 
-    /// As [`ask`](Self::ask), in sight of a monitor where choosing questions takes long.
+    /// Does the same as [`ask`](Self::ask), and reports to a monitor if choosing questions takes long.
     ///
     /// # Errors
-    /// Those of [`ask`](Self::ask); [`Error::Interrupted`](crate::Error::Interrupted), after which questions may be asked as
-    /// before.
+    /// The errors of [`ask`](Self::ask); [`Error::Interrupted`](crate::Error::Interrupted), after which questions may
+    /// be asked as before.
     fn ask_watched(&mut self, limit: usize, _monitor: Option<&Monitor>) -> Result<Vec<Question<K>>> {
         self.ask(limit)
     }
 
-    /// The questions that were asked and are not answered, by id.
+    /// Returns the questions that were asked and are not answered yet, ordered by id.
     fn open(&self) -> Vec<Question<K>>;
 
-    /// The answer to an open question: 0, 1, 2, or -1; of four leaves 1, -1 or 0.
+    /// Takes the answer to an open question: 0, 1, 2 or -1 for three leaves; 1, -1 or 0 for four leaves.
     ///
     /// # Errors
-    /// An id that was never asked or is answered already, or another answer; nothing changes then.
+    /// An id that was never asked or is answered already; an answer that is not in the list above. The learner does not
+    /// change then.
     fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
         self.tell_with(id, Told::new(answer))
     }
 
-    /// As [`tell`](Self::tell), with how likely the answer is right: [`Method::Robust`](super::Method::Robust) weighs
-    /// answers by it; and with who told it: [`Method::Uncertain`](super::Method::Uncertain) learns how often each person
-    /// is right. To others all are the same.
+    /// Takes the answer to an open question, with the probability that the answer is right and the person who gave the
+    /// answer. [`Method::Robust`](super::Method::Robust) weighs answers by the probability.
+    /// [`Method::Uncertain`](super::Method::Uncertain) learns how often each person is right. Other methods ignore
+    /// both.
     ///
     /// # Errors
-    /// Those of [`tell`](Self::tell); a probability outside \[1/2, 1\].
+    /// The errors of [`tell`](Self::tell); a probability outside \[1/2, 1\].
     fn tell_with(&mut self, id: u64, told: Told) -> Result<()>;
 
-    /// The best tree so far over all leaves; those without a place yet are joined last, at the root.
-    /// Heights are dissimilarities: the number of levels below, or what the method says.
+    /// Returns the best tree so far over all leaves. Leaves without a place yet are joined last, at the root. Heights
+    /// are dissimilarities: the number of levels below, unless the method says otherwise.
     ///
     /// # Errors
     /// Not enough memory.
     fn tree(&self) -> Result<Dendrogram>;
 
-    /// As [`tree`](Self::tree), in sight of a monitor where it takes long.
+    /// Does the same as [`tree`](Self::tree), and reports to a monitor if building the tree takes long.
     ///
     /// # Errors
-    /// Those of [`tree`](Self::tree); [`Error::Interrupted`](crate::Error::Interrupted).
+    /// The errors of [`tree`](Self::tree); [`Error::Interrupted`](crate::Error::Interrupted).
     fn tree_watched(&self, _monitor: Option<&Monitor>) -> Result<Dendrogram> {
         self.tree()
     }
 
-    /// Of a learner that revises a tree: by merge of a tree the share of answers that agree with it, of those that bear
-    /// on it; NaN where it rests on the prior alone.
+    /// Returns, for each merge of `tree`, the share of the relevant answers that agree with the merge. The share is NaN
+    /// if no answer is relevant and only the prior supports the merge. Returns `None` unless the learner revises a
+    /// tree.
     fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
         None
     }
 
-    /// The places where a leaf may belong with a probability of 0.001 or more, the likeliest first; while the leaf is
-    /// searched, and after that if the learner began with a tree. None for other leaves and other learners than
-    /// [`Method::Robust`](super::Method::Robust).
+    /// Returns the places where a leaf may belong with a probability of at least 0.001, the likeliest first. Places are
+    /// known while the leaf is searched, and also afterwards if the learner started from a tree. Returns `None` for
+    /// other leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
 
-    /// Whether there is nothing left to ask.
+    /// Returns true if no question is left to ask.
     fn done(&self) -> bool;
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     fn n_leaves(&self) -> usize;
 
-    /// How many leaves have their place in the tree so far.
+    /// Returns the number of leaves that have their place in the tree so far.
     fn placed(&self) -> usize;
 
-    /// How far asking has come.
+    /// Returns the numbers of questions, answers and rounds so far.
     fn counts(&self) -> Counts;
 
-    /// How many questions were asked.
+    /// Returns the number of questions asked.
     fn n_asked(&self) -> u64 {
         self.counts().asked
     }
 
-    /// How many questions were answered.
+    /// Returns the number of questions answered.
     fn n_answered(&self) -> u64 {
         self.counts().answered
     }
 
-    /// How many [rounds](Counts::rounds) there were.
+    /// Returns the number of [rounds](Counts::rounds).
     fn n_rounds(&self) -> u64 {
         self.counts().rounds
     }
 
-    /// About how many answers are still needed.
+    /// Returns an estimate of the number of answers that are still needed.
     fn remaining_estimate(&self) -> f64;
 
-    /// From now on so many leaves are searched side by side, where the method does that; at least one. What is under
-    /// way goes on.
+    /// Sets the number of leaves (at least 1) that are searched in parallel from now on, if the method supports it.
+    /// Searches that have begun continue.
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// How many questions in a row are the same one; who asks for a multiple of it gets all of each.
+    /// Returns how many times in a row each question is asked. A caller that asks for a multiple of this number gets
+    /// all repetitions of each question.
     fn times(&self) -> u64 {
         1
     }
 
-    /// The learner as one that takes any question and answer, if it is one.
+    /// Returns the learner as one that accepts any question and answer, or `None` if the learner does not.
     fn flexible(&mut self) -> Option<&mut dyn Flexible<K>> {
         None
     }
 
-    /// Another learner that knows the same.
+    /// Returns a copy of the learner with the same knowledge.
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }
 
-/// A learner to which all answers are of use, whoever has chosen the questions.
+/// A learner that can use any answer, whoever chose the question.
 pub trait Flexible<const K: usize = 3> {
-    /// Questions are wanted: what is drawn from the answers may be drawn anew. Nothing else depends on when this is
-    /// called.
+    /// Announces that questions are wanted, so that samples drawn from earlier answers may be drawn again. Nothing else
+    /// depends on when this method is called.
     fn note(&mut self);
 
-    /// Questions that may be asked now: so many new ones, as far as it is of use, after those that are to be asked again.
-    /// This changes nothing.
+    /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful
+    /// new ones. The learner does not change.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
     fn suggest(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>>;
 
-    /// A question is asked, suggested or not; its number.
+    /// Records that a question is asked, suggested or not. Returns the id of the question.
     ///
     /// # Errors
     /// Not enough memory.
     fn adopt(&mut self, leaves: [u32; K]) -> Result<u64>;
 
-    /// An answer to a question that was not asked, or one more answer.
+    /// Adds an answer to a question that was not asked, or one more answer to a question that was.
     fn add(&mut self, leaves: [u32; K], told: Told);
 }

@@ -1,16 +1,16 @@
-//! Which questions are open.
+//! The open questions of a learner.
 
 use std::collections::VecDeque;
 
 use super::learner::{Counts, Question, Told};
 use crate::error::{Error, Result};
 
-/// Numbers questions, remembers what each is for (`T`), and collects their answers.
+/// Numbers questions, stores the purpose (`T`) of each, and collects their answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger<T, const K: usize = 3> {
-    /// The number of the first question of `open`.
+    /// The id of the first question in `open`.
     first: u64,
-    /// From the oldest open question on; none for those that are answered.
+    /// The questions from the oldest open one on. `None` for a question that is answered.
     open: VecDeque<Option<([u32; K], T)>>,
     n_open: usize,
     told: Vec<(u64, T, Told)>,
@@ -24,7 +24,7 @@ impl<T, const K: usize> Default for Ledger<T, K> {
 }
 
 impl<T, const K: usize> Ledger<T, K> {
-    /// Hands out questions, at most `limit`, from what `next` gives.
+    /// Returns at most `limit` questions from `next`, and records them.
     ///
     /// # Errors
     /// Not enough memory.
@@ -36,7 +36,7 @@ impl<T, const K: usize> Ledger<T, K> {
         let mut questions = Vec::new();
         let is_round = self.n_open == 0;
         while questions.len() < limit {
-            // What is handed out must be remembered.
+            // Reserve memory first, because every question that is returned must be recorded.
             if questions.try_reserve(1).is_err() || self.open.try_reserve(1).is_err() {
                 if questions.is_empty() {
                     let bytes = size_of_val(&*questions) + self.open.len() * size_of::<Option<([u32; K], T)>>();
@@ -82,43 +82,43 @@ impl<T, const K: usize> Ledger<T, K> {
         Ok(())
     }
 
-    /// The answers that were told since the last time, by id.
+    /// Returns the answers since the last call, ordered by id.
     pub(crate) fn take(&mut self) -> Vec<(u64, T, Told)> {
         let told = std::mem::take(&mut self.told);
         if told.is_sorted_by_key(|told| told.0) {
             return told;
         }
-        // The numbers are sorted, and not the answers, so that the code of sorting exists once for all `T`.
+        // Sort ids instead of answers, so that the sort is compiled once for all `T`.
         let mut order: Vec<(u64, usize)> = told.iter().map(|told| told.0).zip(0..).collect();
         order.sort_unstable();
         let mut told: Vec<_> = told.into_iter().map(Some).collect();
         order.into_iter().filter_map(|(_, at)| told[at].take()).collect()
     }
 
-    /// Gives the memory of [`take`](Self::take) back.
+    /// Keeps the memory of a list from [`take`](Self::take) for reuse.
     pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, Told)>) {
         told.clear();
         self.told = told;
     }
 
-    /// The open questions, by id.
+    /// Returns the open questions, ordered by id.
     pub(crate) fn open(&self) -> Vec<Question<K>> {
         let entries = (self.first..).zip(&self.open);
         let question = |(id, entry): (u64, &Option<([u32; K], T)>)| Some(Question { id, leaves: entry.as_ref()?.0 });
         entries.filter_map(question).collect()
     }
 
-    /// How many questions are open.
+    /// Returns the number of open questions.
     pub(crate) fn n_open(&self) -> usize {
         self.n_open
     }
 
-    /// How many questions were asked.
+    /// Returns the number of questions asked.
     pub(crate) fn n_asked(&self) -> u64 {
         self.first + self.open.len() as u64
     }
 
-    /// How far asking has come.
+    /// Returns the numbers of questions, answers and rounds so far.
     pub(crate) fn counts(&self) -> Counts {
         let asked = self.n_asked();
         Counts { asked, answered: asked - self.n_open as u64, rounds: self.n_rounds }

@@ -1,4 +1,4 @@
-//! Every question several times.
+//! A strategy that asks every question several times.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use super::noise::repeats;
 use crate::error::Result;
 use crate::tree::Dendrogram;
 
-/// Another strategy, each of whose questions is asked up to k times; the answer that most agree on counts.
-/// What k answers cannot change any more is not asked.
+/// Another strategy with each question asked up to k times. The most frequent answer counts. A question is not asked
+/// again if the remaining answers cannot change the result.
 ///
-/// The majorities of the questions that were planned for are all right with a probability of at least 1 - 0.9
-/// delta. Question m beyond these (nodes of many children take more) has a k of its own, so that its majority is
-/// wrong with a probability of at most 0.1 delta / (m (m + 1)): in all that is 0.1 delta.
+/// All majorities of the planned questions are right with a probability of at least 1 - 0.9 delta. Nodes with many
+/// children can take more questions than planned. Additional question m has its own k, so that its majority is wrong
+/// with a probability of at most 0.1 delta / (m (m + 1)). These probabilities add up to 0.1 delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Majority<S: Strategy> {
     inner: S,
@@ -24,11 +24,11 @@ pub(crate) struct Majority<S: Strategy> {
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// Answers to questions without a majority.
+    /// The number of answers to questions without a majority.
     under_way: u64,
 }
 
-/// The share of delta for the questions that are planned for.
+/// The share of delta for the planned questions.
 const PLANNED: f64 = 0.9;
 
 #[derive(Debug, Clone)]
@@ -41,15 +41,15 @@ struct Poll<P> {
 }
 
 impl<S: Strategy> Majority<S> {
-    /// The inner strategy is expected to need so many right majorities; with a probability of at least
-    /// 1 - `delta` it gets all it needs from answers that are right with probability `p`.
+    /// Returns the strategy. `planned` is the number of right majorities that the inner strategy is expected to need.
+    /// All majorities are right with a probability of at least 1 - `delta`, if answers are right with probability `p`.
     pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
         let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
         let (polls, free, ready) = (Vec::new(), Vec::new(), VecDeque::new());
         Self { inner, k, p, delta, planned, asked: 0, polls, free, ready, under_way: 0 }
     }
 
-    /// How often the next question is asked at most.
+    /// Returns the maximum number of times that the next question is asked.
     fn repeats(&mut self) -> u64 {
         self.asked += 1;
         let Some(beyond) = self.asked.checked_sub(self.planned).filter(|beyond| *beyond > 0) else { return self.k };
@@ -59,7 +59,7 @@ impl<S: Strategy> Majority<S> {
 }
 
 impl<P> Poll<P> {
-    /// How many more answers are needed if all agree with the most so far.
+    /// Returns the number of additional answers that are needed if all agree with the most frequent one so far.
     fn missing(&self) -> u64 {
         let k = self.k;
         let all: u64 = self.votes.iter().sum();
@@ -142,7 +142,7 @@ where
     }
 
     fn remaining(&self, n_answered: u64) -> f64 {
-        // The inner strategy counts answers of its own.
+        // The inner strategy counts one answer per majority.
         let each = 1.2 * (self.k / 2 + 1) as f64;
         let inner = ((n_answered - self.under_way.min(n_answered)) as f64 / each) as u64;
         self.inner.remaining(inner) * each - self.under_way as f64

@@ -24,109 +24,112 @@ use crate::memory;
 use crate::search::Order;
 use crate::tree::Topology;
 
-/// How to learn a tree.
+/// The method that a learner uses to build a tree.
 ///
-/// From answers without errors, the first five find exactly the tree that the answers come from, whatever its
-/// shape and degree; from answers that contradict each other they find some tree. The others are for answers
-/// of which some are wrong. Source: Emamjomeh-Zadeh & Kempe, "Adaptive
-/// hierarchical clustering using ordinal queries" (2018).
+/// From answers without errors, the first five methods find exactly the true tree, whatever its shape and degree. From
+/// answers that contradict each other, they find some tree. The other methods are for answers of which some are wrong.
+///
+/// Source: Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries" (2018).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
-    /// QuickClustering: O(n log n) questions expected, one level of the division at a time; merging goes
-    /// step by step, so there are many rounds.
+    /// QuickClustering: O(n log n) expected questions. Each level of the division is one round. Merging takes one step
+    /// at a time, so there are many rounds.
     Quick,
-    /// InsertionClustering with pivots of the largest entropy: the fewest questions. Computes
-    /// O(log^2 n) a leaf.
+    /// InsertionClustering with the pivots of the largest entropy: the fewest questions. The computation takes O(log^2
+    /// n) per leaf.
     Insertion {
-        /// How many leaves are searched side by side: as many times fewer rounds, nearly.
+        /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
         parallel: usize,
     },
-    /// InsertionClustering with the paper's pivots: never more than log2(2i - 3) questions for the i-th
-    /// leaf of a binary tree, nor n log2 n in all. Where nodes have d children, O(d / log d) times as much: n^2 / 4
-    /// for a star. Computes O(n) a leaf.
+    /// InsertionClustering with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary tree,
+    /// and at most n log2 n in all. Trees whose nodes have d children take O(d / log d) times as many questions, such
+    /// as n^2 / 4 for a star. The computation takes O(n) per leaf.
     Exact,
-    /// Sample and buckets with samples of one leaf: the fewest rounds.
+    /// Sample and buckets, starting from a sample of one leaf: the fewest rounds.
     Rounds,
-    /// Sample and buckets with samples of an eighth: few rounds, and few questions more than insertion.
+    /// Sample and buckets, starting from a sample of an eighth of the leaves: few rounds, and few questions more than
+    /// insertion.
     Balanced,
-    /// For answers that are right with a probability of at least `p` only: posterior search with fresh
-    /// verification, one leaf after the other, of trees of any degree.
+    /// For answers that are right with a probability of at least `p`: posterior search with fresh verification, one
+    /// leaf after the other, for trees of any degree.
     ///
-    /// If each answer is right with a probability of at least `p` whatever was answered before, then the tree
-    /// is wrong with a probability of at most `delta`; nothing is assumed about wrong answers, nor about the
-    /// tree. Proof and measurements: docs/decisions/0004-noisy-search.md.
-    /// A leaf whose answers contradict each other without end goes to its likeliest place.
+    /// The tree is wrong with a probability of at most `delta`, if each answer is right with a probability of at least
+    /// `p` whatever was answered before. No other assumption is made about wrong answers or about the tree. The proof
+    /// and measurements are in docs/decisions/0004-noisy-search.md. If the answers about a leaf contradict each other
+    /// without end, the leaf is put at its likeliest place.
     ///
-    /// `p` = 1 is [`Insertion`](Self::Insertion), or what the schedule is called: [`Balanced`](Self::Balanced),
-    /// [`Rounds`](Self::Rounds).
+    /// With `p` = 1 this is [`Insertion`](Self::Insertion), or the method that has the name of the schedule:
+    /// [`Balanced`](Self::Balanced), [`Rounds`](Self::Rounds).
     Robust {
-        /// How likely an answer is right, more than 1/2: at p = 1/2 an adversary can make two trees look
-        /// the same. See [`estimate_p`](super::estimate_p).
+        /// The probability that an answer is right, more than 1/2. At p = 1/2 an adversary can make two trees
+        /// indistinguishable. See [`estimate_p`](super::estimate_p).
         p: f64,
-        /// How likely the tree may be wrong.
+        /// The largest probability that the tree is wrong.
         delta: f64,
-        /// [`Assume::Uniform`] stops on the posterior alone: two thirds of the questions, but nothing is
-        /// promised then. Where no wrong answer is likelier than (1 - `p`) / 2, trees are wrong about as
-        /// rarely as `delta` says; where there are preferred lies, much more often.
+        /// [`Assume::Uniform`] stops on the posterior alone. This takes two thirds of the questions, but gives no
+        /// guarantee. If no wrong answer is likelier than (1 - `p`) / 2, trees are wrong about as rarely as `delta`
+        /// says. If one wrong answer is preferred, trees are wrong much more often.
         assume: Assume,
-        /// [`Noise::Persistent`] never asks the same question again; other leaves from the same parts stand
-        /// in for the first ones. It stops on the posterior, or when all is asked that says anything; what
-        /// three leaves alone can tell is as right as one answer, so no probability is promised.
+        /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of the same subtrees
+        /// instead. The search stops on the posterior, or when no informative question is left. If only one question
+        /// can decide a place, the place is as uncertain as its answer, so there is no guarantee.
         noise: Noise,
-        /// How many leaves are searched side by side: as many times fewer rounds, nearly.
+        /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
         parallel: usize,
-        /// More leaves side by side as the tree grows.
+        /// Whether more leaves are searched in parallel as the tree grows.
         schedule: Schedule,
     },
-    /// For answers that are right with a probability of at least `p` only: the paper's own algorithm
-    /// (Theorem 5.1), a reference. Takes hundreds to thousands of questions a leaf, and O(n) time for each.
+    /// For answers that are right with a probability of at least `p`: the paper's own algorithm (Theorem 5.1), as a
+    /// reference. The algorithm takes hundreds to thousands of questions per leaf, and O(n) time for each question.
     ///
-    /// The promise is that of [`Robust`](Self::Robust) for binary trees. Other trees are an error of
-    /// [`Learner::ask`], as soon as a leaf has no place in a binary tree. Where the paper leaves gaps this is
-    /// what docs/decisions/0004-noisy-search.md says. `p` = 1 is [`Insertion`](Self::Insertion).
+    /// For binary trees the guarantee is that of [`Robust`](Self::Robust). For other trees [`Learner::ask`] returns an
+    /// error as soon as a leaf has no place in a binary tree. docs/decisions/0004-noisy-search.md says how gaps in the
+    /// paper are filled. With `p` = 1 this is [`Insertion`](Self::Insertion).
     RobustPaper {
-        /// How likely an answer is right, more than 1/2.
+        /// The probability that an answer is right, more than 1/2.
         p: f64,
-        /// How likely the tree may be wrong.
+        /// The largest probability that the tree is wrong.
         delta: f64,
     },
-    /// Revises a tree that is there already, see [`Method::from_prior`]: asks where its subtrees may be elsewhere and
-    /// that matters most, and moves those that answers want elsewhere. For answers of which some are wrong, and a
-    /// tree of which most is right; a few questions a leaf mend most of the rest. Never asks the same three leaves
-    /// twice; ends only when no question is worth asking, so give it a budget. No probability is promised.
+    /// Revises a given tree, see [`Method::from_prior`]. For answers of which some are wrong, and a tree that is mostly
+    /// right. The learner asks where a subtree may belong elsewhere and an error matters most. Subtrees move if the
+    /// answers favour another place. A few questions per leaf repair most of the errors.
     ///
-    /// Where the first answers agree with the tree no more than by chance, it is left aside for
+    /// The learner never asks about the same three leaves twice. The learner ends only when no question is worth
+    /// asking, so set a budget. There is no guarantee.
+    ///
+    /// If the first answers agree with the tree no more than by chance, the learner ignores the tree and uses
     /// [`Robust`](Self::Robust).
     Revise {
-        /// How likely an answer is right, more than 1/2.
+        /// The probability that an answer is right, more than 1/2.
         p: f64,
-        /// Of [`Robust`](Self::Robust), as all that follows.
+        /// The settings `delta`, `noise`, `parallel` and `schedule` also apply to [`Robust`](Self::Robust), if the
+        /// learner uses it instead. `delta` is the largest probability that its tree is wrong.
         delta: f64,
-        /// What happens when a question is asked again.
+        /// The effect of asking a question again.
         noise: Noise,
-        /// How many questions are chosen side by side, at least.
+        /// The smallest number of questions that are chosen together.
         parallel: usize,
-        /// A twentieth, a tenth or a quarter of the number of leaves is chosen side by side.
+        /// Whether a twentieth, a tenth or a quarter of the number of leaves is chosen together.
         schedule: Schedule,
     },
-    /// For answers that are right with a probability of at least `p` only: [`Exact`](Self::Exact) with
-    /// every question asked up to k times, where k is such that all majorities are right with a probability
-    /// of at least 1 - `delta`. A baseline. The promise is that of [`Robust`](Self::Robust), for trees of any
-    /// degree.
+    /// For answers that are right with a probability of at least `p`: [`Exact`](Self::Exact) with every question asked
+    /// up to k times, as a baseline. k is chosen so that all majorities are right with a probability of at least 1 -
+    /// `delta`. The guarantee is that of [`Robust`](Self::Robust), for trees of any degree.
     Majority {
-        /// How likely an answer is right, more than 1/2.
+        /// The probability that an answer is right, more than 1/2.
         p: f64,
-        /// How likely the tree may be wrong.
+        /// The largest probability that the tree is wrong.
         delta: f64,
     },
-    /// For answers whose errors are more frequent the closer leaves are, as people's: asks what is expected to teach
-    /// most about the tree, by trees drawn from the [posterior](crate::posterior) given all answers so far. Nothing is
-    /// promised. Takes any answer into account, whoever has chosen the question.
+    /// For answers of people, whose errors are more frequent the closer leaves are. The learner draws trees from the
+    /// [posterior](crate::posterior) given all answers so far, and asks the questions that are expected to be most
+    /// informative about the tree. All answers are used, whoever chose the question. There is no guarantee.
     Uncertain {
-        /// How many questions to ask; 20 for each leaf, times `repeat`, if there is nothing said.
+        /// The number of questions to ask. `None` means 20 times `repeat` for each leaf.
         questions: Option<u64>,
-        /// How often each is asked, of different people if possible.
+        /// How many times each question is asked, of different people if possible.
         repeat: u64,
     },
 }
@@ -147,17 +150,18 @@ named!(Method, "learner", {
 });
 
 impl Method {
-    /// [`Robust`](Self::Robust) with the strongest promise: wrong answers may be anything, one leaf at a time.
+    /// Returns [`Robust`](Self::Robust) with the strongest guarantee: wrong answers may be anything, and one leaf is
+    /// searched at a time.
     pub fn robust(p: f64, delta: f64) -> Self {
         let (assume, noise, schedule) = (Assume::Adversarial, Noise::Independent, Schedule::Questions);
         Self::Robust { p, delta, assume, noise, parallel: 1, schedule }
     }
 
-    /// A learner of a tree over `n` leaves, which are taken in an order drawn with the seed.
+    /// Returns a learner of a tree over `n` leaves. The seed determines the order in which leaves are inserted.
     ///
     /// # Errors
-    /// No leaves, or more than 2^31 - 1; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1); not
-    /// enough memory for so many leaves.
+    /// `n` is 0 or more than 2^31 - 1; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1); not enough memory
+    /// for `n` leaves.
     ///
     /// ```
     /// use ordhc::learn::{Learner, Method};
@@ -171,13 +175,16 @@ impl Method {
         self.with_start(None, n, seed)
     }
 
-    /// A learner of the places of further leaves in a tree that is right: leaf `k` of `start` is `leaves[k]`, all others of
-    /// `0..n` are asked about. With one further leaf this is FindSibling (Emamjomeh-Zadeh & Kempe 2018): by
-    /// [`Exact`](Self::Exact) Algorithm 4, at most log2(2n - 3) questions in a binary tree, by
-    /// [`RobustPaper`](Self::RobustPaper) Algorithms 5 and 6. `delta` is for the further leaves alone.
+    /// Returns a learner that places further leaves into a tree that is right. Leaf `k` of `start` is `leaves[k]`. The
+    /// learner asks about all other leaves of `0..n`.
+    ///
+    /// With one further leaf this is FindSibling (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is Algorithm 4,
+    /// with at most log2(2n - 3) questions in a binary tree. [`RobustPaper`](Self::RobustPaper) is Algorithms 5 and 6.
+    /// `delta` covers the further leaves only.
     ///
     /// # Errors
-    /// As [`learner`](Self::learner); a method that does not insert leaf after leaf; a leaf from `n` on, or twice.
+    /// The errors of [`learner`](Self::learner); a method that does not insert leaf after leaf; a leaf of `leaves` that
+    /// is `n` or more, or occurs twice.
     ///
     /// ```
     /// use ordhc::generate::TreeOracle;
@@ -215,15 +222,15 @@ impl Method {
 
     fn with_start(self, start: Option<(&Topology, &[u32])>, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
         check_n_leaves(n)?;
-        // What the tree, its search and the questions of one round take at the end, nearly. Asked for at once, so
-        // that too many leaves are an error and not the end of the process.
+        // Reserve roughly the final size of the tree, its search and one round of questions at once. So too many leaves
+        // cause an error instead of aborting the process.
         const BYTES: usize = 160;
         memory::reserve("a learner of so many leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
         let order = || -> Result<Order> {
             let mut order = Vec::new();
             memory::reserve("a learner of so many leaves", &mut order, n)?;
             order.extend(0..n as u32);
-            // A stream of its own: trees drawn with the same seed are in another order.
+            // Use a separate random stream, so that the order differs from that of a tree drawn with the same seed.
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(1);
             order.shuffle(&mut random);
@@ -273,7 +280,7 @@ impl Method {
             Self::Majority { p, delta } => {
                 check(p, delta)?;
                 let order = order()?;
-                // What truthful answers about a binary tree lead to.
+                // The number of questions that right answers about a binary tree lead to.
                 let first = (order.n_known() as u64 + 1).max(3);
                 let planned = (first..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
                 Box::new(Asking::new(Majority::new(Exact::new(order), planned, p, delta)))
@@ -287,13 +294,14 @@ impl Method {
         })
     }
 
-    /// A learner that begins with a tree, from embeddings or an earlier study.
+    /// Returns a learner that starts from the tree `prior`, which may come from embeddings or an earlier study.
     ///
-    /// `strength` says how much likelier the place that a subtree has in it is than all other places together in a
-    /// cluster twice as large.
+    /// `strength` is the prior odds that a subtree belongs where it is in `prior`, against all other places together in
+    /// a cluster twice as large as the subtree.
     ///
     /// # Errors
-    /// A method that doesn't take a prior; as [`learner`](Self::learner); a `strength` that isn't positive and finite.
+    /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive
+    /// and finite.
     pub fn from_prior(self, prior: &Topology, strength: f64, seed: u64) -> Result<Box<dyn Learner>> {
         let n = prior.n_leaves();
         if !(strength > 0.0 && strength.is_finite()) {

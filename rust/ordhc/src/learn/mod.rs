@@ -1,4 +1,4 @@
-//! Learners: which questions to ask, and the tree that the answers make.
+//! Learners: strategies that choose the questions and build a tree from the answers.
 //!
 //! ```
 //! use ordhc::generate::{TreeOracle, TreeShape, random_tree};
@@ -13,23 +13,29 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! A learner is a state machine: `ask` gives questions that may be answered now, `tell` takes answers, `tree` is the best
-//! tree so far. It does no input or output and calls nobody, so a person, a simulation, many workers and a
-//! restart after a crash all run the same code. The `Ledger` has what learners share: numbers of questions, open questions,
-//! rounds, answers in the order of their numbers. A `Strategy` has what differs: the next question, and what follows
-//! from an answer. [`repeated`] asks every question of any learner several times.
+//! A learner is a state machine. `ask` returns questions that may be answered now, `tell` takes answers, and `tree`
+//! returns the best tree so far. A learner does no input or output and calls nobody. So a person, a simulation, many
+//! workers and a restart after a crash all run the same code.
 //!
-//! * Insertion searches the pivot tree of the growing tree (see `search`), one leaf after the other, or several at once.
-//! * The schedules `rounds` and `balanced` (`buckets`) search the same tree with many leaves at a time: a sample first,
-//!   then the others, in buckets by the place where they arrived.
-//! * `robust` and `noisy_search` expect wrong answers: a likely place is attempted, that is, fresh questions must confirm
-//!   it. What attempts may go wrong with adds up to delta.
-//! * `revise` begins with a tree. Each subtree has a posterior over its places while all others stay; questions
-//!   go where the expected loss in triplets falls most, and subtrees that answers want elsewhere move.
-//! * `uncertain` takes any question and any answer. It draws trees from the posterior only when somebody looks at its
-//!   questions, so a desk replays events without drawing any.
-//! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a chain)
-//!   find the nearest by tournaments whose matches are kept as long as they still hold.
+//! The `Ledger` has what all learners share: question ids, open questions, rounds, and answers in the order of their
+//! ids. A `Strategy` has what differs between learners: the next question, and the effect of an answer. [`repeated`]
+//! asks each question of any learner several times.
+//!
+//! * Insertion searches the pivot tree of the growing tree (see `search`), for one leaf at a time or for several in
+//!   parallel.
+//! * The schedules `rounds` and `balanced` (`buckets`) search the same tree for many leaves at a time. They place a
+//!   sample of the leaves first. The other leaves are then searched together and grouped into buckets by the place
+//!   where they arrive.
+//! * `robust` and `noisy_search` expect wrong answers. A likely place is attempted: fresh questions must confirm the
+//!   place. The failure probabilities of all attempts add up to at most `delta`.
+//! * `revise` starts from a given tree. Each subtree has a posterior over its places while all other subtrees stay in
+//!   place. Questions are chosen where they reduce the expected loss in triplets most. Subtrees move if the answers
+//!   favour another place.
+//! * `uncertain` accepts any question and any answer. The learner draws trees from the posterior only when its
+//!   questions are requested. So a desk replays recorded events without drawing trees.
+//! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a
+//!   nearest-neighbour chain) find nearest neighbours by tournaments. The results of matches are kept as long as they
+//!   are valid.
 
 mod asking;
 mod buckets;

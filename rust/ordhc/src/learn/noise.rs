@@ -1,15 +1,16 @@
-//! Answers of which some are wrong.
+//! Assumptions about wrong answers.
 
 use crate::error::{Error, Result};
 
-/// What wrong answers are assumed to be.
+/// The assumption about wrong answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Assume {
-    /// Anything: whoever answers wrongly may know everything and choose the worst.
+    /// No assumption: wrong answers may be chosen by an adversary who knows everything.
     #[default]
     Adversarial,
-    /// No wrong answer is likelier than half of all: both others, or all three, are equally likely.
+    /// No wrong answer is likelier than half of all wrong answers together, for example if the two or three wrong
+    /// answers are equally likely.
     Uniform,
 }
 
@@ -18,11 +19,11 @@ named!(Assume, "assume", {
     "uniform": Self::Uniform => Self::Uniform,
 });
 
-/// What happens when a question is asked again.
+/// The effect of asking a question again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Noise {
-    /// Each answer is right or wrong on its own.
+    /// Each answer is right or wrong independently.
     #[default]
     Independent,
     /// The same question gets the same answer, as from a language model or a data set.
@@ -34,16 +35,16 @@ named!(Noise, "noise", {
     "persistent": Self::Persistent => Self::Persistent,
 });
 
-/// How many leaves are searched side by side.
+/// The number of leaves that are searched in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// As many as `parallel` says.
+    /// The number in `parallel`.
     #[default]
     Questions,
-    /// An eighth of those in the tree, at least `parallel`: few rounds.
+    /// An eighth of the leaves in the tree, at least `parallel`: few rounds.
     Balanced,
-    /// As many as there are in the tree, at least `parallel`: the fewest rounds, more questions.
+    /// As many leaves as there are in the tree, at least `parallel`: the fewest rounds, but more questions.
     Rounds,
 }
 
@@ -53,7 +54,7 @@ named!(Schedule, "schedule", {
     "rounds": Self::Rounds => Self::Rounds,
 });
 
-/// An error unless 1/2 < p <= 1 and 0 < delta < 1.
+/// Returns an error unless 1/2 < p <= 1 and 0 < delta < 1.
 pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     if !(p > 0.5 && p <= 1.0) {
         return Err(Error::out_of_range("p", p, "(1/2, 1]"));
@@ -64,13 +65,13 @@ pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     Ok(())
 }
 
-/// How many net answers in favour of what is wrong are as unlikely as this: at most one answer in 1 / (1 - p)
-/// is wrong, given everything before.
+/// Returns the number of net answers in favour of a wrong place that has at most this failure probability. Each answer
+/// is wrong with a probability of at most 1 - p, given everything before.
 pub(crate) fn needed(p: f64, failure: f64) -> f64 {
     (failure.ln() / ((1.0 - p) / p).ln()).ceil().max(1.0)
 }
 
-/// The probability that at least `k` of `n` independent answers are right.
+/// Returns the probability that at least `k` of `n` independent answers are right.
 pub(crate) fn tail(n: u64, k: u64, p: f64) -> f64 {
     if k == 0 || p >= 1.0 {
         return f64::from(k <= n);
@@ -89,9 +90,9 @@ pub(crate) fn tail(n: u64, k: u64, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// The smallest odd number of answers of which most are right with a probability of at least 1 - `wrong`.
+/// Returns the smallest odd number of answers whose majority is right with a probability of at least 1 - `wrong`.
 pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
-    // Wrong ones are counted: 1 - wrong would not tell small probabilities apart.
+    // Count wrong answers instead of right ones: 1 - wrong would round away small probabilities.
     let mut most = 1;
     while tail(most, most.div_ceil(2), 1.0 - p) > wrong {
         most = 2 * most + 1;
@@ -104,14 +105,14 @@ pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
     2 * high + 1
 }
 
-/// Estimates how often answers are right from questions that were asked several times, whose right answers need not be
-/// known. Returns the share of answers that agree with most others to the same question, and a lower bound.
+/// Estimates how often answers are right, from questions that were asked several times. The right answers need not be
+/// known. Returns the share of answers that agree with the most frequent answer to the same question, and a lower bound
+/// of the true probability.
 ///
-/// Assumes that answers are independent and right with the same probability. The lower bound is then
-/// below it with a probability of at least 1 - `delta`, whatever the wrong answers are: it is the bound of
-/// Clopper and Pearson at `delta` / 4^k for k questions, a union over what their right answers may be. Few
-/// questions, each of them asked often, make it tight. Use the bound, not the estimate, as `p` of a
-/// learner; the probabilities of failure add up.
+/// Assumes that answers are independent and right with the same probability. The bound is then below this probability
+/// with a probability of at least 1 - `delta`, whatever the wrong answers are. This is the Clopper-Pearson bound at
+/// `delta` / 4^k for k questions, a union bound over the possible right answers. The bound is tight for few questions
+/// that are each asked often. Use the bound, not the estimate, as `p` of a learner. The failure probabilities add up.
 ///
 /// # Errors
 /// No answers; an answer other than 0, 1, 2, -1; `delta` outside (0, 1).

@@ -1,4 +1,4 @@
-//! The search for the place of one leaf when some answers are wrong.
+//! The search for the place of one leaf if some answers are wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::noise::{Assume, Noise, Schedule, needed};
 use crate::search::{GrowingTree, NONE, Outcome, Place, Posterior, SizedTree};
 
-/// How a tree is learned from answers of which some are wrong.
+/// The settings for learning a tree from answers of which some are wrong.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) p: f64,
@@ -20,54 +20,55 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// By how much an answer moves counts that is right with probability `p`: 1 for what is assumed of answers.
+    /// Returns the change of counts by an answer that is right with probability `p`. The change is 1 for the assumed
+    /// probability.
     ///
-    /// The odds of a wrong place to have a count that rises so high fall as they would if each answer were right
-    /// with the assumed probability, see docs/decisions/0004-noisy-search.md.
+    /// The odds that the count of a wrong place rises to a given value are the same as if each answer were right with
+    /// the assumed probability, see docs/decisions/0004-noisy-search.md.
     pub(crate) fn step(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
     }
 
-    /// What an answer is worth in a search, as a share of one that is right as often as is assumed.
+    /// Returns the worth of an answer in a search, relative to an answer that is right with the assumed probability.
     pub(crate) fn worth(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
 
-    /// Whether the posterior alone says when to stop.
+    /// Returns true if the search stops on the posterior alone.
     pub(crate) fn is_by_posterior(&self) -> bool {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
     }
 
-    /// No wrong answer is assumed to be likelier than this: there may be two, or three of them.
+    /// Returns the assumed largest probability of a wrong answer. There may be two or three wrong answers.
     fn wrong(&self) -> f64 {
         wrong(self.p)
     }
 
-    /// The entropy of an answer, when these are the probabilities of the right one and all wrong ones are
-    /// equally likely.
+    /// Returns the entropy of an answer, given the probabilities of each answer being the right one. All wrong answers
+    /// are equally likely.
     fn entropy(&self, parts: [f64; 4]) -> f64 {
         let wrong = (1.0 - self.p) / 3.0;
         let q = parts.map(|part| wrong + (self.p - wrong) * part);
         -q.iter().map(|q| q * q.ln()).sum::<f64>()
     }
 
-    /// Whether an answer of this entropy is more than noise.
+    /// Returns true if an answer of this entropy is more than noise.
     fn tells(&self, entropy: f64) -> bool {
         let noise = self.entropy([1.0, 0.0, 0.0, 0.0]);
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// How many net answers make a failure as unlikely as this.
+    /// Returns the number of net answers that makes a failure this unlikely.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
 
-    /// How likely the count of a wrong place comes as high as this.
+    /// Returns the probability that the count of a wrong place reaches this value.
     pub(crate) fn failure(&self, count: f64) -> f64 {
         ((1.0 - self.p) / self.p).powf(count)
     }
 
-    /// About how many questions a leaf takes in a tree of `n`.
+    /// Returns the approximate number of questions for a leaf in a tree of `n`.
     pub(crate) fn cost(&self, n: usize) -> f64 {
         let wrong = self.wrong();
         let answer = 3f64.ln() + self.p * self.p.ln() + 2.0 * wrong * wrong.ln();
@@ -82,29 +83,29 @@ impl Settings {
 pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
-    /// The pivot to be asked next, and two of its children, if there is no attempt.
+    /// The next pivot to ask about and two of its children, if there is no attempt.
     pub(crate) pivot: Option<(u32, [u32; 2])>,
     pub(crate) attempt: Option<Attempt>,
-    /// How many attempts there were.
+    /// The number of attempts so far.
     pub(crate) attempts: u32,
-    /// With which probability it may still go wrong.
+    /// The remaining probability with which the search may go wrong.
     pub(crate) purse: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
-    /// What its answers were worth, see [`Settings::worth`].
+    /// The total worth of the answers, see [`Settings::worth`].
     pub(crate) effort: f64,
     pub(crate) is_ready: bool,
-    /// Of its own: what other searches ask changes nothing here.
+    /// A separate random stream, so that other searches don't change this one.
     random: ChaCha8Rng,
-    /// By pivot: the pairs of leaves that were asked with, if questions must not be repeated.
+    /// For each pivot: the pairs of leaves that were asked about, if questions must not be repeated.
     asked: HashMap<u32, HashSet<[u32; 2]>>,
 }
 
 impl NoisySearch {
-    /// Places under nodes are at first `under` times as likely as those beside nodes.
+    /// Returns a search. At first, places under nodes are `under` times as likely as those beside nodes.
     pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Streams 1 and 2 are for orders and trees.
+        // Streams 1 and 2 are used for orders and trees.
         random.set_stream(3 + u64::from(leaf));
         let mut posterior = Posterior::default();
         posterior.reset(tree, under);
@@ -124,7 +125,7 @@ impl NoisySearch {
         }
     }
 
-    /// Chooses the pivot of largest information; none if no question says anything.
+    /// Chooses the pivot with the most information, or none if no question is informative.
     pub(crate) fn choose(&mut self, tree: &SizedTree, settings: &Settings) {
         let Self { posterior, asked, .. } = self;
         let may = |pivot: u32, pair: [u32; 2]| match (settings.noise, asked.get(&pivot)) {
@@ -139,7 +140,7 @@ impl NoisySearch {
         self.pivot = best.map(|(pivot, pair, _)| (pivot, pair));
     }
 
-    /// The leaves to ask about two children with.
+    /// Returns the leaves that represent two children in a question.
     pub(crate) fn leaves(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, children: [u32; 2]) -> [u32; 2] {
         let Self { random, asked, .. } = self;
         let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
@@ -165,7 +166,7 @@ impl NoisySearch {
         pair
     }
 
-    /// Takes an answer to a question about two children of a pivot that is right with probability `p`.
+    /// Takes an answer about two children of a pivot, which is right with probability `p`.
     pub(crate) fn learn(&mut self, tree: &SizedTree, p: f64, about: (u32, [u32; 2]), outcome: Outcome) {
         let mut factors = [wrong(p); 4];
         factors[outcome as usize] = p;
@@ -173,12 +174,12 @@ impl NoisySearch {
     }
 }
 
-/// No wrong answer is assumed to be likelier than this, if answers are right with probability `p`.
+/// Returns the assumed largest probability of a wrong answer, if answers are right with probability `p`.
 fn wrong(p: f64) -> f64 {
     0.5 * (1.0 - p)
 }
 
-/// How many of these pairs of leaves are between two children of a pivot.
+/// Returns how many of these pairs of leaves are between two children of a pivot.
 fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[u32; 2]>) -> u64 {
     let is_between = |pair: &&[u32; 2]| {
         let [a, b] = pair.map(|leaf| tree.child_towards(pivot, tree.node_of(leaf)));
@@ -187,14 +188,14 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
     pairs.iter().filter(is_between).count() as u64
 }
 
-/// The verification of a place by answers that were asked for after it began.
+/// The verification of a place, by answers to questions that were asked after it started.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// What every count must come to.
+    /// The value that every count must reach.
     pub(crate) threshold: f64,
-    /// At most so many questions are open at a time.
+    /// The maximum number of open questions.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
 }
@@ -209,7 +210,7 @@ struct Test {
     open: u32,
 }
 
-/// Of an attempt: its number, which of its tests, and the outcome that it expects.
+/// The attempt's number, the index of its test, and the expected outcome.
 pub(crate) type Check = (u32, u32, Outcome);
 
 impl Attempt {
@@ -241,7 +242,7 @@ impl Attempt {
         self.tests.push(Test { pivot, children, expected, count: 0.0, open: 0 });
     }
 
-    /// The node under which the place is has one more child.
+    /// Adds a test for a new child of the node under which the place is.
     pub(crate) fn extend(&mut self, tree: &GrowingTree, pivot: u32, child: u32) {
         if let Some(other) = tree.children(pivot).find(|&other| other != child) {
             self.test(pivot, [child, other], Outcome::Neither);
@@ -256,15 +257,15 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Whether most answers of a test speak against the place.
+    /// Returns true if most answers of a test disagree with the place.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// The test that lags most behind, if one of them needs more answers than are open: a pivot and nodes at or
-    /// below the two children.
+    /// Returns the test with the lowest count, if a test needs more answers than are open: a pivot, and nodes at or
+    /// below two of its children.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
-        // Open questions may come from anybody: they count as what is assumed of answers.
+        // Open questions may be answered by anybody, so they count as answers with the assumed probability.
         let expected = |test: &Test| test.count + f64::from(test.open);
         let tests = self.tests.iter_mut().enumerate();
         let least = tests.min_by(|(_, one), (_, other)| expected(one).total_cmp(&expected(other)));
@@ -273,7 +274,7 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Counts an answer by a step, if it is about this attempt.
+    /// Adds `step` to the count of the outcome's test, if the check belongs to the current attempt.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

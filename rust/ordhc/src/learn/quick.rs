@@ -1,4 +1,4 @@
-//! Divide and merge.
+//! QuickClustering: divides leaves and merges trees.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,13 @@ use crate::tree::Dendrogram;
 
 /// QuickClustering (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
 ///
-/// Leaves are divided by two of them, a and b: nearer to a (part 0), to b (1), to neither because the
-/// two are closer to each other (2), or to neither because no two are closer (3, in trees of higher
-/// degree). Pivots that leave more than 15/16 in one of the parts 0 to 2 are drawn again. Trees of the
-/// parts are merged by walking down the tree of part 2 from its root. Part 3 is divided together with a
-/// *stand-in* for a, so that its tree has the right root; then the tree of part 0 takes the stand-in's
-/// place. One stand-in, with the pivot's node as parent, is enough for several divisions at that node.
+/// Leaves are divided by two pivots, a and b: nearer to a (part 0), nearer to b (part 1), to neither because the pivots
+/// are closer to each other (part 2), or to neither because no two are closer (part 3, in trees of higher degree).
+/// Pivots that leave more than 15/16 of the leaves in one of the parts 0 to 2 are drawn again.
+///
+/// The trees of the parts are merged by walking down the tree of part 2 from its root. Part 3 is divided together with
+/// a *stand-in* for a, so that its tree has the right root. Then the tree of part 0 replaces the stand-in. One
+/// stand-in, with the pivot's node as parent, is enough for several divisions at that node.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -33,39 +34,40 @@ pub(crate) struct Quick {
     left: f64,
 }
 
-/// Leaves to be made a tree.
+/// A set of leaves from which a tree is made.
 #[derive(Debug, Clone, Default)]
 struct Division {
     leaves: Vec<u32>,
-    /// By leaf: its part.
+    /// The part of each leaf.
     sides: Vec<u8>,
     pivots: [u32; 2],
     attempt: u32,
     seed: u64,
     /// The next leaf to ask about.
     cursor: u32,
-    /// Answers, or parts, that are still missing.
+    /// The number of answers, or parts, that are still missing.
     waiting: u32,
-    /// By part: its task and its tree, [`NONE`] as long as there is none.
+    /// The task and the tree of each part, or [`NONE`].
     parts: [u32; 4],
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// Which stand-in for a is in part 3, [`NONE`] if it has another one.
+    /// The stand-in for a in part 3, or [`NONE`] if part 3 has another one.
     stand_in: u32,
-    /// The task of which this is a part, and which part.
+    /// The task of which this division is a part, and which part.
     parent: u32,
     part: u8,
 }
 
-/// After so many pairs of pivots the last one is taken. A pair is good with probability 3/128 at the very
-/// least in a binary tree (Lemma 3.1), about 1/2 in most; answers that no tree gives can refuse for ever.
+/// After this number of pairs of pivots, the last pair is used. In a binary tree a pair is good with a probability of
+/// at least 3/128 (Lemma 3.1), and of about 1/2 in most trees. Without the limit, contradictory answers could reject
+/// pivots forever.
 const ATTEMPTS: u32 = 64;
 
 /// The purpose of a question of a merge.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
-    /// For at least one leaf.
+    /// Returns the strategy for at least one leaf.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         let mut new = Self {
             n,
@@ -94,7 +96,7 @@ impl Quick {
         leaf
     }
 
-    /// Begins a task; of one or two leaves the tree is known.
+    /// Starts a task. The tree of one or two leaves is already known.
     fn open(&mut self, task: Division) -> (u32, Option<u32>) {
         if task.leaves.len() <= 2 {
             let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();
@@ -141,7 +143,7 @@ impl Quick {
         self.ready.push_back(number);
     }
 
-    /// All leaves are divided.
+    /// Continues after all leaves are divided.
     fn divided(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let n = task.leaves.len();
@@ -188,7 +190,7 @@ impl Quick {
         self.arrive(number);
     }
 
-    /// One of the things that a task waits for is there.
+    /// Records that one result for which a task waits is available.
     fn arrive(&mut self, number: u32) {
         let mut number = number;
         loop {
@@ -200,7 +202,7 @@ impl Quick {
             let [a, b, rest, more] = task.trees;
             let joined = match (more, task.stand_in) {
                 (NONE, _) => self.forest.pair(a, b),
-                // Part 3 is only the stand-in of another division.
+                // Part 3 contains only the stand-in of another division.
                 (leaf, NONE) if self.forest.first(leaf) == NONE => {
                     let root = self.forest.pair(a, b);
                     self.forest.put(Place::Under(root), leaf)
@@ -230,7 +232,7 @@ impl Quick {
         }
     }
 
-    /// Whether the merge of a task has a question; if not, it is done.
+    /// Returns true if the merge of a task has a question. Otherwise the merge is done.
     fn walk(&mut self, number: u32) -> bool {
         let task = &mut self.tasks[number as usize];
         let [joined, _, rest, _] = task.trees;
@@ -243,7 +245,7 @@ impl Quick {
         false
     }
 
-    /// Hands the tree of a task on; returns the task that it is a part of.
+    /// Passes on the tree of a task. Returns the task of which it is a part.
     fn close(&mut self, number: u32) -> Option<u32> {
         let Division { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
         self.free.push(number);
@@ -256,13 +258,13 @@ impl Quick {
     }
 }
 
-/// What a task costs, nearly: log2 k and a little for each of its leaves.
+/// Returns the approximate cost of a task: log2 k and a little for each of its leaves.
 fn bits(k: usize) -> f64 {
     k as f64 * (k as f64).log2()
 }
 
 impl Strategy for Quick {
-    /// A task, and the leaf that is divided or [`MERGE`].
+    /// A task, and the leaf that is divided, or [`MERGE`].
     type Purpose = (u32, u32);
 
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {
@@ -329,7 +331,7 @@ impl Strategy for Quick {
             let task = &self.tasks[number as usize];
             let top = sketch.node(parent);
             if task.leaves.is_empty() {
-                // Part 2 beside all others: the best guess as long as they are not merged.
+                // Put part 2 beside all other parts, which is the best guess before they are merged.
                 let joined = sketch.node(top);
                 for part in 0..4 {
                     let (number, tree) = (task.parts[part], task.trees[part]);

@@ -1,4 +1,4 @@
-//! Every question several times, whatever the learner.
+//! A learner that asks each question of another learner several times.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,9 +7,9 @@ use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
 
-/// Another learner, each of whose questions is asked so many times in a row; it is told the answer that most
-/// agree on. If no answer is more frequent than all others, it is told that no two leaves are closer, or that
-/// neither pair is.
+/// Returns a learner that asks each question of `learner` `times` times in a row, and passes on the most frequent
+/// answer. If no answer is more frequent than all others, it passes on -1 (no two leaves are closer) for three leaves,
+/// and 0 (neither pair is more similar) for four.
 ///
 /// ```
 /// use ordhc::bindings::repeated;
@@ -26,7 +26,7 @@ use crate::tree::{Dendrogram, Topology};
 /// ```
 ///
 /// # Errors
-/// An even number of times.
+/// `times` is even.
 pub fn repeated<const K: usize>(learner: Box<dyn Learner<K>>, times: u64) -> Result<Box<dyn Learner<K>>> {
     if times.is_multiple_of(2) {
         return Err(Error::Argument(format!("repeat = {times} is even: a majority needs an odd number")));
@@ -44,23 +44,23 @@ pub fn repeated<const K: usize>(learner: Box<dyn Learner<K>>, times: u64) -> Res
     }))
 }
 
-/// At most so many questions at a time.
+/// The maximum number of questions that are asked of the inner learner at a time.
 const MOST: usize = 1 << 22;
 
 struct Repeated<const K: usize> {
     learner: Box<dyn Learner<K>>,
     times: u64,
-    /// Questions of the learner that will be asked again, the first of them was asked `n_begun` times already.
+    /// Questions that will be asked again. The first of them was already asked `n_begun` times.
     begun: VecDeque<Question<K>>,
     n_begun: u64,
-    /// With each question: the learner's own number of it.
+    /// Stores the inner learner's id with each question.
     ledger: Ledger<u64, K>,
-    /// By the learner's number: how often each answer was given, from -1 on.
+    /// For each id of the inner learner: how often each answer was given, starting with answer -1.
     votes: HashMap<u64, [u64; 4]>,
 }
 
 impl<const K: usize> Repeated<K> {
-    /// How many questions may be asked before the learner is asked.
+    /// Returns the number of questions that can be asked before the inner learner must be asked.
     fn ready(&self) -> u64 {
         self.begun.len() as u64 * self.times - self.n_begun
     }
@@ -77,7 +77,7 @@ impl<const K: usize> Repeated<K> {
     }
 }
 
-/// The answer that most agree on.
+/// Returns the most frequent answer.
 fn verdict<const K: usize>(votes: [u64; 4]) -> i8 {
     let most = votes.into_iter().max();
     let mut best = (-1..).zip(votes).filter(|&(_, count)| Some(count) == most);
@@ -186,7 +186,7 @@ mod tests {
         assert!(repeated(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
     }
 
-    /// A learner that is asked for many questions, and one that is asked for one at a time, know the same.
+    /// Two learners have the same state if one is asked for many questions at a time, and the other for one at a time.
     #[test]
     fn questions_come_in_a_row() {
         let new = || repeated(Method::Rounds.learner(9, 1).unwrap(), 3).unwrap();

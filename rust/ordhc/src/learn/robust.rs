@@ -1,4 +1,4 @@
-//! Insertion when some answers are wrong.
+//! Insertion if some answers are wrong.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,76 +9,78 @@ use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
-/// Posterior search with fresh verification; see [`Method::Robust`](super::Method::Robust).
+/// Posterior search with fresh verification, see [`Method::Robust`](super::Method::Robust).
 ///
-/// A search asks the pivot of largest information until one place is likely. An *attempt* then asks
-/// questions whose answers are known if that is the right place. Beside a node: the pivot of this node must
-/// say "outside", the pivot above it "this side". Under a node: each of its children must be "neither", in pairs.
-/// Each of these tests counts its answers since the attempt began, right ones up and others down, to a
-/// threshold. If the place is wrong, one of the tests expects a wrong answer, and its count comes to
-/// the threshold a with a probability of at most ((1-p)/p)^a; thresholds are chosen so that these
-/// probabilities add up to at most delta.
+/// A search asks about the pivot with the most information until one place is likely. An *attempt* then asks questions
+/// whose answers are known if this place is right. For a place beside a node, the pivot of this node must give
+/// "outside", and the pivot above it "this side". For a place under a node, each of the children must give "neither",
+/// in pairs.
 ///
-/// Searches side by side have a posterior each. A place beside a node that is taken becomes four for all
-/// others, and attempts at it begin again; one under a node becomes two, and attempts get one more test.
+/// Each of these tests counts its answers since the attempt began, right answers up and others down, until a threshold.
+/// If the place is wrong, one of the tests expects a wrong answer. The count of this test reaches the threshold a with
+/// a probability of at most ((1-p)/p)^a. Thresholds are chosen so that these probabilities add up to at most delta.
+///
+/// Each of several searches in parallel has its own posterior. When a leaf is put beside a node, this place becomes
+/// four places for the other searches, and attempts at this place start again. When a leaf is put under a node, the
+/// place becomes two, and attempts get one more test.
 #[derive(Debug, Clone)]
 pub(crate) struct Robust {
     settings: Settings,
     progress: Progress,
-    /// How many leaves had their places at first, and how many searches have begun.
+    /// The number of leaves with known places at the start, and the number of searches that have begun.
     begun: usize,
     started: usize,
-    /// Of a learner that began with a tree: how likely the places of the leaves were when these were placed.
+    /// If the learner started from a tree: the likely places of each leaf when it was placed.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
-    /// How many leaves went under a node.
+    /// The number of leaves that were put under a node.
     under: usize,
     tree: SizedTree,
     searches: Vec<Option<Box<NoisySearch>>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
-    /// What searches that have ended left of delta.
+    /// The part of delta that finished searches did not use.
     spare: f64,
     patience: u64,
     seed: u64,
     path: Vec<u32>,
 }
 
-/// What an open question is for.
+/// The purpose of an open question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Purpose {
     slot: u32,
     pivot: u32,
-    /// Nodes at or below the children of the pivot that it asks about.
+    /// Nodes at or below the children of the pivot that the question is about.
     children: [u32; 2],
     check: Option<Check>,
 }
 
-/// A place that is so likely is attempted, until it is so unlikely.
+/// A place with at least the first probability is attempted, until its probability falls below the second one.
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// An attempt may take this share of what there is of delta, for each of its tests: attempts of one test are
-/// half as dear.
+/// The share of the remaining delta that an attempt may use for each of its tests. Attempts with one test use half as
+/// much.
 const SHARE: f64 = 0.3;
 
-/// So many leaves are assumed to have gone under nodes, before there are any.
+/// The assumed number of leaves under nodes before any were found.
 const FEW: f64 = 0.25;
 
-/// Without attempts, this share of delta is spent: a posterior is only as good as its assumptions.
+/// Without attempts, a search spends this share of delta, because a posterior is only as good as its assumptions.
 const MARGIN: f64 = 0.7;
 
-/// An attempt at a place that is less likely than this has few questions open at a time.
+/// An attempt at a place with a lower probability than this has few open questions at a time.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
-/// Places that are less likely are not worth naming.
+/// Places with a lower probability are not reported.
 const LEAST: f64 = 1e-3;
 
-/// Nobody counts as right more often than this.
+/// The largest probability of a right answer that is used.
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
-    /// Leaves are inserted in this order; p < 1.
+    /// Returns the strategy that inserts leaves in this order. p must be less than 1.
     pub(crate) fn new(order: Order, settings: Settings, seed: u64) -> Self {
         let mut tree = SizedTree::of(&order);
         let begun = order.n_known().max(order.len().min(2));
@@ -132,8 +134,8 @@ impl Robust {
         }
     }
 
-    /// How much likelier a place under a node is than one beside a node, by the leaves so far; the same if
-    /// the posterior is all that counts.
+    /// Returns the initial weight of a place under a node relative to one beside a node, estimated from the leaves so
+    /// far. The weight is 1 if only the posterior counts.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;
@@ -143,7 +145,7 @@ impl Robust {
         share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
 
-    /// All questions of a search are answered: it has found its place, or goes on.
+    /// Decides after all questions of a search are answered: the leaf has its place, or the search continues.
     fn decide(&mut self, slot: u32) {
         let Some(mut search) = self.searches[slot as usize].take() else { return };
         match self.found(&mut search) {
@@ -157,7 +159,7 @@ impl Robust {
         }
     }
 
-    /// The place of a search, or none, and it has a pivot or an attempt.
+    /// Returns the place of a search if it is found. Otherwise the search has a pivot or an attempt.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {

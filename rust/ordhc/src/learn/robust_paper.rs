@@ -1,4 +1,4 @@
-//! The paper's insertion when some answers are wrong.
+//! The paper's insertion if some answers are wrong.
 
 use super::inserting::{Inserting, Progress};
 use super::noise::{needed, repeats};
@@ -9,19 +9,19 @@ use super::work::Work;
 use crate::error::Error;
 use crate::search::{GrowingTree, Order, Outcome, Place};
 
-/// InsertionClustering with the noisy FindSibling (Emamjomeh-Zadeh & Kempe, section 5): multiplicative
-/// weights, then a walk on the nodes that are left, both by simulated vertex queries.
+/// InsertionClustering with the noisy FindSibling (Emamjomeh-Zadeh & Kempe, section 5): multiplicative weights, then a
+/// walk on the remaining nodes, both by simulated vertex queries.
 ///
-/// It knows binary trees only. So that a tree of higher degree is an error instead of a wrong tree, the place
-/// that it ends at is verified as [`Robust`](super::robust::Robust) does it. Of delta / (n - 2) each stage has a
-/// quarter, and each of the two tests.
+/// The algorithm supports binary trees only. The final place is verified as in [`Robust`](super::robust::Robust), so
+/// that a tree of higher degree gives an error instead of a wrong tree. Each of the two stages and each of the two
+/// tests uses a quarter of delta / (n - 2).
 #[derive(Debug, Clone)]
 pub(crate) struct RobustPaper {
     progress: Progress,
     tree: GrowingTree,
     root: u32,
     p: f64,
-    /// How likely each of the two stages of an insertion may go wrong, and each test of its place.
+    /// The failure probability of each of the two stages of an insertion, and of each test of its place.
     delta: f64,
     threshold: f64,
     k_p: u64,
@@ -39,7 +39,8 @@ enum Stage {
 }
 
 impl RobustPaper {
-    /// Leaves are inserted in this order; there are at least three, and p < 1.
+    /// Returns the strategy that inserts leaves in this order. There must be at least three leaves, and p must be less
+    /// than 1.
     pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
         let (mut tree, mut root) = order.tree();
         let begun = order.n_known().max(2);
@@ -67,7 +68,7 @@ impl RobustPaper {
         new
     }
 
-    /// Goes on to the next query about a vertex, the next stage, the next leaf.
+    /// Continues with the next query about a vertex, the next stage, or the next leaf.
     fn proceed(&mut self) {
         while !self.progress.is_done() {
             let Self { tree, stage, p, delta, .. } = self;

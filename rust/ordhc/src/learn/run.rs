@@ -1,32 +1,32 @@
-//! The loop over asking and telling.
+//! The loop that asks questions and passes on the answers.
 
 use super::learner::{Learner, Question};
 use crate::error::{Error, Result, check_len, check_positive};
 use crate::monitor::Monitor;
 
-/// How a learner is run.
+/// The limits on the questions of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// At most so many questions at a time.
+    /// The maximum number of questions in each call of the oracle.
     pub batch: usize,
-    /// At most so many questions in all; none: until the tree is complete.
+    /// The maximum number of questions in all. `None` runs until the tree is complete.
     pub budget: Option<u64>,
 }
 
 impl Default for Limits {
-    /// All questions at once that can be, and no budget.
+    /// Returns limits without a budget, with as many questions at once as possible.
     fn default() -> Self {
         Self { batch: usize::MAX, budget: None }
     }
 }
 
-/// Asks an oracle until the learner is done or the budget is spent; the learner keeps all answers, and
-/// gives the tree.
+/// Asks an oracle until the learner is done or the budget is spent. Afterwards the learner has all answers and returns
+/// the tree.
 ///
 /// # Errors
-/// What the oracle returns; a number of answers other than of questions, or an answer that is none;
-/// [`Error::Interrupted`]; `batch` = 0. Earlier answers are kept, and questions that are open then are
-/// asked first when the learner is run again.
+/// The errors of the oracle; a number of answers that differs from the number of questions; an invalid answer;
+/// [`Error::Interrupted`]; `batch` = 0. The learner keeps earlier answers. Questions that are open then are asked first
+/// when the learner is run again.
 ///
 /// ```
 /// use ordhc::learn::{Limits, Method, learn_with};

@@ -1,4 +1,4 @@
-//! Questions whose answers are expected to teach most.
+//! A learner whose questions have the most expected information.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,25 +21,27 @@ mod trees;
 use pool::Pool;
 use trees::{best_tree, draw};
 
-/// The leaves, the answer, and who gave it.
+/// The leaves, the answer, and the person.
 type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 
-/// Trees are drawn anew once there is an answer more for so many leaves, and for so many answers: what is drawn in all takes
-/// time in proportion to the answers.
+/// Trees are drawn again when the number of new answers reaches the larger of two numbers: the number of leaves divided
+/// by `LEAVES_AN_ANSWER`, and the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for
+/// drawing is proportional to the number of answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
-/// Sweeps for the tree, times answers; half as many come before.
+/// The number of sweeps for the tree, times the number of answers. Half of the sweeps are burn-in.
 const SWEEPS_OF_ANSWERS: usize = 480_000;
-/// Fewer answers than this are not worth new trees.
+/// Trees are not drawn again for fewer new answers than this.
 const LEAST: usize = 8;
-/// Questions for each leaf, if nobody says how many.
+/// The default number of questions per leaf.
 const A_LEAF: u64 = 20;
 
-/// Asks what is least certain over trees drawn from the posterior.
+/// Asks the questions that are least certain over trees drawn from the posterior.
 ///
-/// Everything follows from the answers and from what was asked, in order: trees are drawn from the answers that were
-/// there when questions were wanted and enough of them were new, and each question from a stream of
-/// random numbers by its number. Where several people are known each has a noise of their own. So nothing needs to be drawn to follow what happened before.
+/// The state depends only on the answers and the questions asked, in order. Trees are drawn from the answers that were
+/// available when questions were wanted and enough answers were new. Each question uses a random stream given by its
+/// number. If several people are known, each has a separate noise level. So no trees need to be drawn when past events
+/// are replayed.
 pub(super) struct Uncertain<const K: usize = 3> {
     n: usize,
     seed: u64,
@@ -50,9 +52,9 @@ pub(super) struct Uncertain<const K: usize = 3> {
     answers: Vec<Answer<K>>,
     seen: Vec<bool>,
     asked: Vec<[u32; K]>,
-    /// Questions that others shall answer, too, and how often.
+    /// Questions that must be asked again of other people, and how often.
     again: VecDeque<([u32; K], u64)>,
-    /// How many answers and questions there were when trees were last to be drawn.
+    /// The numbers of answers and questions when trees were last due to be drawn.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
@@ -74,11 +76,11 @@ impl<const K: usize> Clone for Uncertain<K> {
     }
 }
 
-/// A learner as that of [`Method::Uncertain`](super::Method::Uncertain) that asks nothing but the questions of a list, each
-/// as often as it stands there: what somebody has answered before, or may be asked.
+/// Returns a learner like [`Method::Uncertain`](super::Method::Uncertain) that asks only the questions of the list
+/// `among`, each as often as the list contains it. Use it for questions that were answered before, or that are allowed.
 ///
-/// Of four leaves it asks which of two pairs is closer. `questions` and `repeat` are as there; without `questions`
-/// all of the list is asked.
+/// For four leaves, the learner asks which of two pairs is closer. `questions` and `repeat` are as in the method.
+/// Without `questions`, the whole list is asked.
 ///
 /// ```
 /// use ordhc::bindings::uncertain_among;
@@ -94,8 +96,8 @@ impl<const K: usize> Clone for Uncertain<K> {
 /// ```
 ///
 /// # Errors
-/// No leaves, or more than 2^31 - 1; `repeat` = 0; a question that names a leaf that isn't there, a leaf twice, or of
-/// pairs the same one twice.
+/// `n` is 0 or more than 2^31 - 1; `repeat` = 0; a question with a leaf that doesn't exist, with a leaf twice, or with
+/// the same pair twice.
 pub fn uncertain_among<const K: usize>(
     n: usize,
     among: Vec<[u32; K]>,
@@ -112,8 +114,8 @@ pub fn uncertain_among<const K: usize>(
     Ok(Box::new(learner))
 }
 
-/// A learner as that of [`Method::Uncertain`](super::Method::Uncertain) that asks which of two pairs is closer: of any two
-/// pairs, or if `anchored` of two that share a leaf ("is a closer to b than to c?"), which comes first in both.
+/// Returns a learner like [`Method::Uncertain`](super::Method::Uncertain) that asks which of two pairs is closer. If
+/// `anchored`, the two pairs share a leaf, which comes first in both ("is a closer to b than to c?").
 ///
 /// ```
 /// use ordhc::bindings::uncertain_of_pairs;
@@ -124,7 +126,7 @@ pub fn uncertain_among<const K: usize>(
 /// ```
 ///
 /// # Errors
-/// No leaves, or more than 2^31 - 1; `repeat` = 0.
+/// `n` is 0 or more than 2^31 - 1; `repeat` = 0.
 pub fn uncertain_of_pairs(
     n: usize,
     anchored: bool,
@@ -139,7 +141,7 @@ pub fn uncertain_of_pairs(
     Ok(Box::new(learner))
 }
 
-/// A learner of some leaves, that asks each question at least once.
+/// Returns a learner of `n` leaves that asks each question at least once.
 fn checked<const K: usize>(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Result<Uncertain<K>> {
     check_n_leaves(n)?;
     check_positive("repeat", repeat)?;
@@ -169,7 +171,7 @@ impl<const K: usize> Uncertain<K> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The trees by which questions are chosen now; none before there are answers.
+    /// Returns the trees by which questions are chosen now, or `None` before there are answers.
     fn draw(&mut self, monitor: Option<&Monitor>) -> Result<Option<Arc<Samples>>> {
         let count = self.mark[0];
         if count == 0 {
@@ -184,12 +186,13 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn sampling(&self) -> Sampling {
-        // Of answers about what is not known the tree that they make by themselves is worse than of others.
+        // These questions are about uncertain parts, so a tree made from their answers alone is a poor start. Use more
+        // sweeps.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
-    /// New questions.
+    /// Returns new questions.
     fn fresh(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let trees = self.draw(monitor)?;
         let recent = &self.asked[self.mark[1]..];
@@ -200,7 +203,7 @@ impl<const K: usize> Uncertain<K> {
         for at in 0..count {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(2 + (self.asked.len() + at) as u64);
-            // Answers to several questions about a leaf teach less than what they teach one by one.
+            // The information of several questions about the same leaf does not add up.
             let most = 2 + 6 * (recent.len() + at) / self.n;
             let mut best: Option<(f64, [u32; K])> = None;
             let mut instead = None;
@@ -214,7 +217,7 @@ impl<const K: usize> Uncertain<K> {
                 }
                 let worth = match &trees {
                     Some(trees) => trees.information(leaves),
-                    // Leaves of which nothing was asked first.
+                    // Before there are trees, ask about the leaves with the fewest questions first.
                     None => -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64),
                 };
                 if best.is_none_or(|(other, _)| worth > other) {

@@ -1,12 +1,12 @@
-//! One question about a vertex, from several about leaves.
+//! A question about a vertex, answered by several questions about leaves.
 
 use crate::search::{GrowingTree, NONE, Outcome};
 
-/// SimulateVertexQuery (Emamjomeh-Zadeh & Kempe, Algorithm 5): is a leaf's sibling this node, and if not,
-/// in which direction is it? Right with probability p if each answer is (Lemma 5.3).
+/// SimulateVertexQuery (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a leaf and, if not, in which
+/// direction is the sibling? The result is right with probability p if each answer is (Lemma 5.3).
 ///
-/// A leaf or the root takes one question. Another node takes k, and k more about its parent if most answers
-/// say "outside", where most of k answers are right with a probability of at least sqrt(p).
+/// A leaf or the root takes one question. Another node takes k questions, and k more about its parent if most answers
+/// are "outside". k is chosen so that most of k answers are right with a probability of at least sqrt(p).
 #[derive(Debug, Clone)]
 pub(crate) struct VertexQuery {
     node: u32,
@@ -17,7 +17,7 @@ pub(crate) struct VertexQuery {
 }
 
 impl VertexQuery {
-    /// About a node of a binary tree of two leaves or more.
+    /// Returns a query about a node of a binary tree with at least two leaves.
     pub(crate) fn new(tree: &GrowingTree, node: u32, k_p: u64) -> Self {
         let parent = tree.parent(node);
         let is_leaf = tree.first(node) == NONE;
@@ -25,7 +25,7 @@ impl VertexQuery {
         Self { node, pivot: if is_leaf { parent } else { node }, k, asked: 0, votes: [0; 4] }
     }
 
-    /// Leaves of the two children of the pivot that is asked now, if an answer is missing that is not asked.
+    /// Returns leaves of the two children of the pivot, if another question must be asked.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<[u32; 2]> {
         if self.asked == self.k {
             return None;
@@ -35,9 +35,8 @@ impl VertexQuery {
         Some([first, tree.next(first)].map(|child| tree.representative(child)))
     }
 
-    /// Takes an answer. Returns the answer about the vertex, if this was the last one: the node itself, or its
-    /// neighbour in the direction of the leaf. Where the paper's answer is arbitrary this is the parent,
-    /// or a child of the root.
+    /// Takes an answer. After the last one, returns the answer about the vertex: the node itself, or its neighbour in
+    /// the direction of the leaf. If the paper's answer is arbitrary, this returns the parent, or a child of the root.
     pub(crate) fn take(&mut self, tree: &GrowingTree, outcome: Outcome) -> Option<u32> {
         self.votes[outcome as usize] += 1;
         if self.votes.iter().sum::<u64>() < self.k {
@@ -55,7 +54,7 @@ impl VertexQuery {
             None
         };
         if self.pivot != self.node {
-            // About the parent: is it this side?
+            // The question about the parent: is the leaf on this side?
             return Some(if child == Some(self.node) { self.node } else { parent });
         }
         if let Some(child) = child {

@@ -1,24 +1,24 @@
-//! Multiplicative weights: from all nodes to a few.
+//! Multiplicative weights, which reduce all nodes to a few.
 
 use crate::search::{GrowingTree, NONE};
 
-/// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and
-/// probabilistic binary search in graphs", STOC 2016, Algorithm 2): after `steps` steps the node that is
-/// searched is marked with a probability of at least 1 - delta.
+/// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and probabilistic binary
+/// search in graphs", STOC 2016, Algorithm 2). After `steps` steps, the node that is searched for is marked with a
+/// probability of at least 1 - delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights {
     p: f64,
     steps: u64,
-    /// By node; those that were marked have none.
+    /// The weight of each node, 0 for nodes that were marked.
     weights: Vec<f64>,
     marked: Vec<u32>,
-    /// All nodes, parents first; and by node, the weight at and below it.
+    /// All nodes, parents first. For each node, the weight at and below it.
     order: Vec<u32>,
     below: Vec<f64>,
 }
 
 impl Weights {
-    /// All nodes of the tree under `root` are candidates.
+    /// Returns weights in which all nodes of the tree below `root` are candidates.
     pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
         let mut order = vec![root];
         let mut at = 0;
@@ -35,7 +35,7 @@ impl Weights {
         Self { p, steps, weights, marked: Vec::new(), order, below: vec![0.0; tree.len()] }
     }
 
-    /// The node to ask about, or none at the end.
+    /// Returns the node to ask about, or `None` at the end.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<u32> {
         while self.steps > 0 {
             self.steps -= 1;
@@ -53,7 +53,7 @@ impl Weights {
                 self.steps += 1;
                 continue;
             }
-            // Towards the heavier part; a node of half of all weight is the median.
+            // Go towards the heavier part, to the median. A node with half of the weight is marked.
             let mut median = root;
             while let Some(next) = tree.children(median).find(|&child| 2.0 * self.below[child as usize] > total) {
                 median = next;
@@ -67,9 +67,9 @@ impl Weights {
         None
     }
 
-    /// The answer about a node: itself, or its neighbour in the direction of the right one.
+    /// Takes the answer about a node: the node itself, or its neighbour in the direction of the right node.
     pub(crate) fn take(&mut self, tree: &GrowingTree, node: u32, answer: u32) {
-        // What agrees: one node, all below a child, or all that is not below the node.
+        // The nodes that agree with the answer: one node, all nodes below a child, or all nodes not below the node.
         let top = if answer == tree.parent(node) { node } else { answer };
         let (inside, outside) =
             if top == node && answer != node { (1.0 - self.p, self.p) } else { (self.p, 1.0 - self.p) };
@@ -83,32 +83,32 @@ impl Weights {
         }
     }
 
-    /// The nodes that were marked.
+    /// Returns the nodes that were marked.
     pub(crate) fn marked(&mut self) -> &mut Vec<u32> {
         &mut self.marked
     }
 }
 
-/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk
-/// on the marked nodes and their lowest common ancestors, the paths between them contracted.
+/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk on the marked
+/// nodes and their lowest common ancestors, with the paths between them contracted.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,
     at: u32,
     count: u64,
-    /// By node: whether it is one of the walk's.
+    /// For each node: true if it is a stop of the walk.
     is_stop: Vec<bool>,
-    /// By node: the topmost stop at or below it.
+    /// For each node: the topmost stop at or below it.
     down: Vec<u32>,
 }
 
 impl TreeWalk {
-    /// On these nodes, at least one.
+    /// Returns a walk on these nodes. There must be at least one.
     pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
         let mut down = vec![NONE; tree.len()];
-        // By node: the longest way down from its topmost stop; and the longest way at all.
+        // For each node: the longest path down from its topmost stop. The diameter is the longest path of all.
         let mut height = vec![0u64; tree.len()];
         let mut diameter = 0;
         let mut order = vec![root];
@@ -136,13 +136,13 @@ impl TreeWalk {
         Self { steps, at: down[root as usize], count: 0, is_stop, down }
     }
 
-    /// The node to ask about, or none: the walk ends where it is.
+    /// Returns the node to ask about, or `None` if the walk ends.
     pub(crate) fn next(&mut self) -> Option<u32> {
         self.steps = self.steps.checked_sub(1)?;
         Some(self.at)
     }
 
-    /// The answer about the node; one that points where there is no stop does not confirm it either.
+    /// Takes the answer about the node. An answer in a direction without a stop does not confirm the node.
     pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
         if answer == self.at {
             self.count += 1;
@@ -157,7 +157,7 @@ impl TreeWalk {
         }
     }
 
-    /// Where the walk is.
+    /// Returns the current node of the walk.
     pub(crate) fn at(&self) -> u32 {
         self.at
     }

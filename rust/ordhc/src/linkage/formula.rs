@@ -7,7 +7,7 @@ use parser::Parser;
 use crate::error::Result;
 use crate::precise::Precise;
 
-/// A formula over named variables: numbers, `+ - * / **`, parentheses, `min`, `max`, `sqrt`, `abs`.
+/// A formula over named variables, with numbers, `+ - * / **`, parentheses, `min`, `max`, `sqrt` and `abs`.
 ///
 /// ```
 /// use ordhc::linkage::Formula;
@@ -19,9 +19,9 @@ use crate::precise::Precise;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
-    /// In postfix order, so that neither reading nor evaluating a long formula needs a deep stack.
+    /// The steps in postfix order, so that neither parsing nor evaluating a long formula needs a deep stack.
     steps: Vec<Step>,
-    /// How many values wait at most.
+    /// The maximum number of values on the evaluation stack.
     depth: usize,
 }
 
@@ -51,7 +51,7 @@ enum Binary {
     Max,
 }
 
-/// Numbers that formulas are computed with.
+/// The number types that formulas can be evaluated with.
 trait Number: Copy + From<f64> {
     fn unary(self, function: Unary) -> Self;
     fn binary(self, other: Self, operator: Binary) -> Self;
@@ -92,7 +92,7 @@ impl Formula {
     /// Parses a formula over the given variables.
     ///
     /// # Errors
-    /// Text that is no formula, naming the part that isn't understood and the variables there are.
+    /// Text that is not a formula. The error names the unknown part and the available variables.
     pub fn parse(text: &str, variables: &[&str]) -> Result<Self> {
         let steps = Parser::new(text, variables).steps()?;
         let (mut waiting, mut depth) = (0usize, 0);
@@ -107,12 +107,12 @@ impl Formula {
         Ok(Self { steps, depth })
     }
 
-    /// The value for these values of the variables, in the order given to [`Formula::parse`].
+    /// Returns the value of the formula. `values` are those of the variables, in the order given to [`Formula::parse`].
     pub fn evaluate(&self, values: &[f64]) -> f64 {
         self.run(values)
     }
 
-    /// The value in twice the precision.
+    /// Returns the value of the formula in twice the precision.
     pub(crate) fn evaluate_precisely(&self, values: &[Precise]) -> Precise {
         self.run(values)
     }
@@ -148,7 +148,7 @@ impl Formula {
         stack[0]
     }
 
-    /// Whether the formula mentions the variable at this position.
+    /// Returns true if the formula mentions the variable at this position.
     pub fn depends_on(&self, variable: usize) -> bool {
         self.steps.contains(&Step::Variable(variable))
     }

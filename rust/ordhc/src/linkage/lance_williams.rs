@@ -5,12 +5,12 @@ use super::rule::{Merging, PreciseMerging, Update};
 use crate::error::{Error, Result};
 use crate::precise::Precise;
 
-/// d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|, with the
-/// coefficients as formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
+/// A linkage by the Lance-Williams recurrence
+/// `d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|`.
+/// The coefficients are formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
 ///
-/// `alpha` is stated for cluster i; cluster j takes the same formula with `n_i` and `n_j` exchanged.
-/// The formulas are those of dissimilarities; on similarities gamma changes its sign, which makes
-/// the result that of the negated similarities.
+/// `alpha` is the formula of alpha_i. The formula of alpha_j has `n_i` and `n_j` exchanged. The formulas are for
+/// dissimilarities. For similarities, gamma changes its sign, so the result is that of the negated similarities.
 ///
 /// ```
 /// use ordhc::linkage::LanceWilliams;
@@ -33,10 +33,10 @@ pub struct LanceWilliams {
 const N_K: usize = 2;
 
 impl LanceWilliams {
-    /// Parses the three formulas; `parameters` are further names they may use.
+    /// Parses the three formulas. `parameters` are further names with their values, which the formulas may use.
     ///
     /// # Errors
-    /// A formula that cannot be read; a parameter that is not finite or takes a name that is taken.
+    /// A formula that cannot be parsed; a parameter that is not finite, or whose name is already used.
     pub fn new(alpha: &str, beta: &str, gamma: &str, parameters: &[(&str, f64)]) -> Result<Self> {
         let mut variables = vec!["n_i", "n_j", "n_k"];
         for &(name, value) in parameters {
@@ -55,14 +55,14 @@ impl LanceWilliams {
         Ok(Self { alpha, beta, gamma, parameters, uses_n_k, reducible: false, squared: false })
     }
 
-    /// States that the linkage is reducible, see [`Rule::is_reducible`](super::Rule::is_reducible).
+    /// Declares whether the linkage is reducible, see [`Rule::is_reducible`](super::Rule::is_reducible).
     #[must_use]
     pub fn reducible(mut self, reducible: bool) -> Self {
         self.reducible = reducible;
         self
     }
 
-    /// States that dissimilarities are squared first and heights are square roots.
+    /// Declares whether dissimilarities are squared first. Heights are then square roots.
     #[must_use]
     pub fn squared(mut self, squared: bool) -> Self {
         self.squared = squared;
@@ -77,7 +77,7 @@ impl LanceWilliams {
         self.squared
     }
 
-    /// alpha_i, alpha_j, beta x_ij and gamma for a third cluster of size `n_k`.
+    /// Returns alpha_i, alpha_j, beta x_ij and gamma for a third cluster of size `n_k`.
     fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
         const INLINE: usize = 12;
         let mut inline = [0.0; INLINE];
@@ -129,7 +129,8 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
-    /// Negative gammas can, like single linkage, keep the larger of two different similarities.
+    /// Returns false for negative gammas, because they can keep the larger of two different similarities, like single
+    /// linkage.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

@@ -1,4 +1,4 @@
-//! What "the similarity of two clusters" means.
+//! Linkages: definitions of the similarity of two clusters.
 //!
 //! ```
 //! use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
@@ -13,12 +13,12 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! A linkage is stated once, in one of three ways:
+//! A linkage is defined in one of three ways:
 //!
-//! * [`Rule`]: one of the seven Lance-Williams linkages built into the crate, or
-//!   [`LanceWilliams`] coefficients given as formulas;
-//! * a row update ([`Agglomeration::by_rows`](crate::agglomerate::Agglomeration::by_rows)): the merged cluster's row from the two old rows;
-//! * the [`crate::agglomerate::Linkage`] trait, which assumes no matrix at all.
+//! * [`Rule`]: one of the seven built-in Lance-Williams linkages, or [`LanceWilliams`] coefficients given as formulas;
+//! * a row update ([`Agglomeration::by_rows`](crate::agglomerate::Agglomeration::by_rows)): a function that computes
+//!   the merged cluster's row from the two old rows;
+//! * the [`crate::agglomerate::Linkage`] trait, which needs no matrix.
 
 mod formula;
 mod lance_williams;

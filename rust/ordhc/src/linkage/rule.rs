@@ -1,9 +1,9 @@
-//! The seven Lance-Williams linkages, and the form in which the engines use them.
+//! The seven Lance-Williams linkages, and the interface that the engines use.
 
 use super::LanceWilliams;
 use crate::precise::Precise;
 
-/// A linkage that updates similarities pair by pair (Lance & Williams 1967).
+/// A linkage that updates the similarities of clusters pair by pair (Lance & Williams 1967).
 ///
 /// ```
 /// use ordhc::linkage::Rule;
@@ -15,21 +15,21 @@ use crate::precise::Precise;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The most similar pair of members.
+    /// The similarity of the most similar pair of members.
     Single,
-    /// The least similar pair of members.
+    /// The similarity of the least similar pair of members.
     Complete,
     /// The mean over all pairs of members (UPGMA).
     Average,
     /// The mean of the two merged clusters' similarities (WPGMA).
     Weighted,
-    /// Minimum increase of variance; on dissimilarities it works on squares.
+    /// The minimum increase of variance. Dissimilarities are squared first.
     Ward,
-    /// Distance of centroids (UPGMC); on dissimilarities it works on squares.
+    /// The distance of centroids (UPGMC). Dissimilarities are squared first.
     Centroid,
-    /// Distance of midpoints (WPGMC); on dissimilarities it works on squares.
+    /// The distance of midpoints (WPGMC). Dissimilarities are squared first.
     Median,
-    /// Coefficients given as formulas.
+    /// Lance-Williams coefficients given as formulas.
     Coefficients(LanceWilliams),
 }
 
@@ -44,7 +44,7 @@ named!(Rule, "linkage", {
 } Self::Coefficients(_) => "coefficients");
 
 impl Rule {
-    /// Whether a dissimilarity is squared before it is used (and heights are square roots).
+    /// Returns true if dissimilarities are squared first. Heights are then square roots.
     pub fn is_squared(&self) -> bool {
         match self {
             Rule::Ward | Rule::Centroid | Rule::Median => true,
@@ -53,11 +53,11 @@ impl Rule {
         }
     }
 
-    /// Whether reciprocal nearest pairs may be merged in any order.
+    /// Returns true if reciprocal nearest pairs may be merged in any order.
     ///
-    /// That needs two things: merging never brings the merged cluster closer to a third than both
-    /// parts were (so heights are monotone, too), and the similarity of two clusters does not depend
-    /// on the order of the merges inside them (for flexible-beta, say, it does).
+    /// This requires two properties. A merge never brings the merged cluster closer to a third cluster than both parts
+    /// were, so heights are monotone. And the similarity of two clusters does not depend on the order of the merges
+    /// within them (in flexible-beta linkage, for example, it does).
     pub fn is_reducible(&self) -> bool {
         match self {
             Rule::Centroid | Rule::Median => false,
@@ -67,54 +67,54 @@ impl Rule {
     }
 }
 
-/// How one merge changes the similarities of the other clusters. Everything is a similarity here:
-/// larger is closer; dissimilarities come in negated.
+/// The change of the other clusters' similarities by one merge. All values are similarities: larger is closer.
+/// Dissimilarities are negated before.
 pub(crate) trait Update: Sync {
-    /// What is the same for all third clusters of one merge.
+    /// Values that are equal for all third clusters of one merge.
     type Merge: Copy + Send + Sync;
 
-    /// Whether values are sums over pairs of members, so that the similarity is value / (n_i n_k).
+    /// True if values are sums over pairs of members. The similarity is then value / (n_i n_k).
     const SUMS: bool = false;
 
-    /// Whether a fold of finite values may give NaN or infinity.
+    /// True if a fold of finite values may give NaN or infinity.
     const MAY_FAIL: bool = false;
 
-    /// Whether nothing is rounded, so that ties are exact.
+    /// True if no value is rounded, so that ties are exact.
     const EXACT: bool = false;
 
-    /// What the value of two clusters is, given all pairs of their members, where that tells it.
+    /// How the value of two clusters follows from the values of all pairs of their members, or `None` if it does not.
     const BETWEEN: Option<Between> = None;
 
     /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 
-    /// The value of the merged cluster and a third of size `n_k`.
+    /// Returns the value of the merged cluster and a third one of size `n_k`.
     fn fold(&self, merge: &Self::Merge, x_i: f64, x_j: f64, n_k: f64) -> f64;
 
-    /// Whether the values of [`Update::fold_precisely`] are sums over pairs of members.
+    /// True if the values of [`Update::fold_precisely`] are sums over pairs of members.
     const PRECISE_SUMS: bool = Self::SUMS;
 
-    /// The value of the merged cluster and a third, as exact as it can be had.
+    /// Returns the value of the merged cluster and a third one, in twice the precision.
     fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
-    /// Whether reciprocal nearest pairs may be merged in any order, with ties, too: merging never brings
-    /// the merged cluster closer to a third than both parts were, and as close as the closer part only if
-    /// both were as close.
+    /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. Then a merge never brings
+    /// the merged cluster closer to a third cluster than both parts were. The merged cluster is as close as the closer
+    /// part only if both parts were equally close.
     fn commutes(&self) -> bool;
 }
 
-/// How the value of two clusters comes from those of all pairs of their members.
+/// How the value of two clusters follows from the values of all pairs of their members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Between {
-    /// The least one.
+    /// The least value.
     Least,
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// Their mean, to which each merge's two parts have contributed half.
+    /// The mean in which the two parts of each merge have equal weight.
     Halves,
-    /// Their sum, less what the clusters have inside.
+    /// The sum over pairs between the clusters, less the sums within each cluster.
     Ward,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Merging {
     pub(crate) x_ij: f64,
 }
 
-/// The two clusters of a merge, their value in twice the precision.
+/// The two clusters of a merge, with their value in twice the precision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreciseMerging {
     pub(crate) n_i: f64,
@@ -176,7 +176,7 @@ impl Update for Complete {
     }
 }
 
-/// Keeps sums. They are exact for whole numbers, so that equal averages stay equal.
+/// Stores sums instead of means. Sums of whole numbers are exact, so equal averages stay equal.
 impl Update for AverageOfWhole {
     type Merge = ();
     const BETWEEN: Option<Between> = Some(Between::Sum);
@@ -195,15 +195,15 @@ impl Update for AverageOfWhole {
     }
 }
 
-/// How much of a mean is due to the smaller cluster, at most a half: so that a value that is much smaller
-/// than the other is not lost in rounding.
+/// The weight of the smaller cluster in a mean, at most a half. This keeps a much smaller value from being lost in
+/// rounding.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     share: f64,
     of_i: bool,
 }
 
-/// Keeps means, in a form that leaves equal values equal.
+/// Stores means, in a form in which equal values stay equal.
 impl Update for Average {
     type Merge = Share;
     const BETWEEN: Option<Between> = Some(Between::Mean);

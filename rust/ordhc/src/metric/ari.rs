@@ -1,4 +1,4 @@
-//! The adjusted Rand index, of labels and of levels of hierarchies.
+//! The adjusted Rand index of labels and of levels of hierarchies.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// The adjusted Rand index of two labellings (Hubert & Arabie 1985): 1 for the same clusters, about 0
-/// for unrelated ones.
+/// Returns the adjusted Rand index of two labellings (Hubert & Arabie 1985): 1 for equal clusters, about 0 for
+/// unrelated clusters.
 ///
-/// Pairs of leaves are counted exactly. As in scikit-learn the index is 1 when no pair is together in
-/// one labelling only, so also for fewer than 2 leaves.
+/// Pairs of leaves are counted exactly. As in scikit-learn, the index is 1 if no pair is together in only one of the
+/// labellings. This includes fewer than 2 leaves.
 ///
 /// # Errors
 /// Labellings of different lengths.
@@ -27,20 +27,20 @@ pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result
     Ok(of_clusters(&Labels::new(a)?, &Labels::new(b)?))
 }
 
-/// A score by level.
+/// A score for each level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelScores {
     /// The mean over levels.
     pub mean: f64,
-    /// The score of each level, in the order in which levels were given.
+    /// The score of each level, in the given order.
     pub levels: Vec<f64>,
 }
 
-/// The average adjusted Rand index (AARI) of a tree: each level of the truth, one label per leaf, is
-/// compared with the tree cut into the same number of clusters.
+/// Returns the average adjusted Rand index (AARI) of a tree. Each level of the truth, one label per leaf, is compared
+/// with the tree cut into the same number of clusters.
 ///
-/// Cuts undo the last merges, see [`Dendrogram::cut_clusters`]. Linear in leaves times levels; the
-/// result does not depend on the number of threads.
+/// Cuts undo the last merges, see [`Dendrogram::cut_clusters`]. The time is linear in leaves times levels. The result
+/// does not depend on the number of threads.
 ///
 /// # Errors
 /// No levels; a level that does not have a label for each leaf; [`Error::Interrupted`].
@@ -73,11 +73,10 @@ where
     })
 }
 
-/// The mean over `n_clusters` of the adjusted Rand index of two trees that are both cut into that many
-/// clusters.
+/// Returns the adjusted Rand index of two trees, both cut into the same number of clusters, averaged over `n_clusters`.
 ///
 /// # Errors
-/// Trees of different numbers of leaves; no numbers of clusters or one that is 0 or above the number
+/// Trees with different numbers of leaves; no numbers of clusters; a number of clusters that is 0 or above the number
 /// of leaves; [`Error::Interrupted`].
 ///
 /// ```
@@ -121,7 +120,7 @@ fn mean(n_levels: usize, monitor: &Monitor, score: impl Fn(usize) -> Result<f64>
     Ok(LevelScores { mean: levels.iter().sum::<f64>() / levels.len() as f64, levels })
 }
 
-/// Labels as numbers from 0, with the number of leaves of each.
+/// Labels as numbers from 0, with the number of leaves of each label.
 #[derive(Debug)]
 pub(super) struct Labels {
     pub(super) of: Vec<u32>,
@@ -156,7 +155,7 @@ impl Labels {
         Ok(Self { of, sizes })
     }
 
-    /// `number` gives a leaf's number, which is the next one for a new label.
+    /// Numbers the labels. `number` returns the number of a leaf's label, which is the next number for a new label.
     fn number(n: usize, mut number: impl FnMut(usize, u32) -> u32) -> Self {
         let (mut of, mut sizes) = (Vec::with_capacity(n), Vec::new());
         for at in 0..n {
@@ -170,7 +169,7 @@ impl Labels {
         Self { of, sizes }
     }
 
-    /// The number of pairs of leaves that are together.
+    /// Returns the number of pairs of leaves with the same label.
     pub(super) fn pairs(&self) -> u64 {
         self.sizes.iter().map(|&size| two(size.into())).sum()
     }
@@ -190,7 +189,7 @@ fn of_clusters(a: &Labels, b: &Labels) -> f64 {
 }
 
 fn pairs_in_both(a: &Labels, b: &Labels) -> u64 {
-    // Leaves by their cluster in a.
+    // The leaves in the order of their clusters in a.
     let mut next = Vec::with_capacity(a.sizes.len());
     let mut end = 0;
     for &size in &a.sizes {

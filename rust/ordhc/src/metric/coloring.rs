@@ -1,4 +1,4 @@
-//! Triplets by the colors of their leaves, in a tree whose leaves change color.
+//! Counts triplets by the colors of their leaves, in a tree whose leaves change color.
 
 use super::count::two;
 use crate::error::Result;
@@ -12,16 +12,16 @@ pub(super) enum Color {
     Blue,
 }
 
-/// How the sums over a tree are put together from its parts.
+/// The parts from which the sums over a tree are computed.
 ///
-/// Every heavy path of the tree is a binary tree over its nodes, balanced by the leaves beside each
-/// node. Parts are the nodes (under the numbers that they have in the tree) and joins of two
-/// neighbouring stretches of a path. From any leaf it is O(log n) parts up to the root.
+/// Every heavy path of the tree is a binary tree over its nodes, balanced by the number of leaves beside each node. A
+/// part is a node (with the node's number in the tree), or the join of two neighbouring stretches of a path. There are
+/// O(log n) parts between any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
     n_nodes: usize,
-    /// The join that a part belongs to; for a whole path the node that it hangs from.
+    /// For each part, the join that contains it. For a whole path, the node above the path.
     up: Vec<u32>,
     /// The upper and the lower part of each join.
     joined: Vec<[u32; 2]>,
@@ -53,8 +53,8 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Joins the nodes of a stretch, from below; `sizes` are the leaves under each, `below` those under
-    /// the stretch.
+    /// Joins the nodes of a stretch, from below. `sizes` are the numbers of leaves below each node, and `below` the
+    /// number of leaves below the stretch.
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -72,8 +72,8 @@ impl Parts {
     }
 }
 
-/// A stretch of a path with all that hangs from it. The counts of triplets whose leaves are all under
-/// the stretch are polynomials in the numbers x and y of red and blue leaves below it.
+/// A stretch of a path with everything that hangs from it. The counts of triplets whose leaves are all below the
+/// stretch's top are polynomials in the numbers x and y of red and blue leaves below the stretch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     red: u64,
@@ -90,7 +90,7 @@ impl Stretch {
         Self { red, blue, ..Self::default() }
     }
 
-    /// This stretch and the one below it.
+    /// Returns the join of this stretch with the one below.
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
@@ -112,7 +112,7 @@ impl Stretch {
     }
 }
 
-/// Sums over the light children of a node, r and b their red and blue leaves.
+/// Sums over the light children of a node. r and b are the numbers of red and blue leaves below a child.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,
@@ -125,7 +125,7 @@ struct Beside {
     mixed_pairs: u64,
     /// r b r.
     mixed_pairs_red: u64,
-    /// Triplets under one child.
+    /// Triplets with all leaves below one child.
     apart: u64,
     mixed: u64,
 }
@@ -170,7 +170,7 @@ impl Beside {
     }
 }
 
-/// A tree of red, blue and colorless leaves, with the triplets of two red leaves and a blue one.
+/// A tree of red, blue and colorless leaves that counts triplets of two red leaves and a blue one.
 ///
 /// Changing the color of a leaf takes O(log n). No sum overflows for up to [`MAX_LEAVES`] leaves.
 #[derive(Debug)]
@@ -180,11 +180,11 @@ pub(super) struct Coloring<'a> {
     beside: Vec<Beside>,
 }
 
-/// Numbers of up to this cubed fit.
+/// The largest number of leaves for which counts of triplets do not overflow.
 pub(super) const MAX_LEAVES: usize = 1 << 21;
 
 impl<'a> Coloring<'a> {
-    /// No leaf has a color.
+    /// Returns a tree whose leaves have no color.
     pub(super) fn new(parts: &'a Parts) -> Self {
         let stretches = vec![Stretch::default(); parts.up.len()];
         Self { parts, stretches, beside: vec![Beside::default(); parts.n_nodes - parts.n_leaves] }
@@ -215,12 +215,12 @@ impl<'a> Coloring<'a> {
         }
     }
 
-    /// The triplets that have the two red leaves together.
+    /// Returns the number of triplets in which the two red leaves are closest.
     pub(super) fn apart(&self) -> u64 {
         self.stretches[self.parts.root].apart[0]
     }
 
-    /// The triplets that have the blue leaf and a red one together.
+    /// Returns the number of triplets in which the blue leaf and a red one are closest.
     pub(super) fn mixed(&self) -> u64 {
         self.stretches[self.parts.root].mixed[0]
     }

@@ -1,4 +1,4 @@
-//! The correlation of the heights at which leaves merge with something else about their pairs.
+//! The correlation of the heights of a tree with a matrix or another tree.
 
 use super::count::{same_leaves, same_leaves_of_trees};
 use super::path::{Paths, Rows, for_places};
@@ -8,17 +8,16 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
-/// The cophenetic correlation: Pearson's, over all pairs of leaves, of the height at which they merge
-/// with their value in a matrix.
+/// Returns the cophenetic correlation of a tree and a matrix. This is Pearson's correlation, over all pairs of leaves,
+/// of the height at which they merge and their value in the matrix.
 ///
-/// Heights and values are taken as they are. A tree of similarities that renders similarities
-/// perfectly has 1, and so has one of dissimilarities with dissimilarities; if one is a similarity
-/// and the other a dissimilarity, -1 is perfect. Two passes over the matrix, O(n) memory; the result
-/// does not depend on the number of threads.
+/// A perfect tree has correlation 1 if heights and values are both similarities or both dissimilarities, and otherwise
+/// -1. The computation makes two passes over the matrix and takes O(n) memory. The result does not depend on the number
+/// of threads.
 ///
 /// # Errors
-/// A matrix of another number of leaves than the tree's; heights or values that are all the same (so
-/// fewer than three leaves); [`Error::Interrupted`].
+/// A matrix and a tree with different numbers of leaves; heights or values that are all equal, which includes fewer
+/// than three leaves; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
@@ -55,19 +54,19 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: O
     }
     let values = Moments::new(sum.value(), squares.value(), heights.pairs);
     let correlation = correlation(heights.moments, values, both.value(), heights.pairs)?;
-    // Rows come as similarities.
+    // Rows contain similarities: dissimilarities are negated.
     Ok(if matrix.is_dissimilarity() { -correlation } else { correlation })
 }
 
-/// The cophenetic correlation of two dendrograms: Pearson's, over all pairs of leaves, of the heights
-/// at which they merge.
+/// Returns the cophenetic correlation of two dendrograms. This is Pearson's correlation, over all pairs of leaves, of
+/// the heights at which they merge.
 ///
-/// Heights are taken as they are: between similarities and dissimilarities -1 is perfect. O(n^2)
-/// time, O(n) memory; the result does not depend on the number of threads.
+/// Between similarities and dissimilarities, -1 is perfect. The computation takes O(n^2) time and O(n) memory. The
+/// result does not depend on the number of threads.
 ///
 /// # Errors
-/// Trees of different numbers of leaves; a tree whose heights are all the same (so fewer than three
-/// leaves); [`Error::Interrupted`].
+/// Trees with different numbers of leaves; a tree whose heights are all equal, which includes fewer than three leaves;
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::bindings::cophenetic_correlation_of_trees;
@@ -98,11 +97,11 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
     correlation(a_heights.moments, b_heights.moments, both, a_heights.pairs)
 }
 
-/// Sums over pairs of leaves of something scaled and near 0 in the mean.
+/// Sums over pairs of leaves of values that are scaled and have mean near 0.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     sum: f64,
-    /// Of squared deviations from the mean.
+    /// The sum of squared deviations from the mean.
     squares: f64,
 }
 
@@ -152,12 +151,12 @@ fn constant(what: &str, value: Option<f64>) -> Error {
     Error::Argument(format!("{what} are all the same{all}: there is no correlation"))
 }
 
-/// A factor, exact to multiply with, that makes numbers up to `largest` at most about 1.
+/// Returns a power of two by which numbers up to `largest` become at most about 1. Multiplying by it is exact.
 fn power_of_two(largest: f64) -> f64 {
     if largest > 0.0 { (-largest.log2().floor().clamp(-1000.0, 1000.0)).exp2() } else { 1.0 }
 }
 
-/// The mean of the similarities times `scale`.
+/// Returns the mean of the similarities times `scale`.
 fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64> {
     let n = matrix.n_leaves();
     let mut first = vec![0.0; n - 1];
@@ -178,7 +177,7 @@ fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64
 }
 
 const LANES: usize = 8;
-/// The values summed in lanes before rounding is accounted for.
+/// The number of values that are summed in lanes before rounding errors are added.
 const BLOCK: usize = 1 << 10;
 
 fn plain_sum(values: &[f64]) -> f64 {
@@ -192,7 +191,7 @@ fn plain_sum(values: &[f64]) -> f64 {
     lanes.into_iter().sum::<f64>() + rest.iter().sum::<f64>()
 }
 
-/// The sums of x, x^2 and x y, where x is `turn` of a value and y of the others.
+/// Returns the sums of x, x^2 and x y, where x is `turn` of a value and y one of the others.
 fn products(values: &[f64], others: &[f64], turn: impl Fn(f64) -> f64) -> [f64; 3] {
     const LANES: usize = 4;
     let mut sums = [Sum::default(); 3];
@@ -231,7 +230,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::metric::samples::{Draw, draws, naive_heights, random_tree, two_dendrograms};
 
-    /// By pair in condensed order.
+    /// Returns the height of each pair in condensed order.
     fn heights(tree: &Dendrogram) -> Vec<f64> {
         (0..tree.n_leaves()).flat_map(|i| naive_heights(tree, i).split_off(i + 1)).collect()
     }

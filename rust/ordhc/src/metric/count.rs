@@ -1,8 +1,8 @@
-//! Numbers of leaves and of sets of them.
+//! Numbers of leaves, and of pairs and triples of them.
 
 use crate::error::{Error, Result};
 
-/// Checks that two things, each named with its verb, are about equally many leaves.
+/// Returns an error unless two inputs, each described with its verb, have the same number of leaves.
 pub(crate) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     if n[0] == n[1] {
         return Ok(());
@@ -10,17 +10,17 @@ pub(crate) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     Err(Error::Argument(format!("{} {} leaves, {} {}", what[0], n[0], what[1], n[1])))
 }
 
-/// [`same_leaves`] of two trees.
+/// Does the same as [`same_leaves`], for two trees.
 pub(super) fn same_leaves_of_trees(a: usize, b: usize) -> Result<()> {
     same_leaves(["the first tree has", "the second tree has"], [a, b])
 }
 
-/// x choose 2.
+/// Returns x choose 2.
 pub(super) fn two(x: u64) -> u64 {
     x * x.saturating_sub(1) / 2
 }
 
-/// x choose 3.
+/// Returns x choose 3.
 pub(super) fn three(x: u64) -> u64 {
     (u128::from(x) * u128::from(x.saturating_sub(1)) * u128::from(x.saturating_sub(2)) / 6) as u64
 }

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::Topology;
 
-/// A cost or revenue: exact for integer similarities.
+/// A cost or revenue, exact for integer similarities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Dasgupta {
     /// The exact sum of integers.
@@ -19,7 +19,7 @@ pub enum Dasgupta {
 }
 
 impl Dasgupta {
-    /// The value as a float.
+    /// Returns the value as a float.
     ///
     /// ```
     /// assert_eq!(ordhc::metric::Dasgupta::Whole(-3).to_f64(), -3.0);
@@ -32,17 +32,16 @@ impl Dasgupta {
     }
 }
 
-/// Dasgupta's cost of a tree under similarities (Dasgupta 2016): sum over i < j of s(i, j) |H(i, j)|,
-/// where |H(i, j)| is the number of leaves under the LCA of i and j. Lower is better.
+/// Returns Dasgupta's cost of a tree for similarities (Dasgupta 2016): the sum over i < j of s(i, j) |H(i, j)|, where
+/// |H(i, j)| is the number of leaves below the LCA of i and j. Lower is better.
 ///
-/// The values of the matrix are taken as they are, also if they are dissimilarities; then higher is
-/// better (Cohen-Addad et al. 2019). Exact for integers; where the halves of a matrix of integers
-/// differ slightly, their mean is a float. One pass over the matrix, O(n) memory; the result does not
-/// depend on the number of threads.
+/// The values of the matrix are used unchanged. If they are dissimilarities, higher is better (Cohen-Addad et al.
+/// 2019). The result is exact for integers. If the two triangles of a matrix of integers differ slightly, their mean is
+/// used as a float. The computation makes one pass over the matrix and takes O(n) memory. The result does not depend on
+/// the number of threads.
 ///
 /// # Errors
-/// A matrix of another number of leaves than the tree's; a value too large for its type;
-/// [`Error::Interrupted`].
+/// A matrix and a tree with different numbers of leaves; a value too large for its type; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
@@ -63,10 +62,10 @@ pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Moni
 /// [`dasgupta_cost`] or [`dasgupta_revenue`].
 pub type DasguptaScore = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
 
-/// A score of similarities that are checked on the way: condensed floats are read only once.
+/// Returns a score of similarities, which are checked at the same time, so that condensed floats are read only once.
 ///
 /// # Errors
-/// As [`dasgupta_cost`] and [`Matrix::new`].
+/// The errors of [`dasgupta_cost`] and [`Matrix::new`].
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Values};
@@ -91,7 +90,7 @@ pub fn dasgupta_checked(
 ) -> Result<Dasgupta> {
     if layout == Layout::Condensed && matches!(values, Values::F64(_) | Values::F32(_)) {
         match Matrix::unread(values).and_then(|matrix| score(tree, &matrix, monitor)) {
-            // What isn't finite makes the sum so; what is too large stops it.
+            // A value that isn't finite makes the sum not finite. A value that is too large stops the sum.
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Ok(sum) => return Ok(sum),
             Err(_) => {}
@@ -100,15 +99,15 @@ pub fn dasgupta_checked(
     score(tree, &Matrix::new(values, layout, Kind::Similarity)?, monitor)
 }
 
-/// The revenue that goes with Dasgupta's cost: n times the sum of the similarities, less the
+/// Returns the revenue that corresponds to Dasgupta's cost: n times the sum of the similarities, less the
 /// [cost](dasgupta_cost). Higher is better.
 ///
-/// With the AddS3 similarities of triplets, or the AddS4 similarities of quadruplets, this is their
-/// [`revenue`](super::revenue()) (Mandal, Perrot & Ghoshdastidar, "A revenue function for
+/// For the AddS3 similarities of triplets, or the AddS4 similarities of quadruplets, this is the
+/// [`revenue`](super::revenue()) of the comparisons (Mandal, Perrot & Ghoshdastidar, "A revenue function for
 /// comparison-based hierarchical clustering", theorem 1).
 ///
 /// # Errors
-/// As [`dasgupta_cost`].
+/// The errors of [`dasgupta_cost`].
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
@@ -127,14 +126,15 @@ pub fn dasgupta_revenue(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&M
     sum(tree, &factors, matrix, monitor)
 }
 
-/// The sum over pairs of the similarity times the factor of the LCA; `factors` by merge, at most n.
+/// Returns the sum over pairs of the similarity times the factor of the LCA. There is a factor for each merge, at most
+/// n.
 fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
     let n = tree.n_leaves();
     same_leaves(["the tree has", "the matrix has"], [n, matrix.n_leaves()])?;
     monitor.start(n as u64);
     let paths = Paths::new(tree);
     let both = !matrix.is_symmetric();
-    // As many products as surely fit into 64 bits together.
+    // The number of products whose sum certainly fits into 64 bits.
     let safe = (i64::MAX as f64 / 2.0 / (matrix.facts().largest * n as f64 + 1.0)) as usize;
     let most = Matrix::most(n);
     let state = || Rows::new(&paths, factors, paths.order());
@@ -162,7 +162,7 @@ fn too_large(range: &str) -> Error {
 }
 
 impl Dasgupta {
-    /// The sum of two parts of a row.
+    /// Returns the sum of two parts of a row.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),
@@ -181,10 +181,10 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 }
 
 const LANES: usize = 8;
-/// The values summed in lanes before rounding is accounted for.
+/// The number of values that are summed in lanes before rounding errors are added.
 const BLOCK: usize = 1 << 10;
 
-/// The sum, which is NaN where a value is not finite or larger than `most`.
+/// Returns the sum, which is NaN if a value is not finite or larger than `most`.
 fn float_sum<T: Copy>(values: &[T], factors: &[i32], most: f64, float: impl Fn(T) -> f64) -> f64 {
     let block_sum = |(values, factors): (&[T], &[i32])| {
         let (mut lanes, mut largest) = ([0.0; LANES], [0.0; LANES]);

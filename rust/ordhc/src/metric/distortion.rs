@@ -8,14 +8,15 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, LcaSizes};
 
-/// The merge distortion of two dendrograms over the same leaves: the largest |m(i, j) - m'(i, j)| over
-/// i != j, where m is the height at which two leaves merge (Gray et al. 2024, section 3.1).
+/// Returns the merge distortion of two dendrograms over the same leaves: the largest |m(i, j) - m'(i, j)| over i != j,
+/// where m is the height at which two leaves merge (Gray et al. 2024, section 3.1).
 ///
-/// 0 for a single leaf. O(n log^2 n) if one of the trees has no inversions, else O(n^2).
+/// The distortion is 0 for a single leaf. The time is O(n log^2 n) if one of the trees has no inversions, and otherwise
+/// O(n^2).
 ///
 /// # Errors
-/// Trees of different numbers of leaves; similarities against dissimilarities; a difference too large
-/// for a float; [`Error::Interrupted`].
+/// Trees with different numbers of leaves; similarities against dissimilarities; a difference too large for a float;
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, metric::merge_distortion};
@@ -50,10 +51,11 @@ pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor
     }
 }
 
-/// For each merge of `a` the extreme heights in `monotone` of the pairs that it joins.
+/// Returns the distortion, given a tree `monotone` without inversions. For each merge of `a`, only two pairs that the
+/// merge joins matter: the closest and the farthest in `monotone`.
 ///
-/// The farthest of them merge where all leaves of the cluster do. The closest are neighbours among
-/// these leaves, from left to right in `monotone`, that come from different parts.
+/// The farthest pair merges where all leaves of the cluster do. The closest pair are neighbours among these leaves,
+/// from left to right in `monotone`, that belong to different parts.
 fn by_merges(a: &Dendrogram, monotone: &Dendrogram, monitor: &Monitor) -> Result<f64> {
     let n = a.n_leaves();
     monitor.start(n as u64);

@@ -9,30 +9,30 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by;
 use crate::tree::Dendrogram;
 
-/// How much two dendrograms agree on which leaves are close to which.
+/// The agreement of two dendrograms on which leaves are close to each leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KendallTau {
-    /// The mean over the leaves whose tau-b is defined; NaN if there are none.
+    /// The mean over the leaves whose tau-b is defined, or NaN if there are none.
     pub mean: f64,
-    /// Their sample standard deviation over the root of their number, as `scipy.stats.sem`; NaN if
-    /// there are fewer than two.
+    /// The standard error of the mean, as `scipy.stats.sem`, or NaN for fewer than two leaves. This is the sample
+    /// standard deviation over the square root of the number of leaves.
     pub standard_error: f64,
     /// The number of leaves without a tau-b, because one of their rankings is all ties.
     pub undefined: usize,
-    /// By leaf: tau-b, or NaN where it is undefined.
+    /// The tau-b of each leaf, or NaN if undefined.
     pub values: Vec<f64>,
 }
 
-/// Where a leaf stands in its own ranking.
+/// The rank of a leaf in its own ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Itself {
-    /// Nowhere: it ranks the others.
+    /// The leaf is not in its own ranking.
     LeftOut,
-    /// First in both trees.
+    /// The leaf is first in both trees.
     First,
-    /// First in the tree; in the truth it ties with its finest class, the leaves that merge with it at the
-    /// closest of all heights of the truth, or is first alone if there are none.
+    /// In the tree, the leaf is first. In the truth, the leaf is tied with its finest class, which are the leaves that
+    /// merge with it at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
     InFinestClass,
 }
 
@@ -42,16 +42,16 @@ named!(Itself, "itself", {
     "in-finest-class": Self::InFinestClass => Self::InFinestClass,
 });
 
-/// The mean Kendall tau-b of two dendrograms over the same leaves (Gray et al. 2024, section 4.1).
+/// Returns the mean Kendall tau-b of two dendrograms over the same leaves (Gray et al. 2024, section 4.1).
 ///
-/// Every leaf ranks the others, and itself as [`Itself`] says, by the height at which it merges with them, in
-/// one tree and in the other, closest first whether heights are similarities or dissimilarities. Equal
-/// heights tie, and inversions count as they stand.
+/// In both trees, every leaf ranks the other leaves by the height at which they merge with it. [`Itself`] says whether
+/// and where a leaf ranks itself. The closest leaf is first, for similarities and for dissimilarities. Equal heights
+/// are ties. Inversions are used unchanged.
 ///
-/// O(n^2) in ordinary cases, O(n^2 log n) for trees that are chains; O(n) memory.
+/// The time is usually O(n^2), and O(n^2 log n) for trees that are chains. The memory is O(n).
 ///
 /// # Errors
-/// Trees of different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
+/// Trees with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, metric::{Itself, kendall_tau}};
@@ -76,7 +76,7 @@ pub fn kendall_tau(
     monitor.start(n as u64);
     let (inner, outer) = (Ranking::new(truth), Ranking::new(tree));
     let depths = inner.paths.depths();
-    // Rows of the inner tree are kept from left to right in the outer tree.
+    // Rows of the inner tree are stored in the left-to-right order of the outer tree.
     let columns: Vec<u32> = inner.paths.order().iter().map(|&leaf| outer.paths.places()[leaf as usize]).collect();
     let state = || (Rows::new(&inner.paths, &depths, &columns), Scratch::default());
     let step = |(rows, scratch): &mut (Rows<'_, u32>, Scratch), place: usize| {
@@ -126,13 +126,13 @@ impl KendallTau {
     }
 }
 
-/// How often the pairs of other leaves are ordered alike, and how often they tie.
+/// The numbers of pairs of other leaves that are ordered in the same way, and that are tied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pairs {
-    /// Those ordered alike less those ordered the other way round.
+    /// The number of pairs ordered in the same way, less the number ordered in opposite ways.
     score: i64,
     ties: [u64; 2],
-    /// How many others the truth ties with the leaf, and ranks before it, if [`Itself::InFinestClass`].
+    /// The numbers of other leaves that the truth ties with the leaf and ranks before it, for [`Itself::InFinestClass`].
     tied: u64,
     before: u64,
 }
@@ -140,7 +140,7 @@ struct Pairs {
 impl Pairs {
     fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        // Pairs of the leaf itself with another, and those that the truth ties or orders the other way round.
+        // The pairs of the leaf itself with another leaf: all, those tied in the truth, and those in the opposite order.
         let (own, tied, before) = match itself {
             Itself::LeftOut => (0, 0, 0),
             Itself::First => (others, 0, 0),
@@ -160,7 +160,7 @@ impl Pairs {
 /// A tree with its merges ranked by height.
 struct Ranking {
     paths: Paths,
-    /// By merge, closest first from 0; equal heights have equal ranks.
+    /// The rank of each merge, with the closest at 0. Equal heights have equal ranks.
     ranks: Vec<u32>,
 }
 
@@ -182,16 +182,16 @@ impl Ranking {
     }
 }
 
-/// What is needed for one leaf, kept for the next.
+/// Buffers for one leaf, reused for the next.
 #[derive(Debug, Default)]
 struct Scratch {
-    /// In the inner tree, from the leaf up: the rank of each merge and how many leaves join.
+    /// In the inner tree, from the leaf up: the rank of each merge, and the number of leaves that join.
     steps: Vec<(u32, u32)>,
-    /// The different ranks in order, which number the classes.
+    /// The distinct ranks in order. Their positions number the classes.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
-    /// In the outer tree: who joins, by rank.
+    /// In the outer tree: the leaves that join, ordered by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
     /// Of a row of a matrix: the other leaves, closest first, and the class of each leaf by its place in the tree.
@@ -200,7 +200,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Counts pairs for a leaf; `row` has the depth of the LCA in the inner tree by place in the outer.
+    /// Counts pairs for a leaf. `row` has the depth of the LCA in the inner tree, for each position in the outer tree.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);
@@ -253,7 +253,7 @@ impl Scratch {
         (score, outer_ties)
     }
 
-    /// Numbers the classes of leaves that are equally close in the inner tree, and returns the ties.
+    /// Numbers the classes of leaves that are equally close in the inner tree, and returns the number of ties.
     fn classify(&mut self, inner: &Ranking, leaf: usize) -> u64 {
         self.steps.clear();
         self.steps.extend(inner.paths.walk(leaf).map(|(merge, joining)| (inner.ranks[merge], joining.len() as u32)));
@@ -282,12 +282,12 @@ impl Scratch {
     }
 }
 
-/// How many leaves of each class were seen, with sums over ranges (a Fenwick tree).
+/// The number of leaves seen in each class, with sums over ranges (a Fenwick tree).
 #[derive(Debug, Default)]
 struct Seen {
     total: i64,
     counts: Vec<u32>,
-    /// Sums of the last `k & -k` classes before class `k`, from `k` = 1.
+    /// Entry k, from 1, is the sum over the last `k & -k` classes before class `k`.
     tree: Vec<u32>,
     new: Vec<u32>,
     before: Vec<u32>,
@@ -304,8 +304,8 @@ impl Seen {
         }
     }
 
-    /// Adds leaves, and returns how many of the pairs with those seen before have the seen one in the
-    /// lower class, less those that have it in the higher.
+    /// Adds leaves. Returns the number of pairs with a leaf seen before in which that leaf has the lower class, less
+    /// the number in which it has the higher class.
     fn add(&mut self, size: usize, classes: impl Iterator<Item = usize> + Clone) -> i64 {
         let n_classes = self.counts.len();
         let few = size * (n_classes.ilog2() as usize + 1) < 2 * n_classes;

@@ -1,4 +1,4 @@
-//! How good a dendrogram is.
+//! Scores of dendrograms: agreement with a matrix, comparisons, labels or another tree.
 //!
 //! ```
 //! use ordhc::metric::{ari, purity, robinson_foulds};

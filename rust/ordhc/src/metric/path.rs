@@ -1,4 +1,4 @@
-//! The way from a leaf to the root, and the leaves that join on the way.
+//! The paths from leaves to the root, and the leaves that join on each path.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Topology;
 
-/// The ways from all leaves of a tree to its root.
+/// The paths from all leaves of a tree to its root.
 ///
-/// Leaves have places from left to right, so that the leaves of a cluster are an interval of places. Nodes of more than
-/// two children are several merges ([`Topology::merges`]).
+/// Leaves have positions from left to right, so that the leaves of a cluster are an interval of positions. Nodes with
+/// more than two children are several merges ([`Topology::merges`]).
 #[derive(Debug)]
 pub(super) struct Paths {
     order: Vec<u32>,
     places: Vec<u32>,
-    /// By cluster the one above; the root is its own.
+    /// The cluster above each cluster. The root is above itself.
     above: Vec<u32>,
-    /// By cluster.
+    /// The interval of each cluster.
     spans: Vec<[u32; 2]>,
 }
 
@@ -41,17 +41,17 @@ impl Paths {
         self.order.len()
     }
 
-    /// By place: its leaf.
+    /// Returns the leaf at each position.
     pub(super) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// By leaf: its place.
+    /// Returns the position of each leaf.
     pub(super) fn places(&self) -> &[u32] {
         &self.places
     }
 
-    /// By merge: how many merges it is away from the root.
+    /// Returns, for each merge, the number of merges between it and the root.
     pub(super) fn depths(&self) -> Vec<u32> {
         let n = self.n_leaves();
         let mut depths = vec![0; n - 1];
@@ -61,7 +61,7 @@ impl Paths {
         depths
     }
 
-    /// The merges from a leaf to the root, each with the places of the leaves that join it there.
+    /// Returns the merges from a leaf to the root, each with the positions of the leaves that join the leaf there.
     pub(super) fn walk(&self, leaf: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
         let (n, mut cluster) = (self.n_leaves(), leaf);
         std::iter::from_fn(move || {
@@ -77,13 +77,13 @@ impl Paths {
     }
 }
 
-/// Leaf after leaf, what stands at the LCA of the leaf and each other one.
+/// The value at the LCA of one leaf with each other leaf, for leaf after leaf.
 #[derive(Debug)]
 pub(super) struct Rows<'a, T> {
     paths: &'a Paths,
-    /// By merge.
+    /// The value of each merge.
     values: &'a [T],
-    /// By place: where in the row it is written.
+    /// For each position, the index in the row.
     columns: &'a [u32],
     row: Vec<T>,
     last: Option<usize>,
@@ -94,9 +94,9 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
         Self { paths, values, columns, row: vec![T::default(); paths.n_leaves()], last: None }
     }
 
-    /// The row of the leaf at this place; its own entry is of no meaning.
+    /// Returns the row of the leaf at this position. The leaf's own entry has no meaning.
     ///
-    /// From one place to the next only what is below the LCA of the two changes.
+    /// From one position to the next, only entries below the LCA of the two leaves change.
     pub(super) fn at(&mut self, place: usize) -> &[T] {
         let known = self.last.filter(|last| last + 1 == place);
         for (merge, joining) in self.paths.walk(self.paths.order[place] as usize) {
@@ -112,9 +112,9 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
     }
 }
 
-/// Does `step` for every place `0..n` and returns the results in order.
+/// Calls `step` for every position `0..n`, and returns the results in order.
 ///
-/// A thread has a state of its own and works through runs of consecutive places.
+/// Each thread has a separate state, and processes runs of consecutive positions.
 pub(super) fn for_places<S, R: Send>(
     n: usize,
     state: impl Fn() -> S + Sync,

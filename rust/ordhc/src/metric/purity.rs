@@ -4,14 +4,14 @@ use super::ari::Labels;
 use crate::error::{Error, Result, check_len};
 use crate::tree::{HeavyPaths, Topology};
 
-/// Dendrogram purity (Heller & Ghahramani 2005): the mean, over all pairs of leaves of the same class,
-/// of the share of that class among the leaves under the pair's lowest common ancestor.
+/// Returns the dendrogram purity (Heller & Ghahramani 2005). For each pair of leaves of the same class, this is the
+/// share of that class among the leaves below the pair's lowest common ancestor, averaged over all such pairs.
 ///
-/// It is 1 when every class is all the leaves under one node. Pairs are counted exactly, for nodes of
-/// any number of children, in O(n log n).
+/// The purity is 1 if every class consists of all leaves below one node. Pairs are counted exactly, for nodes with any
+/// number of children, in O(n log n).
 ///
 /// # Errors
-/// Not one label per leaf; no class with two leaves.
+/// A number of labels that differs from the number of leaves; no class with two leaves.
 ///
 /// ```
 /// use ordhc::metric::purity;
@@ -46,18 +46,18 @@ pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64>
     Ok(sum / n_pairs as f64)
 }
 
-/// By class.
+/// Counts for each class.
 #[derive(Debug)]
 struct Counts {
-    /// The leaves under the node at hand.
+    /// The leaves below the current node.
     there: Vec<u64>,
-    /// The pairs that the node at hand joins.
+    /// The pairs that the current node joins.
     joined: Vec<u64>,
 }
 
 impl Counts {
-    /// Goes from the heavy child to the node; returns the sum over classes of the pairs that the node
-    /// joins times the leaves of the class under it.
+    /// Updates the counts from the heavy child to the node. Returns the sum over classes of the number of pairs that
+    /// the node joins, times the number of leaves of the class below the node.
     fn join(&mut self, paths: &HeavyPaths<'_>, node: usize, class_of: &[u32]) -> u128 {
         let class = |&leaf: &u32| class_of[leaf as usize] as usize;
         for child in paths.light(node) {

@@ -8,7 +8,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{LcaSizes, Topology};
 
-/// A revenue: exact for unweighted comparisons.
+/// A revenue, exact for unweighted comparisons.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Revenue {
     /// The exact sum of unweighted comparisons.
@@ -18,7 +18,7 @@ pub enum Revenue {
 }
 
 impl Revenue {
-    /// The value as a float.
+    /// Returns the value as a float.
     ///
     /// ```
     /// assert_eq!(ordhc::metric::Revenue::Whole(-3).to_f64(), -3.0);
@@ -43,17 +43,16 @@ impl Revenue {
     }
 }
 
-/// Sum over comparisons of w (|H(farther pair)| - |H(closer pair)|), where |H(i, j)| is the number
-/// of leaves under the LCA of i and j.
+/// Returns the revenue of a tree: the sum over comparisons of w (|H(farther pair)| - |H(closer pair)|), where |H(i, j)|
+/// is the number of leaves below the LCA of i and j.
 ///
-/// The triplet revenue Trev and the quadruplet revenue Qrev of Mandal, Perrot & Ghoshdastidar,
-/// "A revenue function for comparison-based hierarchical clustering" (equations 3 and 4): higher is
-/// better, [`best_revenue`] the most there can be. Linear in the number of comparisons; the result
-/// does not depend on the number of threads.
+/// This is the triplet revenue Trev or the quadruplet revenue Qrev of Mandal, Perrot & Ghoshdastidar, "A revenue
+/// function for comparison-based hierarchical clustering" (equations 3 and 4). Higher is better, and [`best_revenue`]
+/// is an upper bound. The time is linear in the number of comparisons. The result does not depend on the number of
+/// threads.
 ///
 /// # Errors
-/// Comparisons over another number of leaves than the tree's; a value too large for its type;
-/// [`Error::Interrupted`].
+/// Comparisons and a tree with different numbers of leaves; a value too large for its type; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue};
@@ -77,7 +76,7 @@ pub fn revenue<const K: usize>(
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
-    // For few leaves and many comparisons all answers fit into a table.
+    // For few leaves and many comparisons, a table of all sizes is faster.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
         return sum(comparisons, |[i, j]| i64::from(table[i * n + j]), monitor);
@@ -85,11 +84,11 @@ pub fn revenue<const K: usize>(
     sum(comparisons, |[i, j]| i64::from(lca.size(i, j)), monitor)
 }
 
-/// The best revenue that is conceivable: sum over comparisons of w (n - 2).
+/// Returns an upper bound of the revenue: the sum over comparisons of w (n - 2).
 ///
-/// Every farther pair meets at the root and every closer pair in a cluster of its own. Few sets of
-/// comparisons have a tree that reaches this, but `revenue / best_revenue` is at most 1 and can be
-/// compared between sets of different sizes. 0 for no comparisons.
+/// The bound assumes that every farther pair joins at the root, and every closer pair in a cluster of its own. Few sets
+/// of comparisons have a tree that reaches the bound. But `revenue / best_revenue` is at most 1, and is comparable
+/// between sets of different sizes. The bound is 0 without comparisons.
 ///
 /// # Errors
 /// A value too large for its type.
@@ -124,7 +123,7 @@ fn sum<const K: usize>(
     let rows = comparisons.rows();
     match comparisons.weights() {
         None => {
-            // Gains are below 2^31 and blocks have 2^14 rows.
+            // The sum does not overflow: gains are below 2^31, and blocks have 2^14 rows.
             let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let mut sum = 0;
                 rows.each(block, |_, row| sum += gain(row));

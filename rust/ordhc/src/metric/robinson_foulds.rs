@@ -4,19 +4,19 @@ use super::count::same_leaves_of_trees;
 use crate::error::Result;
 use crate::tree::{HeavyPaths, Topology};
 
-/// Clusters of two trees: the leaf sets of inner nodes, the root's left out.
+/// The clusters of two trees: the leaf sets of inner nodes except the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClusterCounts {
-    /// In both trees.
+    /// Clusters in both trees.
     pub shared: u64,
-    /// In the first tree only.
+    /// Clusters in the first tree only.
     pub only_a: u64,
-    /// In the second tree only.
+    /// Clusters in the second tree only.
     pub only_b: u64,
 }
 
 impl ClusterCounts {
-    /// The number of clusters in only one of the trees.
+    /// Returns the number of clusters in only one of the trees.
     ///
     /// ```
     /// let counts = ordhc::bindings::ClusterCounts { shared: 3, only_a: 1, only_b: 0 };
@@ -26,8 +26,7 @@ impl ClusterCounts {
         self.only_a + self.only_b
     }
 
-    /// The distance divided by the number of clusters of the first tree plus that of the second one, 0
-    /// where there are none.
+    /// Returns the distance divided by the total number of clusters of both trees, or 0 if there are none.
     ///
     /// ```
     /// let counts = ordhc::bindings::ClusterCounts { shared: 1, only_a: 1, only_b: 1 };
@@ -39,14 +38,14 @@ impl ClusterCounts {
     }
 }
 
-/// The clusters that two trees share and those of one of them only; the Robinson-Foulds distance is
-/// [`ClusterCounts::distance`].
+/// Counts the clusters that two trees share, and those of only one tree. [`ClusterCounts::distance`] is the
+/// Robinson-Foulds distance.
 ///
-/// Linear in the number of leaves (Day 1985): leaves are numbered as they stand in the first tree, so
-/// its clusters are ranges, each known by one of its ends.
+/// The time is linear in the number of leaves (Day 1985). Leaves are numbered by their position in the first tree. So
+/// the clusters of this tree are ranges, and each is identified by one of its ends.
 ///
 /// # Errors
-/// Trees of different numbers of leaves.
+/// Trees with different numbers of leaves.
 ///
 /// ```
 /// use ordhc::metric::robinson_foulds;
@@ -63,7 +62,7 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     let ranges = Ranges::new(a);
-    // By node: the first and the last place, the number of leaves.
+    // For each node: the first and the last position of its leaves, and their number.
     let mut spans = vec![(u32::MAX, 0, 0); b.n_nodes()];
     for leaf in 0..n {
         let place = ranges.place[leaf];
@@ -81,13 +80,13 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
 }
 
-/// The clusters of a tree as ranges of places.
+/// The clusters of a tree as ranges of positions.
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,
-    /// By first place: the last place of the widest cluster that does not start with its parent.
+    /// For each first position: the last position of the widest cluster that does not start where its parent starts.
     last: Vec<u32>,
-    /// By last place: the first place of the widest cluster that starts with its parent.
+    /// For each last position: the first position of the widest cluster that starts where its parent starts.
     first: Vec<u32>,
 }
 

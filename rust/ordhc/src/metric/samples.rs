@@ -1,4 +1,4 @@
-//! Trees to test scores with.
+//! Random trees for tests of scores.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::kind::Kind;
 use crate::tree::{Dendrogram, LcaSizes, Topology};
 
-/// How a tree is drawn.
+/// The distribution of a random tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draw {
     pub(super) caterpillar: bool,
@@ -48,20 +48,20 @@ pub(super) fn draws() -> impl Strategy<Value = Draw> {
     )
 }
 
-/// Two trees over the same leaves.
+/// Returns two trees over the same leaves.
 pub(super) fn two_dendrograms(largest: usize) -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
     (1..=largest, draws(), draws(), any::<u64>())
         .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
 }
 
-/// The heights at which leaf `i` joins each leaf, NaN for itself.
+/// Returns the heights at which leaf `i` joins each leaf, NaN for itself.
 pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
     let lca = LcaSizes::new(tree.topology());
     let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.node(i, j)] };
     (0..tree.n_leaves()).map(height).collect()
 }
 
-/// Two trees over the same 1 to 12 leaves, binary or not.
+/// Returns two trees over the same 1 to 12 leaves, binary or not.
 pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     let joins = (any::<bool>(), any::<bool>());
     (two_dendrograms(12), joins).prop_map(|((a, b), joins)| {
@@ -72,12 +72,12 @@ pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     })
 }
 
-/// What a large tree looks like.
+/// The shape of a large tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     Caterpillar,
     Balanced,
-    /// Any two clusters merge.
+    /// Random clusters merge.
     Random,
     /// A caterpillar of stars.
     Stars,
@@ -85,7 +85,7 @@ pub(super) enum Shape {
 
 pub(super) const SHAPES: [Shape; 4] = [Shape::Caterpillar, Shape::Balanced, Shape::Random, Shape::Stars];
 
-/// A dendrogram over `n` shuffled leaves; heights tie now and then.
+/// Returns a dendrogram over `n` shuffled leaves. Some heights are tied.
 pub(super) fn large(shape: Shape, n: usize, seed: u64) -> Dendrogram {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut there: std::collections::VecDeque<u32> = (0..n as u32).collect();

@@ -7,24 +7,24 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes, Topology, Tree};
 
-/// Weights of the comparisons that a tree agrees with, disagrees with, and leaves open.
+/// The weights of the comparisons with which a tree agrees or disagrees, or which it leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Satisfied {
-    /// The closer pair joins within the farther one's cluster, or at least closer.
+    /// The closer pair joins below the node at which the farther pair joins, or elsewhere at a closer height.
     pub agreed: f64,
-    /// The other way round.
+    /// The farther pair joins below the node at which the closer pair joins, or elsewhere at a closer height.
     pub disagreed: f64,
-    /// Both pairs join at the same merge, or at the same height in different places.
+    /// Both pairs join at the same node, or at different places with equal heights.
     pub unresolved: f64,
 }
 
 impl Satisfied {
-    /// The total weight.
+    /// Returns the total weight.
     pub fn total(&self) -> f64 {
         self.agreed + self.disagreed + self.unresolved
     }
 
-    /// The share of the total that was agreed with; NaN if that is 0.
+    /// Returns the share of the total weight with which the tree agrees, or NaN if the total is 0.
     pub(crate) fn share(&self) -> f64 {
         self.agreed / self.total()
     }
@@ -38,14 +38,17 @@ impl Satisfied {
     }
 }
 
-/// How many comparisons a tree agrees with (their weights, where they have any).
+/// Returns the number of comparisons (or their weight, if they have weights) with which a tree agrees or disagrees, or
+/// which it leaves open.
 ///
-/// A tree agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
-/// j and k join first. It agrees with a quadruplet when the LCA of (i, j) is below that of (k, l), or
-/// elsewhere but at a closer height; in a tree without heights LCAs in different places leave it open.
+/// A tree agrees with a triplet (i, j, k) if i and j join before k joins them, and disagrees if i and k join first. The
+/// tree leaves the triplet open if j and k join first, or if all three join at one node.
+///
+/// A tree agrees with a quadruplet if the LCA of (i, j) is below that of (k, l), or elsewhere at a closer height. A
+/// tree without heights leaves a quadruplet open if the LCAs are at different places.
 ///
 /// # Errors
-/// Comparisons over another number of leaves than the tree's; [`Error::Interrupted`](crate::Error::Interrupted).
+/// Comparisons and a tree with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets, metric::satisfied};
@@ -84,10 +87,11 @@ pub fn satisfied<const K: usize>(
     }))
 }
 
-/// What a tree says of each comparison, in order: 1 if it agrees, -1 if it disagrees, 0 if it leaves it open.
+/// Returns, for each comparison in order, 1 if the tree agrees, -1 if it disagrees, and 0 if it leaves the comparison
+/// open.
 ///
 /// # Errors
-/// As [`satisfied`], which adds them up.
+/// The errors of [`satisfied`], which adds up these values.
 ///
 /// ```
 /// use ordhc::bindings::verdicts;
@@ -115,10 +119,10 @@ pub fn verdicts<const K: usize>(
     Ok(parts.concat())
 }
 
-/// What a tree says about comparisons.
+/// A tree, prepared to judge comparisons.
 pub(crate) struct Judge {
     lca: LcaSizes,
-    /// The heights of the inner nodes, more closely related ones first; none if the tree has no heights.
+    /// The heights of the inner nodes, as dissimilarities. `None` if the tree has no heights.
     heights: Option<Vec<f64>>,
 }
 
@@ -135,21 +139,21 @@ impl Judge {
         Self::new(tree.topology(), Some(tree))
     }
 
-    /// 1 if the tree agrees, -1 if it disagrees, 0 if it leaves the comparison open.
+    /// Returns 1 if the tree agrees, -1 if it disagrees, and 0 if it leaves the comparison open.
     pub(crate) fn verdict<const K: usize>(&self, row: &[i32; K]) -> i8 {
         let (near, far) = Comparisons::<K>::pairs(row);
         let (near, far) = (self.lca.node(near[0], near[1]), self.lca.node(far[0], far[1]));
         match near.cmp(&far) {
             std::cmp::Ordering::Equal => 0,
-            // Both hold the anchor of a triplet, so that the later one holds the other.
+            // Both nodes are above the anchor of a triplet, so the later one is above the other.
             order if K == 3 => order.reverse() as i8,
             std::cmp::Ordering::Less => self.earlier(near, far),
             std::cmp::Ordering::Greater => -self.earlier(far, near),
         }
     }
 
-    /// 1 if node `first` is below the later node `second` or elsewhere but closer, -1 if it is elsewhere and farther, 0 if
-    /// it is elsewhere at the same height or the tree has no heights.
+    /// Returns 1 if node `first` is below the later node `second`, or elsewhere but closer; -1 if elsewhere and
+    /// farther; 0 if elsewhere at the same height, or without heights.
     fn earlier(&self, first: usize, second: usize) -> i8 {
         if self.lca.holds(second, first) {
             return 1;
@@ -162,7 +166,7 @@ impl Judge {
         }
     }
 
-    /// The leaves under the farther pair's LCA minus those under the closer pair's.
+    /// Returns the number of leaves below the farther pair's LCA, less that below the closer pair's.
     pub(crate) fn gain<const K: usize>(&self, row: &[i32; K]) -> i64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         i64::from(self.lca.size(far[0], far[1])) - i64::from(self.lca.size(near[0], near[1]))
@@ -176,14 +180,14 @@ mod tests {
 
     #[test]
     fn quadruplets_go_by_place_and_height() {
-        // ((0,1),(2,3)) with both cherries at the same height, within a higher root.
+        // ((0,1),(2,3)) with both pairs at the same height, below a higher root.
         let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2, 3]), 0);
         assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2, 3]), -1);
         assert_eq!(judge.verdict(&[0, 3, 1, 2]), 0);
-        // The later of two merges elsewhere may be the closer one, and the root closer than both.
+        // The later of two merges at different places may be the closer one, and the root closer than both.
         for (heights, dissimilarity) in [([2.0, 1.0, 0.5], true), ([1.0, 2.0, 3.0], false)] {
             let tree =
                 Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), Kind::of(dissimilarity)).unwrap();
@@ -193,7 +197,7 @@ mod tests {
             assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
             assert_eq!(judge.verdict(&[0, 2, 3, 2]), -1);
         }
-        // Nested merges of equal height are in order.
+        // Nested merges of equal height are ordered.
         let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2]), 1);

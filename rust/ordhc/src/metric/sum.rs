@@ -1,6 +1,6 @@
-//! Sums of floats that lose little.
+//! Accurate sums of floats.
 
-/// A sum that keeps what rounding takes away (Neumaier).
+/// A sum that also sums the rounding errors (Neumaier).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     total: f64,
@@ -14,7 +14,7 @@ impl Sum {
         self.total = total;
     }
 
-    /// The sum; not finite if it was too large on the way.
+    /// Returns the sum, which is not finite if an intermediate sum overflowed.
     pub(super) fn value(self) -> f64 {
         self.total + self.lost
     }

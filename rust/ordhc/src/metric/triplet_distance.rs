@@ -12,31 +12,31 @@ use crate::parallel;
 use crate::sorting::order_by_key;
 use crate::tree::{HeavyPaths, Restriction, Topology};
 
-/// Sets of three leaves by what two trees say about them.
+/// The numbers of sets of three leaves on which two trees agree or differ.
 ///
-/// A tree resolves three leaves when two of them are closer to each other than to the third.
+/// A tree resolves three leaves if two of them are closer to each other than to the third.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TripletCounts {
-    /// Resolved alike by both trees.
+    /// Resolved in the same way by both trees.
     pub same: u64,
-    /// Resolved differently.
+    /// Resolved differently by the two trees.
     pub different: u64,
     /// Resolved by the first tree only.
     pub only_a: u64,
     /// Resolved by the second tree only.
     pub only_b: u64,
-    /// Resolved by neither.
+    /// Resolved by neither tree.
     pub unresolved: u64,
 }
 
 impl TripletCounts {
-    /// The counts, given what both trees resolve and what each one resolves.
+    /// Returns the counts, given the sets that both trees resolve, and the sets that each one resolves.
     fn new(n: u64, same: u64, different: u64, resolved: [u64; 2]) -> Self {
         let [only_a, only_b] = resolved.map(|resolved| resolved - same - different);
         Self { same, different, only_a, only_b, unresolved: three(n) - same - different - only_a - only_b }
     }
 
-    /// The number of sets about which the trees differ.
+    /// Returns the number of sets on which the trees differ.
     ///
     /// ```
     /// let counts = ordhc::bindings::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
@@ -46,7 +46,7 @@ impl TripletCounts {
         self.different + self.only_a + self.only_b
     }
 
-    /// The distance divided by the number of sets, 0 for fewer than 3 leaves.
+    /// Returns the distance divided by the number of sets, or 0 for fewer than 3 leaves.
     ///
     /// ```
     /// let counts = ordhc::bindings::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
@@ -58,23 +58,23 @@ impl TripletCounts {
     }
 }
 
-/// The number of sets of three leaves that a tree resolves.
+/// Returns the number of sets of three leaves that a tree resolves.
 fn resolved(tree: &Topology) -> u64 {
     let within = |node| two(tree.size(node).into()) * u64::from(tree.size(tree.parent(node)) - tree.size(node));
     (0..tree.root()).map(within).sum()
 }
 
-/// All sets of three leaves by what the trees say about them; the rooted triplet distance is
-/// [`TripletCounts::distance`].
+/// Counts the sets of three leaves on which two trees agree or differ. [`TripletCounts::distance`] is the rooted
+/// triplet distance.
 ///
-/// The first tree is taken apart along heavy paths. At each node the leaves get the colors of their
-/// children, and triplets are counted by color in the second tree, restricted to the leaves of the path
-/// (after Brodal, Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the
-/// triplet and quartet distance between trees of arbitrary degree"). O(n log^2 n) for trees of any shape;
-/// counts are exact, whatever the number of threads.
+/// The first tree is decomposed into heavy paths. At each node, the leaves get the colors of the node's children.
+/// Triplets are then counted by color in the second tree, restricted to the leaves of the path (after Brodal,
+/// Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance
+/// between trees of arbitrary degree"). The time is O(n log^2 n) for trees of any shape. Counts are exact for any
+/// number of threads.
 ///
 /// # Errors
-/// Trees of different numbers of leaves or of more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
+/// Trees with different numbers of leaves, or with more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::metric::triplet_distance;
@@ -104,8 +104,8 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -
     Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }
 
-/// What to count at each node of the first tree: two leaves under a child, red, and one under another
-/// child, blue.
+/// The triplets to count at each node of the first tree: two leaves below one child (red) and one leaf below another
+/// child (blue).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sweep {
     /// The heavy child's leaves are red.
@@ -114,10 +114,10 @@ enum Sweep {
     Light,
 }
 
-/// Sets resolved by both trees: alike, differently.
+/// The numbers of sets that both trees resolve: in the same way, and differently.
 type Counts = [u64; 2];
 
-/// The paths of the first tree, largest first, each with its sweeps, as threads come to them.
+/// The paths of the first tree, largest first, each with its sweeps. Threads take them one at a time.
 #[derive(Debug)]
 struct Work<'a> {
     paths: &'a HeavyPaths<'a>,
@@ -132,7 +132,7 @@ impl<'a> Work<'a> {
         let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
         order_by_key(&mut tops, |top| Reverse(paths.size(top)));
         monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
-        // Sweeps begin with the largest; each has the nodes, parts and colors of its leaves.
+        // The largest sweeps run first. Each stores the nodes, parts and colors of its leaves.
         let at_once = tops.iter().flat_map(|&top| [top, top]).take(parallel::n_threads());
         let leaves = at_once.map(|top| paths.size(top) as u64).sum::<u64>();
         memory::check("the triplet distance", 60 * other.n_leaves() as u64 + 400 * leaves)?;
@@ -164,7 +164,7 @@ impl<'a> Work<'a> {
         };
         let (heavy, light) = if sweep == Sweep::Heavy { (Color::Red, Color::Blue) } else { (Color::Blue, Color::Red) };
         let path = paths.path_up(top);
-        // Painting many leaves takes a while, too.
+        // Coloring many leaves takes a while, so this also calls the monitor.
         let paint = |coloring: &mut Coloring<'_>, names: &[u32], color| {
             names.chunks(REPORT as usize).try_for_each(|names| {
                 coloring.paint(names, color);
@@ -198,7 +198,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Progress is reported from this many leaves on.
+/// The number of leaves from which progress is reported.
 const REPORT: u64 = 1 << 12;
 
 #[cfg(test)]
@@ -208,13 +208,13 @@ mod tests {
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
 
-    /// The leaf that is apart from the other two.
+    /// Returns the leaf that is apart from the other two.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
         let clusters = clusters(tree);
         (0..3).find(|&at| clusters.iter().any(|cluster| (0..3).all(|k| (cluster >> leaves[k] & 1 == 1) == (k != at))))
     }
 
-    /// The leaves under each node as bits.
+    /// Returns the leaves below each node as bits.
     fn clusters(tree: &Topology) -> Vec<u32> {
         let mut clusters: Vec<u32> = (0..tree.n_leaves()).map(|leaf| 1 << leaf).collect();
         for node in tree.n_leaves()..tree.n_nodes() {
@@ -239,10 +239,10 @@ mod tests {
         counts
     }
 
-    /// O(n^2): sums over pairs of nodes, one of each tree, with their parents.
+    /// Counts in O(n^2), by sums over pairs of nodes, one of each tree, with their parents.
     fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
         let width = b.n_nodes();
-        // The number of leaves under both nodes.
+        // The number of leaves below both nodes.
         let mut common = vec![vec![0u64; width]; a.n_nodes()];
         for leaf in 0..a.n_leaves() {
             let mut node = leaf;

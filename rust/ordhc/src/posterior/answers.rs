@@ -1,4 +1,4 @@
-//! Comparisons by leaf.
+//! The answers as comparisons of pairs, indexed by leaf.
 
 use super::choices::{Choices, Order, order_of};
 use crate::comparison::Comparisons;
@@ -6,16 +6,17 @@ use crate::error::{Result, check_len};
 use crate::memory;
 use crate::sorting::order_by_key;
 
-/// What is known of each comparison: the answer that it is part of, and who gave it.
+/// The answer to which each comparison belongs, and the person who gave it.
 ///
 /// Comparisons with the same number in `answers` are one answer: an odd one out (two triplets), a most central one, a
-/// ranking, some chosen of several, best and worst. Which of these it is follows from the comparisons. Both are by
-/// number from 0; without `answers` every comparison is an answer of its own, without `people` nobody is known.
+/// ranking, several chosen options, or best and worst. The kind of the answer follows from its comparisons. Answers and
+/// people are numbered from 0. Without `answers`, each comparison is a separate answer. Without `people`, the people
+/// are unknown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Belonging<'a> {
-    /// The number of each comparison's answer.
+    /// The number of the answer of each comparison.
     pub answers: Option<&'a [u32]>,
-    /// The number of each comparison's person.
+    /// The number of the person of each comparison.
     pub people: Option<&'a [u32]>,
 }
 
@@ -27,24 +28,24 @@ impl Belonging<'_> {
         Ok(())
     }
 
-    /// How many people are known.
+    /// Returns the number of people, or `None` if they are unknown.
     pub(super) fn n_people(&self) -> Option<usize> {
         self.people.map(|people| people.iter().map(|&person| person as usize + 1).max().unwrap_or(1))
     }
 }
 
-/// A comparison: its closer and its farther pair, and how much it counts. Those of a triplet begin with the anchor.
+/// A comparison: its closer and its farther pair, and its weight. In a triplet, both pairs begin with the anchor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     pub(super) near: [u32; 2],
     pub(super) far: [u32; 2],
     pub(super) weight: f64,
-    /// Who gave it; 0 if nobody is known.
+    /// The person who gave the answer, or 0 if people are unknown.
     pub(super) person: u32,
 }
 
-/// All answers of positive weight, and those of each leaf side by side: comparisons of two pairs, and choices among
-/// several.
+/// All answers with positive weight, and for each leaf its answers in consecutive order: comparisons of two pairs, and
+/// choices among several pairs.
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     all: Vec<Answer>,
@@ -90,7 +91,7 @@ impl Answers {
         Ok(Self { all, starts, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
     }
 
-    /// The comparisons that are answers of their own.
+    /// Returns the comparisons that are separate answers.
     pub(super) fn all(&self) -> &[Answer] {
         &self.all
     }
@@ -99,19 +100,20 @@ impl Answers {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
 
-    /// The answers of several comparisons.
+    /// Returns the answers of several comparisons.
     pub(super) fn choices(&self) -> &Choices {
         &self.choices
     }
 
-    /// How many answers of several comparisons are of no known kind. Their comparisons count as one answer together.
+    /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
+    /// such an answer share the weight of one comparison.
     pub(super) fn n_unknown(&self) -> usize {
         self.n_unknown
     }
 }
 
-/// Takes the comparisons that are parts of larger answers out of all. Those of answers of no known kind stay, and share the
-/// weight of one; how many such answers there are.
+/// Removes the comparisons that are parts of larger answers from `all`, and returns these answers. Comparisons of
+/// answers of no known kind stay, and share the weight of one comparison. Also returns the number of such answers.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);
@@ -124,7 +126,7 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
         let is_one_person = rows.iter().all(|&at| all[at].person == person);
         let weight = rows.iter().map(|&at| all[at].weight).sum::<f64>() / count;
         match order_of(&pairs).filter(|_| is_one_person) {
-            // One comparison, several times.
+            // The answer is one comparison, given several times.
             Some((pairs, _)) if pairs.len() == 2 => {
                 all[rows[0]].weight = weight;
                 rows[1..].iter().for_each(|&at| is_taken[at] = true);
@@ -147,7 +149,7 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
     (given, n_unknown)
 }
 
-/// The answers of several comparisons, each with its order and with where its comparisons are.
+/// Returns the answers of several comparisons, each with its order and the positions of its comparisons.
 pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answers: &[u32]) -> Vec<(Order, Vec<usize>)> {
     let mut rows: Vec<usize> = (0..comparisons.len()).collect();
     order_by_key(&mut rows, |at| answers[at]);
@@ -161,7 +163,7 @@ pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answer
 }
 
 impl Answer {
-    /// Each leaf once.
+    /// Returns each leaf of the answer once.
     pub(super) fn leaves(&self) -> impl Iterator<Item = u32> + use<> {
         let Self { near: [i, j], far: [k, l], .. } = *self;
         let new = move |&leaf: &u32| leaf != i && leaf != j;

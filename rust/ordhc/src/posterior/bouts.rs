@@ -1,4 +1,4 @@
-//! Answers by the two nodes that they compare.
+//! Sums of answers for the two nodes that they compare.
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
@@ -6,27 +6,27 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// How much of the answers says that a node stands above another one (or below it).
+/// The total weight of the answers that a node is above (or below) another one.
 #[derive(Debug, Clone, Copy)]
 struct Bout {
     other: u32,
     above: bool,
-    /// Of the noise.
+    /// The level of the noise.
     level: u8,
     weight: f64,
 }
 
-/// By node what the answers say of it and others: answers about the same two nodes are one. With the topology the
-/// likelihood of heights is a function of these alone.
+/// For each node, the weights of the answers about it and other nodes. Answers about the same two nodes are summed.
+/// Given the topology, the likelihood of heights depends only on these sums.
 #[derive(Debug, Clone)]
 pub(super) struct Bouts {
     starts: Vec<usize>,
     bouts: Vec<Bout>,
-    /// The weight of the answers about two pairs with the same ancestor, by level of the noise.
+    /// For each level of the noise: the weight of the answers about two pairs with the same ancestor.
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
     by_node: Vec<Bout>,
-    /// By node, level, and which of both is above.
+    /// The sum for each node, level, and which of both nodes is above.
     sums: Vec<f64>,
     touched: Vec<u32>,
 }
@@ -46,7 +46,7 @@ impl Bouts {
         })
     }
 
-    /// Sums up the answers for the topology of a tree.
+    /// Sums the answers for the topology of a tree.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, noises: &Noises) {
         let n_nodes = self.starts.len() - 1;
         let n_cells = 2 * self.even.len();
@@ -74,7 +74,7 @@ impl Bouts {
                 }
             }
         }
-        // Now every start is where its node ends.
+        // Every start has moved to the end of its node.
         self.bouts.clear();
         let mut from = 0;
         for node in 0..n_nodes {
@@ -101,12 +101,12 @@ impl Bouts {
         &self.bouts[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 
-    /// How much the answers say of a node.
+    /// Returns the total weight of the answers about a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.of(node).iter().map(|bout| bout.weight).sum()
     }
 
-    /// By how much the log-likelihood rises when a node comes to stand at another height.
+    /// Returns the change of the log-likelihood if a node gets another height.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         let old = tree.height(node);
         let gain = |bout: &Bout| {
@@ -118,13 +118,13 @@ impl Bouts {
         self.of(node).iter().map(gain).sum()
     }
 
-    /// How many sums of answers there are.
+    /// Returns the number of sums.
     pub(super) fn len(&self) -> usize {
         self.bouts.len()
     }
 
-    /// The log-likelihood, of heights that are `factor` times as large; `log` is that of an answer, by the level of the
-    /// noise and the difference of heights.
+    /// Returns the log-likelihood if heights were multiplied by `factor`. `log` returns that of an answer, given the
+    /// level of the noise and the difference of heights.
     pub(super) fn log_likelihood(&self, tree: &HeightTree, factor: f64, log: impl Fn(u8, f64) -> f64) -> f64 {
         let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * log(level, 0.0)).sum();
         for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {

@@ -16,20 +16,20 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// How often each height is changed in a sweep.
+/// The number of steps for each height in a sweep.
 const HEIGHT_STEPS: usize = 5;
-/// How often each length is.
+/// The number of steps for each length in a sweep.
 const LENGTH_STEPS: usize = 2;
-/// By how much logarithms of lengths change at once, a normal deviate of these deviations.
+/// The standard deviations of the steps of log lengths.
 const SPREADS: [f64; 2] = [0.1, 1.0];
-/// How often the root is moved, if leaves have lengths.
+/// The number of moves of the root in a sweep, if leaves have lengths.
 const ROOT_STEPS: usize = 4;
-/// How often the noise and the scale of heights are.
+/// The number of steps of the noise and the scale of heights in a sweep.
 const NOISE_STEPS: usize = 3;
-/// So many sums of answers are compared with another noise sooner than its table is made.
+/// Below this number of sums of answers, computing another noise level directly is faster than making its table.
 const FEW: usize = 500;
 
-/// Where a chain is: a tree, how far apart its nodes are, its shape, the noise, and the random numbers to come.
+/// The state of a chain: a tree, the distribution of its increments, its shape, the noise, and the random numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Standing {
     tree: HeightTree,
@@ -45,14 +45,14 @@ impl Standing {
         Self { tree, increments: Increments::new(), shape: shapes.first(), noises, lengths, random }
     }
 
-    /// All of another chain's but its random numbers.
+    /// Copies the state of another chain, but keeps the random numbers.
     pub(super) fn move_to(&mut self, other: Self) {
         let random = std::mem::replace(self, other).random;
         self.random = random;
     }
 }
 
-/// A chain on its way, with what is needed to change where it stands by steps that leave the posterior as it is.
+/// A running chain, with the buffers for steps that leave the posterior invariant.
 pub(super) struct Chain<'a> {
     answers: &'a Answers,
     shapes: &'a Shapes,
@@ -73,9 +73,9 @@ pub(super) struct Chain<'a> {
     leaves: Vec<u32>,
     turn: Vec<u32>,
     weights: Vec<f64>,
-    /// By node: its leaves, the one or more that are cut off left out.
+    /// For each node: its number of leaves, without those that are cut off.
     sizes: Vec<u32>,
-    /// By inner node: what it costs that it and all above have more leaves.
+    /// For each inner node: the cost of adding leaves to the node and all nodes above.
     costs: Vec<f64>,
 }
 
@@ -109,13 +109,13 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Where it is now.
+    /// Returns the current state.
     pub(super) fn into_standing(self) -> Standing {
         let Self { tree, increments, shape, noises, lengths, random, .. } = self;
         Standing { tree, increments, shape, noises, lengths, random }
     }
 
-    /// Every leaf once, inner nodes by chance, heights, and the rest.
+    /// Moves every leaf once, inner nodes at random, and changes heights and the other parameters.
     pub(super) fn sweep(&mut self, monitor: &Monitor) -> Result<()> {
         let n = self.tree.n_leaves();
         let mut turn = std::mem::take(&mut self.turn);
@@ -123,8 +123,8 @@ impl<'a> Chain<'a> {
         for &leaf in &turn {
             monitor.advance(1)?;
             self.move_subtree(leaf);
-            // Large subtrees less often, so that all sizes take about the same time; whether one is moved depends on
-            // nothing that the move changes.
+            // Move large subtrees less often, so that all sizes take about the same time. Whether a subtree is moved
+            // does not depend on anything that the move changes.
             let inner = (n + self.random.below(n - 1)) as u32;
             if self.tree.is_there(inner) && inner != self.tree.root() {
                 self.tree.nodes_under(inner, &mut self.moving);
@@ -164,16 +164,16 @@ impl<'a> Chain<'a> {
             self.change_noise_and_scale(0.0, 0.1);
             if self.noises.shared().is_some() {
                 self.change_noise_and_scale(0.3, 0.0);
-                // Answers at random and heights close to each other explain much the same.
+                // Change both together: random answers and similar heights explain the answers almost equally well.
                 self.change_noise_and_scale(0.2, 0.3);
             }
         }
         Ok(())
     }
 
-    /// Cuts a subtree off, and puts it at any place by its posterior probability (Gibbs sampling). Places under nodes
-    /// are what they are; of the places beside a node one of some height stands for all, drawn from
-    /// the prior, with the weight of all.
+    /// Cuts a subtree off, and puts it at a place drawn from its posterior (Gibbs sampling). There is one place under
+    /// each node. Beside each node, one height is drawn from the prior, and represents all heights with their total
+    /// weight.
     pub(super) fn move_subtree(&mut self, top: u32) {
         let Some(here) = self.tree.cut(top) else { return };
         self.score_places(top, here);
@@ -209,7 +209,7 @@ impl<'a> Chain<'a> {
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// The logarithms of the weights of all places: under and beside each node.
+    /// Writes the logarithms of the weights of all places: under and beside each node.
     fn weigh_places(&mut self, top: u32) {
         self.count_leaves();
         let more = self.leaves.len() as u32;
@@ -238,14 +238,14 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The nodes, and how many leaves each has.
+    /// Lists the nodes, and counts the leaves of each.
     pub(super) fn list_nodes(&mut self) {
         self.tree.nodes_under(self.tree.root(), &mut self.order);
         self.count_leaves();
     }
 
-    /// Moves the root along its edge, then to any place by its posterior probability. Paths stay what they are, so answers have
-    /// no say.
+    /// Moves the root along its edge, and then to a place drawn from its posterior. Paths stay the same, so answers do
+    /// not matter.
     pub(super) fn change_root(&mut self) {
         entered!(posterior_root);
         let Self { tree, order, sizes, lengths, increments, random, .. } = self;
@@ -258,14 +258,14 @@ impl<'a> Chain<'a> {
         let rooting = Rooting { tree, order, sizes, lengths, increments };
         let (places, mut weights) = rooting.places(|size| self.shapes.cost(self.shape, size), random);
         let drawn = random.place(&mut weights);
-        // The first place is where the root is.
+        // The first place is the current root.
         if drawn > 0 {
             move_root(tree, order, lengths, places[drawn]);
             self.list_nodes();
         }
     }
 
-    /// The leaves of each node in the order.
+    /// Counts the leaves of each node in the order.
     fn count_leaves(&mut self) {
         let tree = &self.tree;
         self.order.iter().for_each(|&node| self.sizes[node as usize] = u32::from(tree.is_leaf(node)));
@@ -274,13 +274,13 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// What nodes count, and the balance, are drawn from their distribution, given the tree.
+    /// Draws the weight of nodes and the balance from their distribution, given the tree.
     pub(super) fn change_shape(&mut self) {
         let inner = self.order.iter().filter(|&&node| !self.tree.is_leaf(node));
         self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
     }
 
-    /// A Metropolis step for each height.
+    /// Makes a Metropolis step for each height.
     fn change_heights(&mut self) {
         for at in 0..self.order.len() {
             if !self.tree.is_leaf(self.order[at]) {
@@ -320,7 +320,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Metropolis steps for the length of each leaf, then their mean and deviation from their distributions.
+    /// Makes Metropolis steps for the length of each leaf. Then draws their mean and deviation from their
+    /// distributions.
     fn change_lengths(&mut self) {
         for _ in 0..LENGTH_STEPS {
             (0..self.tree.n_leaves() as u32).for_each(|leaf| self.change_length(leaf));
@@ -330,14 +331,14 @@ impl<'a> Chain<'a> {
         for spread in SPREADS {
             self.scale_lengths(spread);
         }
-        // Answers say nothing of the mean, so nothing else follows a shift.
+        // Answers do not depend on the mean of lengths, so a shift changes nothing else.
         self.lengths.shift(&mut self.random);
         self.lengths.learn(&mut self.random);
         self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
     }
 
-    /// Multiplies all lengths and their deviation, a Metropolis step: one by one lengths hardly leave a small deviation, nor it
-    /// them.
+    /// Multiplies all lengths and their deviation by a factor, as a Metropolis step. Without this step, both hardly
+    /// leave a small deviation: small lengths keep the deviation small, and the deviation keeps lengths small.
     pub(super) fn scale_lengths(&mut self, spread: f64) {
         let scale = (spread * self.random.normal()).exp();
         if !self.lengths.may_scale(scale) {
@@ -380,7 +381,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The log-likelihood, of heights and lengths that are `factor` times as large.
+    /// Returns the log-likelihood if heights and lengths were multiplied by `factor`.
     fn scaled_log_likelihood(&self, factor: f64) -> f64 {
         let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
         let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();
@@ -391,8 +392,8 @@ impl<'a> Chain<'a> {
         self.choices.log_likelihood(&self.tree, self.answers.choices(), &self.lengths, factor, noise)
     }
 
-    /// The noise by one factor, all heights and lengths, and what is learnt of them, by another, a Metropolis step; the factors'
-    /// logarithms are normal, of these deviations, and one the multiple of the other.
+    /// Multiplies the noise by one factor, and all heights, lengths and their parameters by another, as a Metropolis
+    /// step. The logarithms of both factors are multiples of the same normal deviate, with the given deviations.
     pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
         let step = self.random.normal();
         let (log_noise, log_scale) = (of_noise * step, of_scale * step);
@@ -401,7 +402,7 @@ impl<'a> Chain<'a> {
         if noise >= MOST_NOISE || !self.lengths.may_scale(scale) {
             return;
         }
-        // Few answers need no table.
+        // A table is not worth it for few answers.
         let other = (of_noise > 0.0 && self.pairs.len() > FEW).then(|| Link::new(noise));
         let new = if of_noise > 0.0 {
             let of_bouts = match &other {
@@ -437,7 +438,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The heights between which a new node beside `node` stands: minus infinity above the root, infinity beside a leaf.
+/// Returns the range of heights of a new node beside `node`: from minus infinity above the root to infinity beside a
+/// leaf.
 fn around(tree: &HeightTree, node: u32) -> (f64, f64) {
     let parent = tree.parent(node);
     let lowest = if parent == NONE { f64::NEG_INFINITY } else { tree.height(parent) };

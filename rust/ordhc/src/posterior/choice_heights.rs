@@ -1,4 +1,4 @@
-//! Answers among several pairs as functions of the heights of nodes.
+//! The likelihood of answers among several pairs, as functions of the heights of nodes.
 
 use super::choices::Choices;
 use super::height_tree::{HeightTree, Spans};
@@ -11,16 +11,16 @@ use crate::memory;
 /// The nodes that answers are about, given the topology, and the probability of each answer without noise.
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceHeights {
-    /// The lowest common ancestor of each pair, and exp of what lengths add to its closeness.
+    /// The lowest common ancestor of each pair, and exp of the closeness due to lengths.
     nodes: Vec<u32>,
     factors: Vec<f64>,
     /// exp of the height of each node.
     powers: Vec<f64>,
     clear: Vec<f64>,
-    /// The answers about each node, side by side.
+    /// The answers about each node, in consecutive order.
     starts: Vec<usize>,
     by_node: Vec<u32>,
-    /// What answers would be with the last height that was tried.
+    /// The probabilities of answers with the last height that was tried.
     tried: Vec<(u32, f64)>,
     tried_power: f64,
     weights: Vec<f64>,
@@ -68,13 +68,13 @@ impl ChoiceHeights {
                 *next += 1;
             }
         }
-        // Every start has become the end of its node.
+        // Every start has moved to the end of its node.
         starts.rotate_right(1);
         starts[0] = 0;
         self.refresh(tree, choices, lengths);
     }
 
-    /// Computes all probabilities anew, of the same topology.
+    /// Recomputes all probabilities for the same topology.
     pub(super) fn refresh(&mut self, tree: &HeightTree, choices: &Choices, lengths: &Lengths) {
         if choices.is_empty() {
             return;
@@ -101,12 +101,12 @@ impl ChoiceHeights {
         self.starts[node as usize]..self.starts[node as usize + 1]
     }
 
-    /// How much the answers say of a node.
+    /// Returns the total weight of the answers about a node.
     pub(super) fn weight(&self, choices: &Choices, node: u32) -> f64 {
         self.by_node[self.of(node)].iter().map(|&choice| choices.weight(choice as usize)).sum()
     }
 
-    /// By how much the log-likelihood rises when a node comes to stand at another height.
+    /// Returns the change of the log-likelihood if a node gets another height.
     pub(super) fn gain(&mut self, choices: &Choices, noises: &Noises, node: u32, height: f64) -> f64 {
         self.tried_power = power(height);
         let old = std::mem::replace(&mut self.powers[node as usize], self.tried_power);
@@ -122,13 +122,13 @@ impl ChoiceHeights {
         gain
     }
 
-    /// The height that was tried last becomes that of the node.
+    /// Accepts the height that was tried last.
     pub(super) fn accept(&mut self, node: u32) {
         self.powers[node as usize] = self.tried_power;
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);
     }
 
-    /// By how much the log-likelihood rises with another length of a leaf.
+    /// Returns the change of the log-likelihood if the length of a leaf changes.
     pub(super) fn gain_of_length(&mut self, choices: &Choices, noises: &Noises, leaf: u32, change: f64) -> f64 {
         self.tried.clear();
         let factor = power(-change);
@@ -149,7 +149,7 @@ impl ChoiceHeights {
         gain
     }
 
-    /// The change of length that was tried last is kept.
+    /// Accepts the change of length that was tried last.
     pub(super) fn accept_length(&mut self, choices: &Choices, leaf: u32, change: f64) {
         let factor = power(-change);
         for &choice in choices.of(leaf) {
@@ -160,12 +160,12 @@ impl ChoiceHeights {
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);
     }
 
-    /// The probability of each answer without noise.
+    /// Returns the probability of each answer without noise.
     pub(super) fn clear(&self) -> &[f64] {
         &self.clear
     }
 
-    /// The log-likelihood, of heights and lengths that are `factor` times as large; `noise` is that of a person.
+    /// Returns the log-likelihood if heights and lengths were multiplied by `factor`. `noise` returns that of a person.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

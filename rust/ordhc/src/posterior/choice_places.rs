@@ -1,8 +1,8 @@
-//! All places of a subtree at once: what answers among several pairs say about each.
+//! The log-likelihoods of all places of a subtree, from answers among several pairs.
 //!
-//! Pairs of a leaf of the subtree and one outside of it, the outer leaf, are as close as the place of the subtree makes
-//! them. The paths from the outer leaves to the root make a small tree. Along each of its branches the pairs of the outer
-//! leaves below have the height of the place, all others a height that is the same along the branch.
+//! The closeness of a pair of a leaf in the subtree and one outside of it, the outer leaf, depends on the place of the
+//! subtree. The paths from the outer leaves to the root make a small tree. Along each of its branches, the pairs of the
+//! outer leaves below have the height of the place. All other pairs have a height that is constant along the branch.
 
 use super::choices::Choices;
 use super::height_tree::{HeightTree, NONE};
@@ -12,28 +12,28 @@ use super::places::{Rest, Spot};
 /// A pair whose closeness depends on the place.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// Where the outer leaf stands in the order of the nodes.
+    /// The position of the outer leaf in the order of the nodes.
     start: u32,
     outer: u32,
     option: usize,
 }
 
-/// What is needed for one answer after the other.
+/// Buffers for scoring one answer after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChoiceScores {
     /// exp of the height of each node, and of the new node beside it.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// The lowest common ancestors of neighbours in `open`; the leaf itself of two pairs with the same outer leaf.
+    /// The lowest common ancestors of neighbours in `open`, or the leaf itself for two pairs with the same outer leaf.
     joins: Vec<u32>,
-    /// Of each option: its weight, and what lengths of leaves make of it.
+    /// For each option: its weight, and the factor due to lengths of leaves.
     weights: Vec<f64>,
     factors: Vec<f64>,
 }
 
-/// How likely an answer is, as a function of the power of the height of some of its pairs.
+/// The probability of an answer, as a function of exp(height) of some of its pairs.
 enum Curve {
-    /// (num[0] + num[1] x) / (den[0] + den[1] x), where x is the power or its inverse.
+    /// (num\[0\] + num\[1\] x) / (den\[0\] + den\[1\] x), where x is exp(height) or its inverse.
     Ratio {
         num: [f64; 2],
         den: [f64; 2],
@@ -52,7 +52,7 @@ struct Scored<'a> {
 }
 
 impl ChoiceScores {
-    /// Adds what an answer says about each place.
+    /// Adds the log-likelihood of an answer to each place.
     pub(super) fn add(&mut self, spots: &mut [Spot], rest: &Rest<'_>, choices: &Choices, choice: usize) {
         let pairs = choices.pairs(choice);
         self.open.clear();
@@ -75,7 +75,7 @@ impl ChoiceScores {
         self.open.sort_unstable_by_key(|open| (open.start, open.option));
         let is_alone = self.open.first().map(|open| open.outer) == self.open.last().map(|open| open.outer);
         if self.open.is_empty() || is_alone && self.open.len() == pairs.len() {
-            // All places are alike.
+            // All places have the same likelihood.
             return;
         }
         self.joins.clear();
@@ -99,7 +99,7 @@ impl ChoiceScores {
             let clear = scores.clear(scored, &curve, [from, to], power);
             scored.choices.log(scored.choice, clear, scored.noise)
         };
-        // Nothing stands under a leaf, so it doesn't matter what this begins with.
+        // No place is under a leaf, so the initial value has no effect.
         let (mut node, mut here) = (bottom, 0.0);
         if !tree.is_leaf(bottom) {
             here = log(self, self.powers[bottom as usize][0]);
@@ -122,7 +122,7 @@ impl ChoiceScores {
         let mut start = from;
         for end in from + 1..=to {
             if end == to || self.joins[end - 1] == bottom {
-                // Pairs of the other branches are as close as this node is high.
+                // The closeness of pairs of the other branches is the height of this node.
                 let power = self.powers[bottom as usize][0];
                 for at in (from..start).chain(end..to) {
                     let option = self.open[at].option;
@@ -136,7 +136,7 @@ impl ChoiceScores {
 
     fn curve(&self, scored: &Scored<'_>, [from, to]: [usize; 2]) -> Curve {
         let count = self.weights.len();
-        // The one pair that is chosen, or the worst one.
+        // The single chosen pair, or the worst one.
         let (one, is_inverse) = match *scored.choices.blocks(scored.choice) {
             [1, _] => (0, false),
             [_, 1] => (count - 1, true),

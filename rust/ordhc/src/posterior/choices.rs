@@ -1,10 +1,12 @@
 //! Answers that choose among several pairs of leaves.
 //!
-//! Every kind of answer about more than one comparison is an order of pairs by how close they are, in blocks (see
-//! [`luce`](super::luce)). The odd one out of three: the pair of the other two comes before the two other pairs. The most
-//! central one: its two pairs come before the third. A ranking by a reference: the reference's pairs one by one, then
-//! those that are not ranked together. Some chosen of several: their pairs together, then the others. Best and worst: one
-//! pair, most pairs, one pair.
+//! Every answer with more than one comparison is an order of pairs by closeness, in blocks (see [`luce`](super::luce)):
+//!
+//! * odd one out of three: the pair of the other two, then the two other pairs;
+//! * most central one: its two pairs, then the third pair;
+//! * ranking by a reference: the reference's pairs one by one, then the unranked pairs together;
+//! * several chosen options: their pairs together, then the other pairs;
+//! * best and worst: one pair, most pairs, one pair.
 
 use super::luce::n_orders;
 use crate::error::Result;
@@ -19,30 +21,30 @@ struct Choice {
     leaves: Vec<u32>,
     weight: f64,
     person: u32,
-    /// One in so many answers would be this one if all were given by chance.
+    /// The probability of this answer if all answers were random.
     by_chance: f64,
 }
 
-/// All such answers.
+/// All answers of several comparisons.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choices {
     choices: Vec<Choice>,
     pairs: Vec<[u32; 2]>,
-    /// The answers with each leaf, side by side.
+    /// For each leaf, its answers in consecutive order.
     starts: Vec<usize>,
     by_leaf: Vec<u32>,
     leaf_weights: Vec<f64>,
 }
 
-/// The pairs of an answer in order, and how many are in each block.
+/// The pairs of an answer in order, and the size of each block.
 pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 
-/// One answer with its order, its weight and its person.
+/// An answer with its order, its weight and its person.
 pub(super) type Given = (Order, f64, u32);
 
-/// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer say, each pair with its smaller
-/// leaf first; what is said twice counts once. `None` if they are no such order: if two pairs of different blocks
-/// aren't compared, or contradict each other.
+/// Returns the order of pairs given by the comparisons (nearer pair, farther pair) of an answer. Each pair starts with
+/// its smaller leaf. Repeated comparisons count once. Returns `None` if there is no such order: two pairs of different
+/// blocks aren't compared, or contradict each other.
 pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
     pairs.sort_unstable();
@@ -69,7 +71,7 @@ pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
 }
 
 impl Choices {
-    /// Answers are sorted by what they say, so that nothing depends on the order in which they came.
+    /// Sorts answers by their contents, so that the result does not depend on their original order.
     pub(super) fn new(n_leaves: usize, mut given: Vec<Given>) -> Result<Self> {
         const WHAT: &str = "answers by leaf";
         let mut sorted: Vec<usize> = (0..given.len()).collect();
@@ -112,17 +114,17 @@ impl Choices {
         self.choices.is_empty()
     }
 
-    /// The answers with a leaf.
+    /// Returns the answers with a leaf.
     pub(super) fn of(&self, leaf: u32) -> &[u32] {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
 
-    /// All pairs, answer after answer.
+    /// Returns the pairs of all answers in order.
     pub(super) fn all_pairs(&self) -> &[[u32; 2]] {
         &self.pairs
     }
 
-    /// Where the pairs of an answer stand among all.
+    /// Returns the range of an answer's pairs among all pairs.
     pub(super) fn range(&self, choice: usize) -> std::ops::Range<usize> {
         let first = self.choices[choice].first;
         first..self.choices.get(choice + 1).map_or(self.pairs.len(), |next| next.first)
@@ -136,7 +138,7 @@ impl Choices {
         &self.choices[choice].blocks
     }
 
-    /// The leaves of an answer, each once.
+    /// Returns each leaf of an answer once.
     pub(super) fn leaves(&self, choice: usize) -> &[u32] {
         &self.choices[choice].leaves
     }
@@ -145,7 +147,7 @@ impl Choices {
         self.choices[choice].weight
     }
 
-    /// How much the answers say of a leaf.
+    /// Returns the total weight of a leaf's answers.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }
@@ -154,8 +156,8 @@ impl Choices {
         self.choices[choice].person
     }
 
-    /// The logarithm of the probability of an answer, given its probability without noise, and half of the share of
-    /// answers that are given by chance.
+    /// Returns the log probability of an answer, given its probability without noise and half of the share of random
+    /// answers.
     #[inline]
     pub(super) fn log(&self, choice: usize, clear: f64, noise: f64) -> f64 {
         (2.0 * noise * self.choices[choice].by_chance + (1.0 - 2.0 * noise) * clear).ln()
@@ -166,7 +168,7 @@ impl Choices {
 mod tests {
     use super::*;
 
-    /// Comparisons of an anchor, as triplets are.
+    /// Returns the order for comparisons of an anchor, like triplets.
     fn of(rows: &[[u32; 3]]) -> Option<Order> {
         let sorted = |a: u32, b: u32| [a.min(b), a.max(b)];
         let rows: Vec<_> = rows.iter().map(|&[a, b, c]| [sorted(a, b), sorted(a, c)]).collect();
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_no_order_is_nothing() {
-        // A pair is missing; two answers in one; contradictions; a circle.
+        // A missing pair; two answers in one; contradictions; a circle.
         assert_eq!(of(&[[0, 1, 3], [0, 1, 4], [0, 2, 3]]), None);
         assert_eq!(of(&[[0, 1, 2], [3, 4, 5]]), None);
         assert_eq!(of(&[[0, 1, 2], [0, 2, 1]]), None);

@@ -1,18 +1,18 @@
-//! Whether chains agree, and how much their values are worth.
+//! Diagnostics of chains: agreement, and effective sample size.
 
 /// How well chains have mixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mixing {
-    /// The potential scale reduction of halves of chains, "split R-hat": near 1 where all halves of all chains look
-    /// alike. NaN for fewer than four values a chain.
+    /// The potential scale reduction of half-chains, "split R-hat". A value near 1 means that all halves of all chains
+    /// are alike. NaN for fewer than four values per chain.
     pub r_hat: f64,
-    /// How many independent values would say as much about the mean.
+    /// The number of independent values with the same standard error of the mean.
     pub effective_size: f64,
 }
 
-/// Split R-hat and effective size of the values of chains of equal length (Gelman et al. 2013, "Bayesian Data
-/// Analysis", 11.4 and 11.5; autocorrelations are summed as Geyer does, in pairs as long as these are positive and
-/// fall).
+/// Returns split R-hat and effective size of a value in chains of equal length (Gelman et al. 2013, "Bayesian Data
+/// Analysis", 11.4 and 11.5). Autocorrelations are summed in pairs, as long as the pairs are positive and decrease
+/// (Geyer).
 ///
 /// ```
 /// use ordhc::bindings::mixing;
@@ -25,14 +25,14 @@ pub fn mixing(chains: &[Vec<f64>]) -> Mixing {
     if half < 2 {
         return Mixing { r_hat: f64::NAN, effective_size: f64::NAN };
     }
-    // Of an odd length the middle value is left out.
+    // If the length is odd, leave out the middle value.
     let halves: Vec<&[f64]> = chains.iter().flat_map(|chain| [&chain[..half], &chain[chain.len() - half..]]).collect();
     let (m, n) = (halves.len() as f64, half as f64);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let means: Vec<f64> = halves.iter().map(|values| mean(values)).collect();
     let whole = mean(&means);
     let between = n * means.iter().map(|mean| (mean - whole).powi(2)).sum::<f64>() / (m - 1.0);
-    // By lag: the mean over chains of products of deviations.
+    // For each lag, the mean over chains of products of deviations.
     let covariance = |lag: usize| {
         let of = |(values, mean): (&&[f64], &f64)| {
             (lag..half).map(|at| (values[at] - mean) * (values[at - lag] - mean)).sum::<f64>() / n
@@ -42,7 +42,7 @@ pub fn mixing(chains: &[Vec<f64>]) -> Mixing {
     let within = covariance(0) * n / (n - 1.0);
     let variance = (n - 1.0) / n * within + between / n;
     if variance <= 0.0 {
-        // Values that are all the same.
+        // All values are equal.
         return Mixing { r_hat: 1.0, effective_size: m * n };
     }
     let correlation = |lag: usize| 1.0 - (within - covariance(lag) * n / (n - 1.0)) / variance;
@@ -56,7 +56,7 @@ pub fn mixing(chains: &[Vec<f64>]) -> Mixing {
         last = pair;
     }
     let r_hat = if within > 0.0 { (variance / within).sqrt() } else { f64::INFINITY };
-    // Values that alternate may be worth more than as many independent ones, within reason.
+    // Values that alternate can have a larger effective size than independent ones. Limit this.
     let least = 1.0 / (m * n).log10();
     Mixing { r_hat, effective_size: m * n / sum.max(least) }
 }
@@ -84,7 +84,7 @@ mod tests {
         let found = mixing(&chains(0.0, 0.0));
         assert!((found.r_hat - 1.0).abs() < 0.01 && (found.effective_size / 20_000.0 - 1.0).abs() < 0.15, "{found:?}");
         let found = mixing(&chains(0.9, 0.0));
-        // (1 - 0.9) / (1 + 0.9) of them.
+        // The expected share is (1 - 0.9) / (1 + 0.9).
         assert!((found.effective_size / 1052.0 - 1.0).abs() < 0.25, "{found:?}");
         assert!(mixing(&chains(0.5, 1.0)).r_hat > 1.3);
     }

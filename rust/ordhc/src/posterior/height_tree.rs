@@ -1,28 +1,29 @@
-//! A tree of any degree whose inner nodes have heights, and that subtrees are cut off from.
+//! A tree of any degree whose inner nodes have heights. Subtrees can be cut off and attached elsewhere.
 
 use crate::tree::Dendrogram;
 
-/// No node.
+/// Marks a missing node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A rooted tree. Leaves are the nodes `0..n`, inner nodes have other numbers below `2 n - 1`; each has at least two
-/// children and stands higher than its parent. The height of two leaves is that of their lowest common ancestor.
+/// A rooted tree. Leaves are the nodes `0..n`, and inner nodes have other numbers below `2 n - 1`. Each inner node has
+/// at least two children, and is higher than its parent. The height of two leaves is that of their lowest common
+/// ancestor.
 #[derive(Debug, Clone)]
 pub(super) struct HeightTree {
     n: usize,
     root: u32,
     parents: Vec<u32>,
     heights: Vec<f64>,
-    /// Children are a list: the first one, and those beside it.
+    /// The first child, the next sibling and the previous sibling of each node.
     first: Vec<u32>,
     next: Vec<u32>,
     before: Vec<u32>,
     degrees: Vec<u32>,
-    /// Numbers of inner nodes that there are none of.
+    /// The unused numbers of inner nodes.
     free: Vec<u32>,
 }
 
-/// Where a subtree may stand: with the children of a node, or beside a node, under a new one at some height.
+/// A place for a subtree: among the children of a node, or beside a node, below a new one with the given height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Place {
     Under(u32),
@@ -30,8 +31,8 @@ pub(super) enum Place {
 }
 
 impl HeightTree {
-    /// The tree of a dendrogram, of at least two leaves. A node's height is in proportion to the logarithm of
-    /// how many times more leaves there are than under it.
+    /// Returns the tree of a dendrogram with at least two leaves. The height of a node is proportional to the logarithm
+    /// of the total number of leaves divided by the number below the node.
     pub(super) fn of(tree: &Dendrogram) -> Self {
         const PER_DOUBLING: f64 = 1.2;
         let n = tree.n_leaves();
@@ -56,7 +57,7 @@ impl HeightTree {
         new
     }
 
-    /// About what one of so many leaves takes.
+    /// Returns the approximate number of bytes of a tree with `n` leaves.
     pub(super) fn bytes(n: usize) -> usize {
         n.saturating_mul(2 * (5 * size_of::<u32>() + size_of::<f64>()) + size_of::<u32>())
     }
@@ -81,7 +82,7 @@ impl HeightTree {
         (node as usize) < self.n
     }
 
-    /// Whether a number is that of a node of the tree.
+    /// Returns true if a number is that of a node of the tree.
     pub(super) fn is_there(&self, node: u32) -> bool {
         self.is_leaf(node) || self.degrees[node as usize] > 0
     }
@@ -109,8 +110,8 @@ impl HeightTree {
         std::iter::successors(some(self.first[node as usize]), move |&child| some(self.next[child as usize]))
     }
 
-    /// Cuts a subtree off; its parent goes if one child is left. The place at which it stood; nothing, and no
-    /// change, for the root and beside a single leaf at the root.
+    /// Cuts a subtree off, and returns its former place. The parent is removed if only one child is left. Returns
+    /// `None` without a change for the root, and beside a single leaf at the root.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
         if parent == NONE {
@@ -157,14 +158,14 @@ impl HeightTree {
         }
     }
 
-    /// The nodes above a node, up to the root.
+    /// Returns the nodes above a node, up to the root.
     pub(super) fn ancestors(&self, node: u32) -> impl Iterator<Item = u32> {
         let some = |node: u32| (node != NONE).then_some(node);
         std::iter::successors(some(self.parent(node)), move |&above| some(self.parent(above)))
     }
 
-    /// Makes a node the root, or a new node on the edge above it, whose height is not set. A root of two children goes, unless
-    /// it stands there; the edge between them stays.
+    /// Makes a node the root, or a new node on the edge above it, whose height is not set. A former root with two
+    /// children is removed, unless it is the new root. The two edges of the removed root become one.
     pub(super) fn put_root(&mut self, place: Place) {
         let old = self.root;
         let (node, is_new) = match place {
@@ -176,7 +177,7 @@ impl HeightTree {
             return;
         }
         let mut path: Vec<u32> = (!is_new).then_some(node).into_iter().chain(self.ancestors(node)).collect();
-        // Edges of the path turn.
+        // Reverse the edges of the path.
         path[..path.len() - 1].iter().for_each(|&child| self.detach(child));
         if is_joint {
             let child = self.first[old as usize];
@@ -221,7 +222,7 @@ impl HeightTree {
         self.degrees[parent as usize] -= 1;
     }
 
-    /// Writes the nodes at and under `top`, parents before children.
+    /// Writes the nodes at and below `top`, parents before children.
     pub(super) fn nodes_under(&self, top: u32, order: &mut Vec<u32>) {
         order.clear();
         let mut at = top;
@@ -241,25 +242,25 @@ impl HeightTree {
         }
     }
 
-    /// Adds to all heights what makes that of the root 0.
+    /// Shifts all heights so that the root has height 0.
     pub(super) fn put_root_at_zero(&mut self) {
         let root = self.height(self.root);
         self.heights[self.n..].iter_mut().for_each(|height| *height -= root);
     }
 
-    /// Multiplies all heights.
+    /// Multiplies all heights by `factor`.
     pub(super) fn scale_heights(&mut self, factor: f64) {
         self.heights[self.n..].iter_mut().for_each(|height| *height *= factor);
     }
 
-    /// The differences of height along edges between inner nodes.
+    /// Returns the differences of height along edges between inner nodes.
     pub(super) fn increments(&self) -> impl Iterator<Item = f64> {
         let inner = (self.n as u32..self.n_nodes() as u32).filter(|&node| self.is_there(node) && node != self.root);
         inner.map(|node| self.height(node) - self.height(self.parent(node)))
     }
 }
 
-/// Where each node's leaves stand in an order of the nodes in which parents come before children.
+/// The range of each node's leaves in an order of the nodes in which parents come before children.
 #[derive(Debug, Clone)]
 pub(super) struct Spans {
     starts: Vec<u32>,
@@ -282,13 +283,13 @@ impl Spans {
         }
     }
 
-    /// Where a node stands in the order.
+    /// Returns the position of a node in the order.
     #[inline]
     pub(super) fn start(&self, node: u32) -> u32 {
         self.starts[node as usize]
     }
 
-    /// The lowest common ancestor of two different leaves.
+    /// Returns the lowest common ancestor of two different leaves.
     #[inline]
     pub(super) fn join(&self, tree: &HeightTree, a: u32, b: u32) -> u32 {
         let place = self.starts[b as usize];

@@ -1,20 +1,20 @@
-//! How much inner nodes stand above their parents.
+//! The prior of height differences between inner nodes and their parents.
 
 use super::random::Random;
 
-/// An inverse gamma distribution, of the mean increment.
+/// The parameters of the inverse gamma prior of the mean increment.
 const SHAPE: f64 = 2.0;
 const SCALE: f64 = 2.0;
-/// Shapes of the gamma distribution of increments, all equally likely: 1 is an exponential distribution, larger ones
-/// make increments more alike.
+/// The possible shapes of the gamma distribution of increments, all equally likely. Shape 1 is an exponential
+/// distribution. With larger shapes, increments are more alike.
 const REGULARITIES: [i32; 5] = [1, 2, 3, 4, 6];
 
-/// The gamma distribution of increments, with what is learnt of it.
+/// The gamma distribution of increments, with its estimated parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Increments {
     mean: f64,
     regularity: i32,
-    /// The logarithm of the factor of the density.
+    /// The logarithm of the constant factor of the density.
     constant: f64,
 }
 
@@ -38,7 +38,7 @@ impl Increments {
         self.set(mean, self.regularity);
     }
 
-    /// The logarithm of the density of an increment.
+    /// Returns the log density of an increment.
     #[inline]
     pub(super) fn log(&self, increment: f64) -> f64 {
         let k = self.regularity;
@@ -46,8 +46,8 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// The logarithm of the product of the densities of `count` increments more, which have the sum `more` and a
-    /// product of `times`, all more or less than before, divided by another density.
+    /// Returns the change of the log density by `count` additional increments, divided by the density `density`. The
+    /// sum of increments changes by `more`, and their product by the factor `times`.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -58,8 +58,8 @@ impl Increments {
         random.exponentials(self.regularity) * self.mean / f64::from(self.regularity)
     }
 
-    /// The height of a new node between a parent and whichever is lower, a node or the subtree beside it; infinity
-    /// stands for leaves, which have no heights, and for the parent of the root.
+    /// Draws the height of a new node between its parent and the lower of its two children: a node, or the subtree
+    /// beside it. Infinity means a leaf, which has no height; minus infinity means that there is no parent.
     pub(super) fn new_height(&self, lowest: f64, highest: f64, random: &mut Random) -> f64 {
         if lowest == f64::NEG_INFINITY {
             highest - self.draw(random)
@@ -70,13 +70,13 @@ impl Increments {
         }
     }
 
-    /// The logarithm of the density of the increments around a new node beside `node`, over the density with
-    /// which [`new_height`](Self::new_height) draws its height `new`. `most` is the height of the subtree.
+    /// Returns the log density of the increments around a new node beside `node`, less the log density with which
+    /// [`new_height`](Self::new_height) draws its height `new`. `most` is the height of the subtree.
     pub(super) fn log_beside(&self, lowest: f64, height: f64, most: f64, new: f64) -> f64 {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);
         if lowest == f64::NEG_INFINITY {
-            // One of the increments has been drawn.
+            // One of the two increments was drawn, so its density cancels.
             return if moves_leaf { 0.0 } else { self.log(height.max(most) - new) };
         }
         if highest <= lowest {
@@ -95,7 +95,7 @@ impl Increments {
         }
     }
 
-    /// The mean is drawn from its distribution given the increments, then the regularity.
+    /// Draws the mean from its distribution given the increments, and then the shape.
     pub(super) fn learn(&mut self, increments: impl Iterator<Item = f64>, random: &mut Random) {
         let (mut count, mut sum, mut logs) = (0.0, 0.0, 0.0);
         for increment in increments {
@@ -117,7 +117,7 @@ fn log_factor(mean: f64, regularity: i32) -> f64 {
     k * (k / mean).ln() - factorial.ln()
 }
 
-/// The logarithm of the density of the mean increment, without a constant.
+/// Returns the log density of the mean increment, without a constant.
 pub(super) fn log_mean(mean: f64) -> f64 {
     -(SHAPE + 1.0) * mean.ln() - SCALE / mean
 }
@@ -148,7 +148,8 @@ mod tests {
         }
     }
 
-    /// Beside each node: the increments before and after, one by one, and the density of what is drawn.
+    /// Compares the weight of places beside each node with the increments before and after, computed one by one, and
+    /// the density of the drawn height.
     #[test]
     fn places_weigh_what_their_increments_do() {
         for regularity in REGULARITIES {

@@ -1,11 +1,11 @@
-//! What an answer would teach.
+//! The expected information of an answer.
 
 use super::samples::Samples;
 
 impl Samples {
-    /// How much is expected to be learnt from the answer to which of three leaves is the odd one out, or which of two
-    /// pairs is closer, in nats: by how much the answer is less certain over all trees than it is on average in each one
-    /// (Houlsby et al. 2011, "Bayesian active learning for classification and preference learning").
+    /// Returns the information expected from the answer to the question which of three leaves is the odd one out, or
+    /// which of two pairs is closer, in nats. This is the entropy of the answer over all trees less the mean entropy in
+    /// each tree (Houlsby et al. 2011, "Bayesian active learning for classification and preference learning").
     pub fn information<const K: usize>(&self, leaves: [u32; K]) -> f64 {
         if self.is_empty() {
             return 0.0;

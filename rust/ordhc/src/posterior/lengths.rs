@@ -1,34 +1,34 @@
-//! Lengths of leaves: how untypical each of them is.
+//! Lengths of leaves: a longer leaf is less similar to all others.
 //!
-//! The path between two leaves i and j is l(i) + l(j) - h(i, j) long. Without lengths all leaves stand equally far from
-//! the root (an ultrametric tree); with them the tree is additive (Sattath and Tversky 1977, "Additive similarity
-//! trees"), by the transform of Farris, Kluge and Eckardt (1970).
+//! The length of the path between two leaves i and j is l(i) + l(j) - h(i, j). Without lengths all leaves are equally
+//! far from the root (an ultrametric tree). With lengths the tree is additive (Sattath and Tversky 1977, "Additive
+//! similarity trees"), by the transform of Farris, Kluge and Eckardt (1970).
 
 use super::answers::Answer;
 use super::random::Random;
 
-/// Shape and scale of the inverse gamma distribution of the variance of lengths: the deviation is likely to be some
-/// hundredths or tenths, but few answers suffice to make it some units.
+/// Shape and scale of the inverse gamma prior of the variance of lengths. Deviations of hundredths or tenths are
+/// likely, but a few answers suffice to raise the deviation to several units.
 const SHAPE: f64 = 1.0;
 const SCALE: f64 = 0.01;
 
-/// No step makes a length larger than this, and what is larger than the other number is as good as certain: so exp doesn't
-/// overflow, even of sums.
+/// The largest length that a step may reach, and the largest difference that is distinguished from certainty. These
+/// limits keep exp from overflowing, even in sums.
 const LONGEST: f64 = 50.0;
 const MOST: f64 = 200.0;
 
-/// exp(x), within what products and sums of a few such numbers can hold.
+/// Returns exp(x), limited so that products and sums of a few such numbers do not overflow.
 #[inline]
 pub(super) fn power(x: f64) -> f64 {
     x.clamp(-MOST, MOST).exp()
 }
 
-/// Whether a leaf may have this length.
+/// Returns true if a leaf may have this length.
 pub(super) fn may_be(length: f64) -> bool {
     length.abs() <= LONGEST
 }
 
-/// The length of each leaf, normal of mean 0, and the deviation, which is learnt; or none.
+/// The lengths of leaves, with a normal prior of mean 0 and estimated deviation. Empty without lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     values: Vec<f64>,
@@ -38,7 +38,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Lengths of so many leaves; of none if there are no lengths.
+    /// Returns initial lengths of `n` leaves. `n` is 0 without lengths.
     pub(super) fn new(n: usize) -> Self {
         Self { values: vec![0.0; n], factors: vec![1.0; n], deviation: 0.5 }
     }
@@ -55,7 +55,7 @@ impl Lengths {
         self.deviation
     }
 
-    /// The deviation, 0 if there are no lengths.
+    /// Returns the deviation, or 0 without lengths.
     pub(super) fn spread(&self) -> f64 {
         if self.values.is_empty() { 0.0 } else { self.deviation }
     }
@@ -70,7 +70,7 @@ impl Lengths {
         self.factors[leaf as usize] = power(-length);
     }
 
-    /// By how much closer the nearer pair of an answer is because of lengths.
+    /// Returns the closeness of the nearer pair less that of the farther one, as far as it is due to lengths.
     #[inline]
     pub(super) fn offset(&self, answer: &Answer) -> f64 {
         if self.values.is_empty() {
@@ -80,24 +80,24 @@ impl Lengths {
         far - near
     }
 
-    /// What lengths add to the closeness of a pair.
+    /// Returns the closeness of a pair as far as it is due to lengths.
     #[inline]
     pub(super) fn closeness(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 0.0 } else { -self.of(i) - self.of(j) }
     }
 
-    /// exp of the same.
+    /// Returns exp of [`closeness`](Self::closeness).
     #[inline]
     pub(super) fn factor(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 1.0 } else { self.factors[i as usize] * self.factors[j as usize] }
     }
 
-    /// Whether lengths may become `factor` times as large.
+    /// Returns true if all lengths may be multiplied by `factor`.
     pub(super) fn may_scale(&self, factor: f64) -> bool {
         self.values.iter().all(|&length| may_be(factor * length))
     }
 
-    /// Multiplies all lengths and their deviation.
+    /// Multiplies all lengths and their deviation by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         for leaf in 0..self.values.len() {
             self.set(leaf as u32, self.values[leaf] * factor);
@@ -105,7 +105,7 @@ impl Lengths {
         self.deviation *= factor;
     }
 
-    /// Shifts all lengths so that their mean is drawn from its distribution.
+    /// Shifts all lengths by the same amount, so that their mean is drawn from its distribution.
     pub(super) fn shift(&mut self, random: &mut Random) {
         let n = self.values.len() as f64;
         let change = self.deviation / n.sqrt() * random.normal() - self.values.iter().sum::<f64>() / n;
@@ -122,12 +122,13 @@ impl Lengths {
         self.deviation = ((SCALE + 0.5 * squares) / random.gamma(shape)).sqrt();
     }
 
-    /// The logarithm of the density of a length, without a constant.
+    /// Returns the log density of a length, without a constant.
     pub(super) fn log_density(&self, length: f64) -> f64 {
         -0.5 * (length / self.deviation).powi(2)
     }
 
-    /// By how much the logarithm of the density of the deviation's logarithm rises when it is multiplied.
+    /// Returns the change of the log density (of the logarithm of the deviation) when the deviation is multiplied by
+    /// `factor`.
     pub(super) fn log_scaled(&self, factor: f64) -> f64 {
         if self.values.is_empty() {
             return 0.0;

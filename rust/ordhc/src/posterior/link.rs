@@ -1,32 +1,32 @@
-//! How likely an answer is, by the difference of two heights.
+//! The probability of an answer as a function of the difference of two heights.
 
 use std::sync::OnceLock;
 
-/// Half of the range of differences in the table, and its cells in a unit.
+/// The table covers differences from -REACH to REACH, with CELLS cells per unit.
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
 
-/// Where in the table a difference of 0 is: the middle of a cell is a whole number.
+/// The position of difference 0 in the table. The middle of a cell is an integer.
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
-/// The probability of an answer whose closer pair stands higher by `difference`, when a share of `2 noise` of the
-/// answers is given by a coin.
+/// Returns the probability of an answer whose closer pair is higher by `difference`, if a share of `2 noise` of the
+/// answers is random.
 pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
 }
 
-/// By point of the table: the probability of the right answer without noise.
+/// Returns, for each point of the table, the probability of the right answer without noise.
 fn clear() -> &'static [f64] {
     static CLEAR: OnceLock<Vec<f64>> = OnceLock::new();
     CLEAR.get_or_init(|| (0..=POINTS).map(|at| probability(at as f64 / CELLS - REACH, 0.0)).collect())
 }
 
-/// The value of an answer at a point of the table.
+/// Returns the log-likelihood of an answer at a point of the table.
 fn value(noise: f64, point: usize) -> f64 {
     (noise + (1.0 - 2.0 * noise) * clear()[point]).ln()
 }
 
-/// What [`Link::log`] is, without a table.
+/// Returns the value of [`Link::log`], without a table.
 pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     let [place, rounded] = place_of(difference * CELLS + MIDDLE);
     let point = (rounded.to_bits() as usize % LEN).min(POINTS);
@@ -34,29 +34,30 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// A place within the table, and, with `ROUND`, the number of its cell.
+/// Returns a position within the table, and the same position plus `ROUND`, whose lowest bits are the number of its
+/// cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
     [place, place + ROUND]
 }
 
-/// The number of the table's last point.
+/// The index of the last point of the table.
 const POINTS: usize = (2.0 * REACH * CELLS) as usize;
-/// The table has so many cells, those beyond the range included.
+/// The number of cells of the table, including those beyond the range.
 const LEN: usize = 2048;
-/// Added to a number of small size it rounds it to a whole one, which the lowest bits then hold.
+/// Adding this constant to a small number rounds it to an integer, which the lowest bits then contain.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// What an answer adds to the log-likelihood, straight between the points of a table, and constant beyond it.
+/// The log-likelihood of an answer, by linear interpolation in a table, and constant beyond its range.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    /// Of each cell the value in the middle, and by how much it rises from its beginning to its end.
+    /// For each cell, the value in its middle, and the rise from its beginning to its end.
     table: Box<[[f64; 2]; LEN]>,
     noise: f64,
 }
 
-/// A link as a function of one height, which is compared with another one.
+/// A link as a function of one height that is compared with another, fixed one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Against<'a> {
     link: &'a Link,
@@ -90,14 +91,15 @@ impl Link {
         self.at(difference * CELLS + MIDDLE)
     }
 
-    /// Of pairs of different heights and one of this height; `sign` is 1 if those are said to be closer, or else -1.
-    /// `offset` is by how much closer the nearer pair is because of lengths of leaves.
+    /// Returns the link for comparisons with a pair at this height. `sign` is 1 if the other pair is the closer one
+    /// according to the answer, and -1 otherwise. `offset` is the additional closeness of the nearer pair due to
+    /// lengths of leaves.
     #[inline]
     pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }
     }
 
-    /// By the number of a cell, whose middle is a whole number.
+    /// Interpolates in the cell whose middle is the nearest integer.
     #[inline]
     fn at(&self, place: f64) -> f64 {
         let [place, rounded] = place_of(place);

@@ -1,15 +1,16 @@
-//! How likely people choose as they do among several options (Luce 1959, "Individual choice behavior").
+//! The probability of choices among several options (Luce 1959, "Individual choice behavior").
 //!
-//! Each option has a weight, exp(utility). An answer puts options into an order of blocks, the best first; options of
-//! one block are not told apart. Blocks are chosen one after the other from what is left: a single option with a
-//! probability in proportion to its weight. Several options come before all others whatever their own order is (the sum
-//! over their orders). Where a single option is left over it is the worst, chosen in proportion to 1 / weight: the most
-//! central of three is the leaf whose other two are the worst pair.
+//! Each option has the weight exp(utility). An answer is an order of blocks of options, the best block first. The
+//! options within a block are not ordered. Blocks are chosen one after the other from the remaining options. A single
+//! option is chosen with a probability proportional to its weight. The probability that several options come before all
+//! others is the sum over their orders. If a single option is left at the end, it is the worst, chosen in proportion to
+//! 1 / weight. For example, the most central of three leaves is the leaf for which the pair of the other two is the
+//! worst.
 
-/// Sets of more chosen options than this are integrated, not summed over subsets.
+/// Larger sets of chosen options are integrated instead of summed over subsets.
 const SUMMED: usize = 6;
 
-/// The probability of an order of blocks; `weights` has those of the first block first.
+/// Returns the probability of an order of blocks. `weights` starts with the weights of the first block.
 pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
     let mut product = 1.0;
     let mut left = weights;
@@ -25,7 +26,7 @@ pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
     product
 }
 
-/// The number of orders with blocks of these sizes.
+/// Returns the number of orders with blocks of these sizes.
 pub(super) fn n_orders(blocks: &[u32]) -> f64 {
     let mut left = blocks.iter().sum::<u32>();
     let mut count = 1.0;
@@ -36,7 +37,8 @@ pub(super) fn n_orders(blocks: &[u32]) -> f64 {
     count
 }
 
-/// The probability that all of some options are chosen before any other; `rest` is the weight of all others together.
+/// Returns the probability that all chosen options come before any other. `rest` is the total weight of the other
+/// options.
 fn all_before(chosen: &[f64], rest: f64) -> f64 {
     if let [a, b] = *chosen {
         return a * b / (a + b + rest) * (1.0 / (a + rest) + 1.0 / (b + rest));
@@ -44,7 +46,7 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
     if chosen.len() > SUMMED {
         return all_before_by_times(chosen, rest);
     }
-    // By the set of those that are still to be chosen.
+    // The probability for each set of options that are still to be chosen.
     let mut found = [1.0; 1 << SUMMED];
     for set in 1..1usize << chosen.len() {
         let (mut sum, mut weight) = (0.0, rest);
@@ -57,8 +59,8 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
     found[(1 << chosen.len()) - 1]
 }
 
-/// The same by an integral: options come after exponential times with their weights as rates. The time of the first
-/// other one is exp(s), and the trapezoidal rule converges fast over s.
+/// Returns the same probability by an integral. Options arrive at exponential times, with their weights as rates. The
+/// first other option arrives at time exp(s). The trapezoidal rule over s converges fast.
 fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
     const STEP: f64 = 0.25;
     let density = |s: f64| {
@@ -72,7 +74,7 @@ fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// All orders of `count` options.
+    /// Returns all orders of `count` options.
     fn orders(count: usize) -> Vec<Vec<usize>> {
         if count == 0 {
             return vec![vec![]];
@@ -87,7 +89,7 @@ mod tests {
         orders(count - 1).into_iter().flat_map(with_last).collect()
     }
 
-    /// One order after the other, each option chosen from those that are left.
+    /// Sums over orders, with each option chosen from those that are left.
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {
         let of = |order: Vec<usize>| {
             let mut left: f64 = weights.iter().sum();

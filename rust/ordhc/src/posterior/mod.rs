@@ -1,4 +1,4 @@
-//! Which trees are how likely: trees drawn from a posterior, by a Markov chain.
+//! The posterior over trees given noisy comparisons, sampled by Markov chains.
 //!
 //! ```
 //! use ordhc::posterior::{Sampling, sample};
@@ -13,20 +13,22 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! The model: a rooted tree of any degree, the inner nodes of which have heights that grow from the root down. An answer
-//! "the pair p is closer than the pair q" is given with probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is
-//! the height of a pair's lowest common ancestor: leaves that part far apart are told apart more surely, and a share of
-//! the answers is given by a coin. Answers among more than two pairs, such as odd ones out, most central ones and
-//! rankings, are choices by exp(h) (Luce 1959). How many inner nodes there are and how balanced the tree is are learnt
-//! (see `prior`). Heights rise by gamma distributed steps, whose mean and shape are learnt, as the noise e is.
+//! The model is a rooted tree of any degree, whose inner nodes have heights that grow from the root down. Let h(p) be
+//! the height of the lowest common ancestor of a pair p. The answer "p is closer than q" is given with probability e +
+//! (1 - 2 e) / (1 + exp(h(q) - h(p))). So leaves that separate at very different heights are compared more reliably,
+//! and a share 2 e of the answers is random. Answers among more than two pairs, such as odd ones out, most central ones
+//! and rankings, are choices in proportion to exp(h) (Luce 1959). The number of inner nodes and the balance of the tree
+//! are estimated (see `prior`). Heights increase by gamma distributed steps. Their mean and shape are estimated, and so
+//! is the noise e.
 //!
-//! A chain moves one subtree after the other (each leaf, and inner nodes): it is cut off and put back by its
-//! posterior probability at any place, as a child of any node or beside any node (Gibbs sampling over all places
-//! at once, in time in proportion to its answers times the depth). Between these moves heights, their mean increment
-//! and the noise change by Metropolis steps.
+//! A chain moves one subtree after the other (each leaf, and inner nodes). The subtree is cut off and attached again at
+//! a place drawn from its posterior: as a child of any node, or beside any node. This is Gibbs sampling over all places
+//! at once, in time proportional to the number of the subtree's answers times the depth. Between these moves,
+//! Metropolis steps change heights, their mean increment and the noise.
 //!
-//! [`sample`] runs chains and keeps [`Samples`]: their mean height is a similarity in which noise is averaged out, their
-//! predictions are probabilities of answers, and the share of them that has a cluster is its support.
+//! [`sample`] runs chains and returns [`Samples`]. Their mean height is a similarity in which noise is averaged out.
+//! Their predictions are probabilities of answers. The support of a cluster is the share of samples that have the
+//! cluster.
 
 pub(crate) mod answers;
 mod bouts;
@@ -59,7 +61,8 @@ pub(crate) use samples::sample_from;
 pub use samples::{Samples, Sampling, State, sample};
 pub(crate) use satisfying::satisfying;
 
-/// The dot product: eight sums side by side, in an order that depends on nothing.
+/// Returns the dot product. Eight partial sums are added in a fixed order, so that the result does not depend on the
+/// machine.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a_parts, b_parts) = (a.chunks_exact(8), b.chunks_exact(8));

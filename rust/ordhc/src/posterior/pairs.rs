@@ -1,4 +1,4 @@
-//! Comparisons of two pairs as functions of the heights of nodes.
+//! The comparisons of two pairs as functions of the heights of nodes.
 
 use super::answers::Answers;
 use super::bouts::Bouts;
@@ -8,7 +8,8 @@ use super::reliability::Noises;
 use super::terms::Terms;
 use crate::error::Result;
 
-/// Without lengths comparisons about the same two nodes are one; with lengths each has a difference of its own.
+/// Comparisons of two pairs. Without lengths, comparisons about the same two nodes are combined. With lengths, each
+/// comparison has a difference of its own.
 #[derive(Debug, Clone)]
 pub(super) enum Pairs {
     Sums(Bouts),
@@ -23,7 +24,7 @@ impl Pairs {
         Bouts::new(tree.n_nodes(), answers.all().len(), noises.n_levels()).map(Self::Sums)
     }
 
-    /// Follows the topology of a tree.
+    /// Updates the comparisons after the topology of the tree changes.
     pub(super) fn follow(
         &mut self,
         tree: &HeightTree,
@@ -38,7 +39,7 @@ impl Pairs {
         }
     }
 
-    /// How many sums of answers there are.
+    /// Returns the number of sums of answers.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Sums(bouts) => bouts.len(),
@@ -46,7 +47,7 @@ impl Pairs {
         }
     }
 
-    /// How much the comparisons say of a node.
+    /// Returns the total weight of the comparisons about a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         match self {
             Self::Sums(bouts) => bouts.weight(node),
@@ -54,7 +55,7 @@ impl Pairs {
         }
     }
 
-    /// By how much the log-likelihood rises when a node comes to stand at another height.
+    /// Returns the rise of the log-likelihood if the height of a node changes.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         match self {
             Self::Sums(bouts) => bouts.gain(tree, noises, node, height),
@@ -62,22 +63,22 @@ impl Pairs {
         }
     }
 
-    /// A node, which still stands where it stood, is about to rise.
+    /// Records that a node will rise. The tree still has the old height.
     pub(super) fn accept(&mut self, tree: &HeightTree, node: u32, height: f64) {
         if let Self::Each(terms) = self {
             terms.accept(node, height - tree.height(node));
         }
     }
 
-    /// Heights and lengths have become `factor` times as large.
+    /// Records that heights and lengths were multiplied by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         if let Self::Each(terms) = self {
             terms.scale(factor);
         }
     }
 
-    /// The log-likelihood, of heights and lengths that are `factor` times as large; `log` is that of an answer, by the
-    /// level of the noise and the difference.
+    /// Returns the log-likelihood if heights and lengths were multiplied by `factor`. `log` returns that of an answer,
+    /// given the noise level and the difference.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

@@ -1,4 +1,4 @@
-//! All places of a subtree at once: what the answers say about each.
+//! The log-likelihoods of all places of a subtree, computed together.
 
 use super::answers::{Answer, Answers};
 use super::choice_places::ChoiceScores;
@@ -7,34 +7,34 @@ use super::lengths::{Lengths, power};
 use super::link::Against;
 use super::reliability::Noises;
 
-/// Log-likelihoods of places, as sums along paths.
+/// The log-likelihoods of places, as sums along paths.
 ///
-/// Under a node a subtree is worth `under` of all nodes from the root down to it; beside it `beside` of the node, and
-/// `under` of those above. All of it is beside what it is worth if no height of the subtree's differs from
-/// any other one.
+/// The score of the place under a node is the sum of `under` over all nodes from the root down to it. The score of the
+/// place beside a node is the node's `beside`, plus the sum of `under` over the nodes above. Scores are relative to the
+/// log-likelihood in which no height of the subtree differs from any other height.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     spots: Vec<Spot>,
     of_choices: ChoiceScores,
 }
 
-/// A node as a place, all that a path needs side by side.
+/// A node as a place. All values that a path needs are stored together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,
-    /// The height of its parent.
+    /// The height of the node's parent.
     above: f64,
-    /// The height of the new node, should the subtree come to stand beside this one.
+    /// The height of the new node if the subtree is put beside this node.
     pub(super) new: f64,
     pub(super) under: f64,
     pub(super) beside: f64,
 }
 
-/// The tree that a subtree was cut off from.
+/// The tree from which a subtree was cut off.
 pub(super) struct Rest<'a> {
     pub(super) tree: &'a HeightTree,
     pub(super) spans: &'a Spans,
-    /// By leaf: whether it is in the subtree.
+    /// For each leaf: true if it is in the subtree.
     pub(super) inside: &'a [bool],
     pub(super) noises: &'a Noises,
     pub(super) lengths: &'a Lengths,
@@ -55,8 +55,8 @@ impl Scores {
         self.spots[node as usize].new = height;
     }
 
-    /// Scores all places of the subtree with these leaves, for the heights of `new` nodes that are there. `order` has the
-    /// nodes of the rest, parents before children, `moving` those of the subtree.
+    /// Scores all places of the subtree with these leaves, given the heights `new` of new nodes. `order` is the nodes
+    /// of the rest, parents before children, and `moving` those of the subtree.
     pub(super) fn fill(&mut self, rest: &Rest<'_>, answers: &Answers, leaves: &[u32], [order, moving]: [&[u32]; 2]) {
         for &node in order {
             let parent = rest.tree.parent(node);
@@ -66,7 +66,7 @@ impl Scores {
         }
         for &leaf in leaves {
             for answer in answers.of(leaf) {
-                // One leaf speaks for all of an answer's that are in the subtree.
+                // Count an answer once, at the first of its leaves that is in the subtree.
                 let inside = |leaf: &u32| rest.inside[*leaf as usize];
                 if leaves.len() == 1 || answer.leaves().find(inside) == Some(leaf) {
                     self.add(rest, answer);
@@ -76,7 +76,7 @@ impl Scores {
         if !answers.choices().is_empty() {
             self.add_choices(rest, answers, leaves, [order, moving]);
         }
-        // From here on both are sums.
+        // From here on, both values are sums along the path.
         for &node in &order[1..] {
             let above = self.spots[self.spots[node as usize].parent as usize].under;
             let spot = &mut self.spots[node as usize];
@@ -128,11 +128,11 @@ impl Scores {
         }
     }
 
-    /// A pair of the subtree and `leaf` is compared with a pair of another height. At `join`, and above it, both have
-    /// the same height, which adds `even`: so it is anywhere above the root.
+    /// Adds a comparison of a pair of the subtree and `leaf` with a pair of another height. At `join` and above it,
+    /// both pairs have the same height, which adds `even`. This includes all places above the root.
     #[inline]
     fn climb(&mut self, even: f64, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
-        // Nothing stands under a leaf, so it doesn't matter what this begins with.
+        // No place is under a leaf, so the initial value has no effect.
         let (mut node, mut joined) = (leaf, even);
         loop {
             let spot = &mut self.spots[node as usize];

@@ -1,10 +1,10 @@
-//! What is believed of a tree before there are answers.
+//! The prior distribution of trees.
 //!
-//! A tree is the less likely the more inner nodes it has, and the larger these are: each inner node of s leaves counts
-//! as `node` times (s - 1)^-balance. With a balance of 0 all trees of as many nodes are equally likely, with 1 binary trees
-//! are Yule trees, beyond it sizes of siblings are more alike, and below 0 trees are caterpillars. Both numbers are
-//! learnt, each pair of a grid being as likely as any other beforehand. Differences of height along edges between inner
-//! nodes are exponential.
+//! A tree is less likely if it has more inner nodes, and if these are larger. The weight of an inner node with s leaves
+//! is `node` times (s - 1)^-balance. With balance 0, all trees with the same number of nodes are equally likely. With
+//! balance 1, binary trees are Yule trees. For larger balances the sizes of siblings are more alike, and for negative
+//! ones trees are caterpillars. Both parameters are estimated, with a uniform prior over a grid of pairs. Height
+//! differences along edges between inner nodes are exponential.
 
 use super::dot;
 use super::random::Random;
@@ -12,22 +12,22 @@ use crate::error::Result;
 use crate::memory;
 use crate::parallel;
 
-/// Values of the balance.
+/// The values of the balance in the grid.
 const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
-/// Logarithms of what a node counts: the first one, and how many follow in steps of 1.
+/// The logarithms of `node` in the grid: the first value, and the number of values in steps of 1.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
-/// The shape of trees: how likely each is for each pair of the grid.
+/// The prior of the shape of trees, for each pair of the grid.
 #[derive(Debug, Clone)]
 pub(super) struct Shapes {
-    /// Logarithms of 0 (as 0), 1, 2, ...: of sizes less one.
+    /// The logarithms of a size less 1: of 0 (as 0), 1, 2, ...
     logs: Vec<f64>,
-    /// By balance and node: the logarithm of the sum over all trees.
+    /// For each balance and `node`: the logarithm of the sum over all trees.
     sums: Vec<f64>,
 }
 
-/// A pair of the grid.
+/// A pair of values of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     pub(super) log_node: f64,
@@ -51,24 +51,24 @@ impl Shapes {
         Ok(Self { sums: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), logs })
     }
 
-    /// Where chains begin.
+    /// Returns the pair at which chains start.
     pub(super) fn first(&self) -> Shape {
         Shape { log_node: 0.0, balance: 0.6 }
     }
 
-    /// What a node of so many leaves costs.
+    /// Returns the negative log weight of a node with `size` leaves.
     #[inline]
     pub(super) fn cost(&self, shape: Shape, size: u32) -> f64 {
         shape.balance * self.logs[size as usize - 1] - shape.log_node
     }
 
-    /// By how much a node costs more that has so many leaves more.
+    /// Returns the increase of the cost of a node when `more` leaves are added to it.
     #[inline]
     pub(super) fn growth(&self, shape: Shape, size: u32, more: u32) -> f64 {
         shape.balance * (self.logs[(size + more) as usize - 1] - self.logs[size as usize - 1])
     }
 
-    /// A pair of the grid, given the sizes of a tree's inner nodes.
+    /// Draws a pair of the grid, given the sizes of a tree's inner nodes.
     pub(super) fn draw(&self, sizes: impl Iterator<Item = u32>, random: &mut Random) -> Shape {
         let (count, sum) =
             sizes.fold((0.0, 0.0), |(count, sum), size| (count + 1.0, sum + self.logs[size as usize - 1]));
@@ -81,16 +81,16 @@ impl Shapes {
     }
 }
 
-/// The logarithm of the sum over all trees of n leaves, up to a constant for each n.
+/// Returns the logarithm of the sum over all trees of n leaves, up to a constant for each n.
 ///
-/// With z(m) = Z(m) / m! and e(m) the coefficients of exp(z(1) x + z(2) x^2 + ...), sets of trees with m leaves together,
-/// e(m) m is the sum of j z(j) e(m - j); all of it but the single tree is under a root: z(m) = node (m - 1)^-balance
-/// (e(m) - z(m)). Coefficients are multiplied by powers of a number that keeps them in range; what is too small for
-/// that adds nothing.
+/// Let z(m) = Z(m) / m!, and e(m) the coefficients of exp(z(1) x + z(2) x^2 + ...), which count sets of trees with m
+/// leaves in all. Then e(m) m is the sum of j z(j) e(m - j). All sets but the single tree can be joined by a root, so
+/// z(m) = node (m - 1)^-balance (e(m) - z(m)). Coefficients are scaled by powers of a number to stay in range. Values
+/// that are still too small contribute nothing.
 fn log_sum(n: usize, shape: Shape, logs: &[f64]) -> Result<f64> {
     const WHAT: &str = "sums over trees";
     const LARGEST: f64 = 1e80;
-    // `numbered` has j z(j), `sets` has e(n - j): backwards, so that both are read forwards.
+    // `numbered` is j z(j), and `sets` is e(n - j), in reverse order, so that both are read forwards.
     let mut numbered = memory::filled(WHAT, 0.0f64, n)?;
     let mut sets = memory::filled(WHAT, 0.0f64, n + 1)?;
     let mut log_base = 0.0;
@@ -118,19 +118,20 @@ fn log_sum(n: usize, shape: Shape, logs: &[f64]) -> Result<f64> {
     Ok(last.ln() + n as f64 * log_base)
 }
 
-/// The logarithm of the density of the noise, Beta(1, 4) up to [`MOST_NOISE`], without a constant.
+/// Returns the log density of the noise, Beta(1, 4) up to [`MOST_NOISE`], without a constant.
 pub(super) fn log_noise(noise: f64) -> f64 {
     3.0 * (1.0 - noise).ln()
 }
 
-/// Answers by chance alone would be half.
+/// The largest noise. At 0.5 all answers would be random.
 pub(super) const MOST_NOISE: f64 = 0.45;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// By inner node the number of leaves of every tree of any degree: the first leaf's part of the root, and the rest.
+    /// Returns every tree of any degree, as the number of leaves of each inner node. Splits off the first leaf's part
+    /// of the root, and then the rest.
     fn trees(n: usize) -> Vec<Vec<u32>> {
         fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
             let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };
@@ -184,7 +185,7 @@ mod tests {
         let n = 3000;
         let shapes = Shapes::new(n).unwrap();
         assert!(shapes.sums.iter().all(|sum| sum.is_finite()));
-        // Yule trees: binary ones have the sum 1 / n of their histories; many nodes are nearly binary.
+        // Yule trees: for binary trees, the sum over histories is 1 / n. With many nodes, trees are nearly binary.
         let cell = 6 * NODES + NODES - 1;
         let shape = Shape::at(cell);
         assert_eq!(shape.balance, 1.0);

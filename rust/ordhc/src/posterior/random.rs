@@ -1,4 +1,4 @@
-//! Random numbers of the distributions that chains need.
+//! Random numbers with the distributions that chains need.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,24 +14,24 @@ impl Random {
         Self(random)
     }
 
-    /// Below `n`.
+    /// Returns an integer below `n`.
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.0.random_range(0..n)
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     #[inline]
     pub(super) fn uniform(&mut self) -> f64 {
         self.0.random()
     }
 
-    /// Of mean 1.
+    /// Returns an exponential deviate with mean 1.
     #[inline]
     pub(super) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 
-    /// The sum of so many exponential deviates of mean 1.
+    /// Returns the sum of `count` exponential deviates with mean 1.
     #[inline]
     pub(super) fn exponentials(&mut self, count: i32) -> f64 {
         -(0..count).map(|_| 1.0 - self.uniform()).product::<f64>().ln()
@@ -41,7 +41,7 @@ impl Random {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Of a shape of at least 1 and scale 1 (Marsaglia & Tsang 2000).
+    /// Returns a gamma deviate with a shape of at least 1 and scale 1 (Marsaglia & Tsang 2000).
     pub(super) fn gamma(&mut self, shape: f64) -> f64 {
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
@@ -60,7 +60,8 @@ impl Random {
         }
     }
 
-    /// Where a weight of `weights`, which are logarithms, is drawn; those of less than e^-36 of the largest never are.
+    /// Draws an index in proportion to the weights, given as logarithms. Weights below e^-36 of the largest are never
+    /// drawn.
     pub(super) fn place(&mut self, weights: &mut [f64]) -> usize {
         const NEVER: f64 = -36.0;
         let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,4 +1,4 @@
-//! The noise in answers: of all alike, or of each person.
+//! The noise in answers: one level for all answers, or one for each person.
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
@@ -8,20 +8,21 @@ use super::random::Random;
 use crate::error::Result;
 use crate::memory;
 
-/// What the noise of a person may be.
+/// The possible noise levels of a person.
 const LEVELS: [f64; 12] = [0.002, 0.01, 0.025, 0.05, 0.08, 0.12, 0.16, 0.21, 0.27, 0.34, 0.42, 0.5];
-/// Where chains begin: the noise of all, and the level of each person.
+/// The initial values of chains: the noise of all answers, and the level of each person.
 const FIRST: f64 = 0.01;
 const FIRST_LEVEL: u8 = 2;
 
-/// What answers are worth, by the person who gave them. Without people there is one link, whose noise changes; with
-/// them a link for each level, and a level for each person. How common levels are is learnt, too.
+/// The log-likelihood functions of answers for each noise level. Without people there is one link, whose noise changes.
+/// With people there is a link for each level, and a level for each person. The frequencies of the levels are also
+/// estimated.
 #[derive(Debug, Clone)]
 pub(super) struct Noises {
     links: Vec<Link>,
     levels: Vec<u8>,
     log_shares: Vec<f64>,
-    /// By person and level: the log-likelihood.
+    /// The log-likelihood for each person and level.
     worth: Vec<f64>,
 }
 
@@ -44,7 +45,7 @@ impl Noises {
         })
     }
 
-    /// The one link of all answers, if nobody is known.
+    /// Returns the single link of all answers, or `None` if people are known.
     pub(super) fn shared(&self) -> Option<&Link> {
         if self.links.len() == 1 { self.links.first() } else { None }
     }
@@ -67,18 +68,18 @@ impl Noises {
         &self.links[level as usize]
     }
 
-    /// The noise of each person.
+    /// Returns the noise of each person.
     pub(super) fn by_person(&self) -> impl Iterator<Item = f64> {
         self.levels.iter().map(|&level| self.link(level).noise())
     }
 
-    /// The mean over people.
+    /// Returns the mean noise over people.
     pub(super) fn mean(&self) -> f64 {
         self.by_person().sum::<f64>() / self.levels.len() as f64
     }
 
-    /// Each person's level is drawn from its distribution given the tree, and how common levels are from theirs. `clear`
-    /// has the probability of each choice without noise.
+    /// Draws each person's level from its distribution given the tree, and then the frequencies of the levels. `clear`
+    /// is the probability of each choice without noise.
     pub(super) fn draw(
         &mut self,
         tree: &HeightTree,
@@ -113,7 +114,7 @@ impl Noises {
             times[drawn] += 1.0;
             *level = drawn as u8;
         }
-        // Shares are a Dirichlet distribution: gamma deviates, up to a factor.
+        // The frequencies have a Dirichlet distribution: gamma deviates, up to a factor.
         self.log_shares
             .iter_mut()
             .zip(times)

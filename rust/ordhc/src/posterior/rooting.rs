@@ -1,30 +1,30 @@
 //! Moves of the root of a tree whose leaves have lengths.
 //!
-//! Answers depend on the paths between leaves only, and paths don't say where the root is: with other heights and lengths
-//! (Farris's transform) every node, and every point of an edge, can be the root of the same paths. So the root is drawn from
-//! its prior: lengths are to differ little, sizes of nodes and increments of height are to be likely. One pass from the root
-//! scores all places, in O(n).
+//! Answers depend only on the paths between leaves, and paths do not determine the root. With other heights and lengths
+//! (Farris's transform), every node and every point of an edge can be the root of the same paths. So the root is drawn
+//! from its prior, in which lengths differ little, and sizes of nodes and increments of height are likely. One pass
+//! from the root scores all places, in O(n).
 
 use super::height_tree::{HeightTree, Place};
 use super::increments::Increments;
 use super::lengths::Lengths;
 use super::random::Random;
 
-/// What a node would be like as the root.
+/// The properties of the tree if a node were the root.
 #[derive(Debug, Clone, Copy, Default)]
 struct AsRoot {
-    /// By how much the mean of all lengths would change.
+    /// The change of the mean of all lengths.
     mean: f64,
     /// The sum of the squared deviations of lengths from their mean.
     squares: f64,
-    /// The change of what the sizes of nodes cost.
+    /// The change of the cost of the sizes of nodes.
     cost: f64,
 }
 
-/// A tree as moves of its root see it.
+/// A tree with the values that moves of its root need.
 pub(super) struct Rooting<'a> {
     pub(super) tree: &'a HeightTree,
-    /// The nodes, parents before children, and the number of leaves by node.
+    /// The nodes, parents before children, and the number of leaves below each node.
     pub(super) order: &'a [u32],
     pub(super) sizes: &'a [u32],
     pub(super) lengths: &'a Lengths,
@@ -32,9 +32,9 @@ pub(super) struct Rooting<'a> {
 }
 
 impl Rooting<'_> {
-    /// Places for the root, with the logarithms of their weights: each inner node, and on each edge one point, drawn from the
-    /// prior, with the weight of all points. On the root's own edge that is where the root is now. `cost` is that of a
-    /// node of so many leaves.
+    /// Returns places for the root, with the logarithms of their weights: each inner node, and on each edge one point.
+    /// The point is drawn from the prior, and has the weight of all points on the edge. On the root's own edge, the
+    /// point is the current root. `cost` is the cost of a node with a given number of leaves.
     pub(super) fn places(&self, cost: impl Fn(u32) -> f64, random: &mut Random) -> (Vec<Place>, Vec<f64>) {
         let Self { tree, order, increments, .. } = *self;
         let (root, n) = (tree.root(), tree.n_leaves() as u32);
@@ -58,7 +58,7 @@ impl Rooting<'_> {
             let parent = tree.parent(node);
             let above = as_root[parent as usize];
             let size = self.sizes[node as usize];
-            // The sum of lengths under the node is what it is below all nodes above.
+            // With the parent as root, the lengths of all leaves below the node are smaller by half of `rise`.
             let rise = tree.height(parent) - tree.height(root);
             let count = f64::from(size);
             let slope = count * above.mean - (sums[node as usize] - 0.5 * count * rise);
@@ -66,7 +66,7 @@ impl Rooting<'_> {
             let squares = |x: f64| above.squares + x * (2.0 * slope + x * curvature);
             let is_own_edge = is_on_edge && parent == root;
             let length = if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) - tree.height(parent) };
-            // The parent loses the leaves under the node, and gets a parent.
+            // The parent loses the leaves below the node, and gets a parent.
             let split = if is_own_edge { 0.0 } else { above.cost + cost(n - size) };
             if !is_own_edge {
                 let point = increments.new_height(0.0, length, random);
@@ -85,8 +85,8 @@ impl Rooting<'_> {
         (places, weights)
     }
 
-    /// Another point of the root's edge, drawn from the prior, and the logarithm of its weight over that of where the root is;
-    /// None if the root has more than two children.
+    /// Returns another point of the root's edge, drawn from the prior, and the logarithm of its weight relative to the
+    /// current root's. Returns `None` if the root has more than two children.
     pub(super) fn another_point(&self, random: &mut Random) -> Option<(Place, f64)> {
         let Self { tree, increments, .. } = *self;
         let root = tree.root();
@@ -95,7 +95,8 @@ impl Rooting<'_> {
         }
         let [length, point] = self.own_edge();
         let new = increments.new_height(0.0, length, random);
-        // The point is so far from an inner child of the root; moving towards the other child takes it away.
+        // The distance of the point from an inner child of the root. Moving towards the other child increases the
+        // distance.
         let node = self.inner_child();
         let count = f64::from(self.sizes[node as usize]);
         let n = tree.n_leaves() as f64;
@@ -106,13 +107,14 @@ impl Rooting<'_> {
         Some((Place::Beside(node, tree.height(root) + x), gain))
     }
 
-    /// An inner child of a root that has two children.
+    /// Returns an inner child of a root that has two children.
     fn inner_child(&self) -> u32 {
         let mut inner = self.tree.children(self.tree.root()).filter(|&child| !self.tree.is_leaf(child));
         inner.next().expect("two leaves are no tree with lengths")
     }
 
-    /// The length of the edge on which a root of two children stands, and how far from the inner child it stands.
+    /// Returns the length of the edge on which a root with two children is, and the root's distance from the inner
+    /// child.
     fn own_edge(&self) -> [f64; 2] {
         let tree = self.tree;
         let rise = |child: u32| tree.height(child) - tree.height(tree.root());
@@ -120,7 +122,7 @@ impl Rooting<'_> {
         [tree.children(tree.root()).map(of).sum(), rise(self.inner_child())]
     }
 
-    /// By node the sum of the lengths of its leaves, less their mean.
+    /// Returns, for each node, the sum of the lengths of its leaves, less their mean.
     fn sums(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.tree.n_nodes()];
         let mean = self.mean();
@@ -145,9 +147,9 @@ impl Rooting<'_> {
     }
 }
 
-/// Moves the root: `Under` a node is at it, `Beside` a node on the edge above it, at a height between those of both ends.
-/// Heights and lengths change so that all paths stay what they are but for a constant. The root comes to have height 0;
-/// the mean of lengths stays.
+/// Moves the root to a node (`Under`), or to a point of the edge above a node (`Beside`), at a height between those of
+/// the edge's ends. Heights and lengths change so that all paths stay the same up to a constant. The new root has
+/// height 0. The mean of lengths stays the same.
 pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Lengths, place: Place) {
     let old = tree.root();
     let (node, height) = match place {

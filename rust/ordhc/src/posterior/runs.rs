@@ -1,4 +1,4 @@
-//! Chains side by side, and what is kept of each.
+//! Runs several chains in parallel, and keeps samples of each.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// A chain is stuck if its mean log-likelihood is less than another's by so many standard deviations within
-/// chains, and by at least so much.
+/// A chain is stuck if its mean log-likelihood is below another chain's by at least `DEVIATIONS` standard deviations
+/// within chains, and by at least `LEAST`.
 const DEVIATIONS: f64 = 3.0;
 const LEAST: f64 = 10.0;
 
-/// What a chain has left behind.
+/// A chain with its samples.
 pub(super) struct Run {
     standing: Standing,
     pub(super) trees: Vec<Sampled>,
@@ -30,8 +30,8 @@ pub(super) struct Run {
     pub(super) noise_by_person: Vec<f64>,
 }
 
-/// Runs all chains from some trees in turn. Where some are stuck half way through the burn-in, and at its end, they go on from
-/// where the most likely one is.
+/// Runs all chains, which start at the given trees in turn. Half way through the burn-in, and at its end, chains that
+/// are stuck are moved to the state of the most likely chain.
 pub(super) fn run(
     answers: &Answers,
     shapes: &Shapes,
@@ -108,7 +108,7 @@ impl Run {
         Ok(self)
     }
 
-    /// The mean log-likelihood of the second half of so many sweeps, and the variance there.
+    /// Returns the mean and the variance of the log-likelihood in the second half of the last `sweeps` sweeps.
     fn lately(&self, sweeps: usize) -> [f64; 2] {
         let recent = &self.states[self.states.len() - sweeps.div_ceil(2)..];
         let count = recent.len() as f64;
@@ -118,8 +118,8 @@ impl Run {
     }
 }
 
-/// Chains that are stuck, by so many last sweeps, go on from where the most likely one is. Each keeps its own random
-/// numbers.
+/// Moves chains that were stuck in the last `sweeps` sweeps to the state of the most likely chain. Each keeps its own
+/// random numbers.
 fn free_stuck(runs: &mut [Run], sweeps: usize) {
     if sweeps == 0 {
         return;
@@ -132,7 +132,7 @@ fn free_stuck(runs: &mut [Run], sweeps: usize) {
     }
 }
 
-/// The most likely chain, and those that are far less likely, by their means and variances.
+/// Returns the most likely chain, and those that are far less likely, given their means and variances.
 fn stuck(lately: &[[f64; 2]]) -> (usize, Vec<usize>) {
     let best = (0..lately.len()).max_by(|&a, &b| lately[a][0].total_cmp(&lately[b][0])).unwrap_or(0);
     let within = lately.iter().map(|[_, variance]| variance).sum::<f64>() / lately.len() as f64;
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(stuck(&[[-3.0, 0.0]]), (0, vec![]));
     }
 
-    /// Two halves of eight leaves, and answers that nothing but these explain; the first tree has them mixed up.
+    /// Uses two halves of eight leaves, and answers that only these halves explain. The first tree mixes the halves.
     #[test]
     fn a_stuck_chain_goes_on_from_where_another_one_is() {
         let rows: Vec<[i32; 3]> = (0..16i32)
@@ -179,7 +179,7 @@ mod tests {
             noise_by_person: Vec::new(),
         };
         let far = |tree: Dendrogram| begin(HeightTree::of(&tree), 0);
-        // One has been run, the other one stands where it began, and says so.
+        // One chain has run. The other one is at its initial state, with the log-likelihood of that state.
         let mut runs = vec![far(mixed.clone()).swept(0..20, &answers, &shapes, &sampling, &monitor).unwrap()];
         let mut other = begin(HeightTree::of(&mixed), 1);
         other.states = runs[0].states.iter().map(|state| State { log_likelihood: good - 1000.0, ..*state }).collect();

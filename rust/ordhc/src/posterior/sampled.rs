@@ -11,19 +11,19 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::tree::{Dendrogram, Topology};
 
-/// One tree of a chain, its inner nodes numbered so that parents come before children.
+/// One tree of a chain. Inner nodes are numbered so that parents come before children.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,
-    /// By inner node: its parent, its height, and the number of its leaves.
+    /// The parent, the height, and the number of leaves of each inner node.
     parents: Vec<u32>,
     heights: Vec<f64>,
     sizes: Vec<u32>,
-    /// By leaf: its parent.
+    /// The parent of each leaf.
     leaf_parents: Vec<u32>,
-    /// By leaf: its length, the mean being 0; nothing if there are no lengths.
+    /// The length of each leaf, with mean 0. Empty without lengths.
     lengths: Vec<f64>,
-    /// The mean over people; probabilities of answers are linear in it.
+    /// The mean noise over people. Probabilities of answers are linear in it.
     noise: f64,
 }
 
@@ -62,22 +62,23 @@ impl Sampled {
         new
     }
 
-    /// The number of inner nodes.
+    /// Returns the number of inner nodes.
     pub(super) fn n_inner(&self) -> usize {
         self.parents.len()
     }
 
-    /// The lowest common ancestor of two different leaves.
+    /// Returns the lowest common ancestor of two different leaves.
     fn join(&self, leaves: [usize; 2]) -> usize {
         self.join_of_sizes(leaves).0
     }
 
-    /// The same, and how many leaves are under its child above each of the two.
+    /// Returns the lowest common ancestor of two different leaves, and the number of leaves below its child above each
+    /// of the two.
     fn join_of_sizes(&self, leaves: [usize; 2]) -> (usize, [u32; 2]) {
         let [mut a, mut b] = leaves.map(|leaf| self.leaf_parents[leaf] as usize);
         let mut sizes = [1; 2];
         while a != b {
-            // Parents have smaller numbers.
+            // Parents have smaller numbers than their children.
             if a > b {
                 sizes[0] = self.sizes[a];
                 a = self.parents[a] as usize;
@@ -89,13 +90,14 @@ impl Sampled {
         (a, sizes)
     }
 
-    /// By how much the height of the nearer pair is the larger one, without lengths; 0 if both have the same ancestor.
+    /// Returns the height of the nearer pair less that of the farther one, without lengths. The result is 0 if both
+    /// have the same ancestor.
     fn difference<const K: usize>(&self, row: &[i32; K]) -> f64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         self.heights[self.join(near)] - self.heights[self.join(far)]
     }
 
-    /// The length of each leaf; nothing if there are no lengths.
+    /// Returns the length of each leaf. Empty without lengths.
     pub(super) fn lengths(&self) -> &[f64] {
         &self.lengths
     }
@@ -104,12 +106,12 @@ impl Sampled {
         self.lengths.get(leaf).copied().unwrap_or(0.0)
     }
 
-    /// The length of the path between two leaves, negative and without a constant.
+    /// Returns the negative length of the path between two leaves, up to a constant.
     fn closeness(&self, pair: [usize; 2]) -> f64 {
         self.heights[self.join(pair)] - self.length(pair[0]) - self.length(pair[1])
     }
 
-    /// How likely an answer is.
+    /// Returns the probability of an answer.
     pub(super) fn answer<const K: usize>(&self, row: &[i32; K]) -> f64 {
         if self.lengths.is_empty() {
             return probability(self.difference(row), self.noise);
@@ -118,7 +120,7 @@ impl Sampled {
         probability(self.closeness(near) - self.closeness(far), self.noise)
     }
 
-    /// How likely an answer is that puts pairs in an order of blocks.
+    /// Returns the probability of an answer that puts pairs in an order of blocks.
     pub(super) fn choice(&self, (pairs, blocks): &Order) -> f64 {
         let closeness = |pair: &[u32; 2]| self.closeness(pair.map(|leaf| leaf as usize));
         let most = pairs.iter().map(closeness).fold(f64::NEG_INFINITY, f64::max);
@@ -126,7 +128,7 @@ impl Sampled {
         2.0 * self.noise / n_orders(blocks) + (1.0 - 2.0 * self.noise) * luce::probability(&weights, blocks)
     }
 
-    /// How likely each of three leaves is said to be the odd one out.
+    /// Returns, for each of three leaves, the probability that it is named as the odd one out.
     pub(super) fn odd_one_out(&self, [a, b, c]: [u32; 3]) -> [f64; 3] {
         let closeness = |i: u32, j: u32| self.closeness([i as usize, j as usize]);
         let heights = [closeness(b, c), closeness(a, c), closeness(a, b)];
@@ -136,7 +138,7 @@ impl Sampled {
         weights.map(|weight| 2.0 * self.noise / 3.0 + (1.0 - 2.0 * self.noise) * weight / sum)
     }
 
-    /// Whether the tree says so: 1 if it does, 0 if it says the contrary, one half if it says nothing.
+    /// Returns 1 if the tree agrees with the row, 0 if it disagrees, and one half if neither pair is closer.
     pub(super) fn verdict<const K: usize>(&self, row: &[i32; K]) -> f64 {
         let difference = self.difference(row);
         if difference > 0.0 {
@@ -148,15 +150,16 @@ impl Sampled {
         }
     }
 
-    /// Adds the heights of the pairs of leaf `i` and those after it.
+    /// Adds the heights of the pairs of leaf `i` with the leaves after it.
     pub(super) fn add_heights(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             *sum += self.heights[self.join([i, j])];
         }
     }
 
-    /// Adds AddS3 of all triplets, as the tree has them, of the pairs of leaf `i` and those after it: a leaf outside of a
-    /// pair's common ancestor is farther from both of it, one with either of them under a child of it is closer to that one.
+    /// Adds AddS3 of all triplets, according to the tree, for the pairs of leaf `i` with the leaves after it. A leaf
+    /// outside of a pair's common ancestor is farther from both leaves of the pair. A leaf below the child of this
+    /// ancestor that contains one leaf of the pair is closer to that leaf.
     pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             let (join, sizes) = self.join_of_sizes([i, j]);
@@ -165,10 +168,10 @@ impl Sampled {
         }
     }
 
-    /// The tree, heights as similarities.
+    /// Returns the tree, with heights as similarities.
     pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
-        // Parents have smaller numbers than their children here, and larger ones in a topology.
+        // Here parents have smaller numbers than their children. In a topology they have larger ones.
         let label = |node: u32| (self.n + inner - 1) as u32 - node;
         let above = |&parent: &u32| label(if parent == NONE { 0 } else { parent });
         let parents = self.leaf_parents.iter().chain(self.parents.iter().rev()).map(above).collect();

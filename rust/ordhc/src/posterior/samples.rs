@@ -1,4 +1,4 @@
-//! What chains have found.
+//! Markov chains and the samples that they draw.
 
 use super::answers::{Answers, Belonging, orders_of};
 use super::lengths::Lengths;
@@ -17,20 +17,20 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{Dendrogram, Topology};
 
-/// How long and how many chains run.
+/// The number and length of the chains, and the number of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
-    /// How many chains; each has its own random numbers.
+    /// The number of chains. Each has its own random numbers.
     pub chains: usize,
-    /// How often every leaf is moved, in each chain.
+    /// The number of sweeps of each chain. A sweep moves every leaf once.
     pub sweeps: usize,
-    /// How many of these sweeps are left out at the beginning.
+    /// The number of sweeps at the beginning of each chain that are discarded.
     pub burn_in: usize,
-    /// How many trees are kept, of all chains together.
+    /// The number of trees that are kept, over all chains together.
     pub kept: usize,
-    /// The same seed gives the same trees, for any number of threads.
+    /// The seed. The same seed gives the same trees, for any number of threads.
     pub seed: u64,
-    /// Whether each leaf has a length: whether trees are additive, or ultrametric.
+    /// True if each leaf has a length, so that trees are additive. Otherwise they are ultrametric.
     pub lengths: bool,
 }
 
@@ -51,7 +51,8 @@ impl Sampling {
         Ok(())
     }
 
-    /// The sweeps after which a chain keeps its tree, evenly spaced up to the last one.
+    /// Returns true if a chain keeps its tree after this sweep. These sweeps are evenly spaced, and the last sweep is
+    /// one of them.
     pub(super) fn keeps(&self, sweep: usize) -> bool {
         let (from, there) = (self.burn_in, self.sweeps - self.burn_in);
         let most = self.kept.div_ceil(self.chains).min(there);
@@ -60,23 +61,23 @@ impl Sampling {
     }
 }
 
-/// What a chain was like after a sweep.
+/// The parameters of a chain after a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct State {
     /// The log-likelihood of the answers.
     pub log_likelihood: f64,
-    /// Half of the share of answers that are given by a coin; the mean over people.
+    /// Half of the share of answers that are random; the mean over people.
     pub noise: f64,
-    /// The mean of how much a node stands above its parent, before there are answers.
+    /// The prior mean of the height difference between a node and its parent.
     pub mean_increment: f64,
     /// The number of inner nodes.
     pub n_inner: usize,
-    /// The standard deviation of the lengths of leaves; 0 without lengths.
+    /// The standard deviation of the lengths of leaves, or 0 without lengths.
     pub length_deviation: f64,
 }
 
-/// Trees drawn from the posterior, chain after chain.
+/// Trees drawn from the posterior, one chain after the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
     n: usize,
@@ -86,11 +87,12 @@ pub struct Samples {
     n_unknown: usize,
 }
 
-/// Draws trees from the posterior given comparisons. Chains begin at `start`, and, of triplets, every second
-/// one at a tree that satisfies many of them.
+/// Draws trees from the posterior given comparisons. Chains start at the tree `start`. For triplets, every second chain
+/// starts at a tree that satisfies many of the triplets.
 ///
 /// # Errors
-/// A tree of other leaves; no chains, no sweeps or none after the burn-in; not enough memory; [`Error::Interrupted`].
+/// A tree over different leaves; no chains; no sweeps, or none after the burn-in; not enough memory;
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::posterior::{Sampling, sample};
@@ -111,11 +113,12 @@ pub fn sample<const K: usize>(
     sample_answers(comparisons, &Belonging::default(), start, sampling, monitor)
 }
 
-/// As [`sample`], where several comparisons may be one answer, and people are known. Each person has a noise of their own.
-/// How common which noise is among people is learnt, so that little is believed of those who have answered little.
+/// Does the same as [`sample`], for answers of several comparisons and for known people. Each person has a separate
+/// noise level. The distribution of noise among people is estimated, so the noise of people with few answers is shrunk
+/// towards that of all people.
 ///
 /// # Errors
-/// As [`sample`]; numbers of answers or people of another length than the comparisons.
+/// The errors of [`sample`]; a number of answers or people that differs from the number of comparisons.
 ///
 /// ```
 /// use ordhc::bindings::Belonging;
@@ -147,7 +150,7 @@ pub fn sample_answers<const K: usize>(
     sample_from(comparisons, belonging, &starts, sampling, monitor)
 }
 
-/// Draws trees; chains begin at some trees in turn.
+/// Draws trees. The chains start at the given trees in turn.
 pub(crate) fn sample_from<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,
@@ -160,7 +163,7 @@ pub(crate) fn sample_from<const K: usize>(
     sample_given(&answers, comparisons.n_leaves(), belonging.n_people(), starts, sampling, monitor)
 }
 
-/// As [`sample_from`], compiled once for comparisons of three and of four leaves.
+/// Does the same as [`sample_from`]. This part is compiled once for comparisons of three and of four leaves.
 fn sample_given(
     answers: &Answers,
     n: usize,
@@ -172,7 +175,7 @@ fn sample_given(
     let n_unknown = answers.n_unknown();
     let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new(), n_unknown };
     if n < 3 {
-        // There is one tree only.
+        // There is only one tree.
         return Ok(samples);
     }
     let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 3 + size_of::<f64>());
@@ -193,12 +196,12 @@ fn sample_given(
 }
 
 impl Samples {
-    /// The number of trees that were kept.
+    /// Returns the number of trees that were kept.
     pub fn len(&self) -> usize {
         self.trees.len()
     }
 
-    /// Whether there are none, for fewer than three leaves.
+    /// Returns true if there are no trees, which is the case for fewer than three leaves.
     pub fn is_empty(&self) -> bool {
         self.trees.is_empty()
     }
@@ -207,49 +210,50 @@ impl Samples {
         &self.trees
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.n
     }
 
-    /// What each chain was like after each of its sweeps, burn-in included.
+    /// Returns the parameters of each chain after each of its sweeps, including burn-in.
     pub fn states(&self) -> &[Vec<State>] {
         &self.states
     }
 
-    /// The mean noise of each person; nothing without people.
+    /// Returns the mean noise of each person. Empty if people are unknown.
     pub fn noise_by_person(&self) -> &[f64] {
         &self.noise_by_person
     }
 
-    /// How many answers consist of several comparisons, but of no known kind. All comparisons of such an answer share
-    /// the weight of one.
+    /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
+    /// such an answer share the weight of one comparison.
     pub fn n_unknown(&self) -> usize {
         self.n_unknown
     }
 
-    /// A tree, heights as similarities.
+    /// Returns tree number `at`, with heights as similarities.
     ///
     /// # Panics
-    /// If there are no more than `at` trees.
+    /// If `at` is not below the number of trees.
     pub fn tree(&self, at: usize) -> Result<Dendrogram> {
         self.trees[at].dendrogram()
     }
 
-    /// How likely each comparison is to be given as an answer to which of its two pairs is closer: the mean of what the
-    /// trees say, noise included; one half without trees.
+    /// Returns, for each comparison, the probability that it is the answer to the question which of its two pairs is
+    /// closer. This is the mean over the trees, including noise, or one half without trees.
     ///
     /// # Errors
-    /// Comparisons of another number of leaves.
+    /// Comparisons of a different number of leaves.
     pub fn predict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
         self.mean(comparisons, Sampled::answer)
     }
 
-    /// How likely each comparison is to hold in the true tree, if one of the pairs is closer there: the share among the
-    /// trees that say so or say the contrary, half a tree of each kind added; one half if none does.
+    /// Returns, for each comparison, the probability that it is right in the true tree, if one of the pairs is closer
+    /// there. This is the share of trees that agree, among the trees that agree or disagree, after adding half a tree
+    /// to each side. The result is one half if no tree agrees or disagrees.
     ///
     /// # Errors
-    /// Comparisons of another number of leaves.
+    /// Comparisons of a different number of leaves.
     pub fn verdict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
         let count = self.len() as f64;
         let for_it = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) > 0.5))?;
@@ -258,11 +262,11 @@ impl Samples {
         Ok(if self.is_empty() { for_it } else { for_it.iter().zip(&against).map(share).collect() })
     }
 
-    /// How likely each answer is: for each comparison the probability of the whole answer that it is part of, the mean of
-    /// what the trees say, noise included. Comparisons of answers of no known kind are predicted alone.
+    /// Returns, for each comparison, the probability of the whole answer to which it belongs. This is the mean over the
+    /// trees, including noise. Comparisons of answers of no known kind are predicted separately.
     ///
     /// # Errors
-    /// Comparisons of another number of leaves; `answers` of another length.
+    /// Comparisons of a different number of leaves; `answers` of a different length.
     pub fn predict_answers<const K: usize>(
         &self,
         comparisons: &Comparisons<'_, K>,
@@ -277,10 +281,10 @@ impl Samples {
         Ok(found)
     }
 
-    /// The length of each leaf in a tree, its mean over leaves being 0; nothing without lengths.
+    /// Returns the length of each leaf in tree number `at`. The mean over leaves is 0. Empty without lengths.
     ///
     /// # Panics
-    /// If there are no more than `at` trees.
+    /// If `at` is not below the number of trees.
     pub fn lengths(&self, at: usize) -> &[f64] {
         self.trees[at].lengths()
     }
@@ -308,12 +312,12 @@ impl Samples {
     /// Writes the mean height of each pair of leaves, as a similarity, in condensed order.
     ///
     /// # Errors
-    /// `pairs` of another length; [`Error::Interrupted`].
+    /// `pairs` of a different length; [`Error::Interrupted`].
     pub fn similarity(&self, pairs: &mut [f64], monitor: Option<&Monitor>) -> Result<()> {
         self.mean_of_pairs(pairs, Sampled::add_heights, monitor)
     }
 
-    /// Writes the mean over the trees of what is said of each pair; `add` adds it for a leaf and those after it.
+    /// Writes the mean over the trees of a value of each pair. `add` adds the values of a leaf and the leaves after it.
     pub(super) fn mean_of_pairs(
         &self,
         pairs: &mut [f64],
@@ -327,7 +331,7 @@ impl Samples {
             return Ok(());
         }
         let triangle = Triangle::new(self.n);
-        // About as many pairs for each thread.
+        // Ranges with about the same number of pairs for each thread.
         let parts = parallel::ranges(pairs.len(), 1 << 12);
         let mut ends: Vec<usize> = parts.iter().map(|part| triangle.pair(part.end - 1).0 + 1).collect();
         ends.dedup();
@@ -349,10 +353,10 @@ impl Samples {
         done.into_iter().collect()
     }
 
-    /// For each inner node of a tree the share of samples with its cluster as a node.
+    /// Returns, for each inner node of a tree, the share of samples that have its cluster as a node.
     ///
     /// # Errors
-    /// No samples; a tree of another number of leaves.
+    /// No samples; a tree with a different number of leaves.
     pub fn support(&self, tree: &Topology) -> Result<Vec<f64>> {
         let trees: Vec<Dendrogram> = self.trees.iter().map(Sampled::dendrogram).collect::<Result<_>>()?;
         bootstrap::support(tree, &trees.iter().map(Dendrogram::topology).collect::<Vec<_>>())

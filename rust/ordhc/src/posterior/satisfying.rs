@@ -1,8 +1,8 @@
-//! A tree that satisfies many triplets, for chains to begin at.
+//! A tree that satisfies many triplets, as a start for chains.
 //!
-//! Questions whose answers nobody could foresee make a poor tree by the similarities that these add up to, whose largest
-//! parts neither chains nor moves of subtrees may ever put right. Points that move to where answers are likely pass
-//! each other.
+//! If the answers to questions cannot be predicted, the similarities that they add up to give a poor tree. The tree's
+//! largest parts may never be corrected by chains or by moves of subtrees. Points in space can pass each other, so an
+//! embedding does not get stuck in this way.
 
 use crate::comparison::{Comparisons, Triplets};
 use crate::embedding::{EmbeddingLoss, Model};
@@ -16,21 +16,22 @@ use crate::vectors::{Vectors, mean_square_linkage};
 
 use super::random::Random;
 
-/// Coordinates of the points.
+/// The number of coordinates of the points.
 const DIMENSIONS: usize = 3;
-/// How often they move.
+/// The number of steps.
 const STEPS: usize = 200;
-/// How far at first, in units of the model, and how far they are from the middle before.
+/// The length of the first steps in units of the model, and the initial distance of points from the origin.
 const STEP: f64 = 0.2;
 const SPREAD: f64 = 0.1;
 
-/// A tree that satisfies many triplets; nothing of quadruplets, and of weights that are too large to compute with.
+/// Returns a tree that satisfies many triplets. Returns `None` for quadruplets, and for weights that are too large to
+/// compute with.
 pub(crate) fn satisfying<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
 ) -> Result<Option<Dendrogram>> {
     entered!(posterior_satisfying);
-    // Progress is that of the chains, which this is before.
+    // Progress counts the chains that follow, so this step reports none.
     let silent = monitor.map(Monitor::child);
     let monitor = silent.as_ref();
     let n = comparisons.n_leaves();
@@ -49,9 +50,8 @@ pub(crate) fn satisfying<const K: usize>(
     Ok(Some(refine_satisfied(start.topology(), Kind::Similarity, &triplets, &search, monitor)?.tree))
 }
 
-/// (n, d) points by crowd kernel learning (Tamuz et al. 2011): steps by the mean and the size of recent derivatives
-/// (Adam, Kingma & Ba 2015), shorter and shorter.
-/// Nothing if they go to infinity.
+/// Returns the (n, d) points of crowd kernel learning (Tamuz et al. 2011). Steps use the mean and the size of recent
+/// derivatives (Adam, Kingma & Ba 2015), with decreasing length. Returns `None` if points diverge.
 fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Option<Vec<f64>>> {
     const OLD: [f64; 2] = [0.9, 0.99];
     watched!(monitor);
@@ -82,7 +82,7 @@ mod tests {
     use crate::comparison::Quadruplets;
     use crate::metric::satisfied;
 
-    /// Four clusters of four; who is compared is far from random.
+    /// Uses four clusters of four leaves, and comparisons that are far from random.
     #[test]
     fn progress_does_not_move() {
         let monitor = Monitor::watched(std::time::Duration::ZERO, |done| done == 0.0);

@@ -1,4 +1,4 @@
-//! One tree that stands for many.
+//! One tree that summarizes all samples.
 
 use super::dot;
 use super::sampled::Sampled;
@@ -15,19 +15,22 @@ use crate::refine::{Heights, Search, refine};
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{AdditiveTree, Dendrogram, RawMerge, Topology};
 
-/// With more leaves than this there are no correlations and no moves, which take O(n^3).
+/// Above this number of leaves correlations and moves are skipped, because they take O(n^3).
 const MOVED: usize = 3_000;
-/// What correlations may differ by because of rounding, and how far a merge stands below a part.
+/// The tolerance for rounding errors of correlations, and the distance by which a merge is put below a part.
 const ROUNDED: f64 = 1e-12;
 const BELOW: f64 = 1e-6;
 
 impl Samples {
-    /// One tree for all: average linkage of how many leaves stand outside of a pair, the mean over the trees, then moves of
-    /// subtrees. That is AddS3 of all triplets as the trees have them, and moves raise the expected revenue. Merges stand at
-    /// correlations of rows of mean heights. Above 3,000 leaves average linkage of mean heights alone.
+    /// Returns one tree that summarizes the samples.
+    ///
+    /// For each pair, the number of leaves outside of the pair's smallest cluster is averaged over the trees. Average
+    /// linkage of this similarity, which is AddS3 of all triplets according to the trees, gives a first tree. Then
+    /// moves of subtrees raise the expected revenue. The height of a merge is the correlation of rows of mean heights.
+    /// Above 3,000 leaves, the result is the average linkage of mean heights.
     ///
     /// # Errors
-    /// No samples of three leaves and more; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+    /// No samples, or fewer than three leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn summary(&self, monitor: Option<&Monitor>) -> Result<Dendrogram> {
         let n = self.n_leaves();
         let mut heights = Buffer::zeros("the similarities", condensed_len(n))?;
@@ -48,13 +51,16 @@ impl Samples {
         at_means(&tree, &correlations(n, &heights)?)
     }
 
-    /// A tree of this shape with the lengths of edges: paths between leaves are as long as they are on average, but for a
-    /// constant. An edge between inner nodes is half the difference of their heights, each the mean over the pairs that the
-    /// node joins, or its parent's if that is larger; the edge of a leaf is what its length leaves of the path to the root.
-    /// Answers don't tell the constant: it is the smallest with which no edge is negative.
+    /// Returns a tree of this shape with edge lengths, so that the paths between leaves have their mean length, up to a
+    /// constant.
+    ///
+    /// The length of an edge between inner nodes is half the difference of their heights. The height of a node is the
+    /// mean over the pairs that the node joins, or its parent's height if that is larger. The edge of a leaf is the
+    /// rest of the path to the root. Answers don't determine the constant; it is the smallest for which no edge is
+    /// negative.
     ///
     /// # Errors
-    /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree of other leaves; not enough memory;
+    /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree over different leaves; not enough memory;
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn additive(&self, tree: &Topology, monitor: Option<&Monitor>) -> Result<AdditiveTree> {
         let n = self.n_leaves();
@@ -79,7 +85,7 @@ impl Samples {
     }
 }
 
-/// By inner node the mean over the pairs of leaves that it joins.
+/// Returns, for each inner node, the mean over the pairs of leaves that it joins.
 fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     let (n, triangle) = (tree.n_leaves(), Triangle::new(tree.n_leaves()));
     let mut clusters: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
@@ -99,8 +105,8 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// The same binary tree of similarities, each merge at the mean over its pairs. One that would stand above its parts stands
-/// just below them: equal heights would say that they are not told apart.
+/// Returns the same binary tree of similarities, with the height of each merge at the mean over its pairs. A merge that
+/// would be above its parts is put just below them, because equal heights would mean that they are not distinguished.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let (n, shape) = (tree.n_leaves(), tree.topology());
     let mut similarities = means_by_node(shape, pairs)?;
@@ -118,8 +124,8 @@ fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     Dendrogram::in_order(n, RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
-/// Correlations of rows: leaves are alike that are close to the same leaves. Each leaf is as close to itself as to its
-/// closest other one.
+/// Returns the correlations of rows: two leaves are similar if they are close to the same leaves. The similarity of a
+/// leaf to itself is that to its closest other leaf.
 fn correlations(n: usize, pairs: &[f64]) -> Result<Buffer> {
     const WHAT: &str = "correlations";
     let triangle = Triangle::new(n);

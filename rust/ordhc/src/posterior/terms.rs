@@ -1,4 +1,4 @@
-//! Comparisons one by one, where lengths of leaves tell apart those about the same two nodes.
+//! Comparisons stored one by one, because lengths of leaves distinguish those about the same two nodes.
 
 use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, Spans};
@@ -8,14 +8,14 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// A comparison, and whether it says that the node or leaf makes the nearer pair closer as it rises.
+/// A comparison, and the sign of its effect: whether the nearer pair becomes closer as the node or leaf rises.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     at: u32,
     sign: f32,
 }
 
-/// Terms of each node or leaf, side by side.
+/// The terms of each node or leaf, in consecutive order.
 #[derive(Debug, Clone)]
 struct Lists {
     starts: Vec<usize>,
@@ -28,7 +28,7 @@ impl Lists {
         Ok(Self { starts: memory::filled(WHAT, 0, count + 1)?, terms: memory::room(WHAT, n_terms)? })
     }
 
-    /// `each` gives all terms with what they belong to, twice in the same order.
+    /// Fills the lists. `each` is called twice, and must return all terms with their owners in the same order.
     fn fill(&mut self, each: impl Fn(&mut dyn FnMut(u32, Term))) {
         let Self { starts, terms } = self;
         starts.fill(0);
@@ -42,7 +42,7 @@ impl Lists {
             terms[starts[owner as usize]] = term;
             starts[owner as usize] += 1;
         });
-        // Every start has become the end of its owner.
+        // Every start has moved to the end of its owner.
         starts.rotate_right(1);
         starts[0] = 0;
     }
@@ -52,7 +52,7 @@ impl Lists {
     }
 }
 
-/// By how much the nearer pair of each comparison is closer, heights and lengths together.
+/// The closeness of the nearer pair less that of the farther pair, for each comparison, from heights and lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     differences: Vec<f64>,
@@ -70,7 +70,7 @@ impl Terms {
         const WHAT: &str = "answers by node";
         let all = answers.all();
         let mut by_leaf = Lists::new(n_leaves, 4 * all.len())?;
-        // A leaf of both pairs makes none of them closer.
+        // The length of a leaf in both pairs cancels.
         by_leaf.fill(|add| {
             for (answer, at) in all.iter().zip(0..) {
                 let [near, far] = [answer.near, answer.far];
@@ -95,7 +95,7 @@ impl Terms {
         Ok(new)
     }
 
-    /// Follows the topology, heights and lengths of a tree.
+    /// Recomputes the terms for the topology, heights and lengths of a tree.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, lengths: &Lengths) {
         self.joins.clear();
         let all = answers.all();
@@ -122,12 +122,12 @@ impl Terms {
         self.differences.len()
     }
 
-    /// How much the comparisons say of a node.
+    /// Returns the total weight of the comparisons about a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.node_weights[node as usize]
     }
 
-    /// How much they say of the length of a leaf.
+    /// Returns the total weight of the comparisons about the length of a leaf.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }
@@ -147,12 +147,12 @@ impl Terms {
         }
     }
 
-    /// By how much the log-likelihood rises when a node rises.
+    /// Returns the change of the log-likelihood when a node rises by `change`.
     pub(super) fn gain(&self, noises: &Noises, node: u32, change: f64) -> f64 {
         self.gain_of(self.by_node.of(node), noises, change)
     }
 
-    /// By how much the log-likelihood rises when a leaf becomes longer.
+    /// Returns the change of the log-likelihood when a leaf becomes longer by `change`.
     pub(super) fn gain_of_length(&self, noises: &Noises, leaf: u32, change: f64) -> f64 {
         self.gain_of(self.by_leaf.of(leaf), noises, change)
     }
@@ -167,12 +167,12 @@ impl Terms {
         by_leaf.of(leaf).iter().for_each(|term| differences[term.at as usize] += f64::from(term.sign) * change);
     }
 
-    /// All differences become `factor` times as large.
+    /// Multiplies all differences by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         self.differences.iter_mut().for_each(|difference| *difference *= factor);
     }
 
-    /// The log-likelihood if lengths were longer by `more` times what they are; `log` is that of a comparison.
+    /// Returns the log-likelihood if lengths grew by `more` times themselves. `log` returns that of a comparison.
     pub(super) fn log_likelihood_with(
         &self,
         answers: &Answers,
@@ -187,15 +187,15 @@ impl Terms {
         each.map(of).sum()
     }
 
-    /// Lengths are about to be longer by `more` times what they are.
+    /// Updates the differences before lengths grow by `more` times themselves.
     pub(super) fn stretch(&mut self, answers: &Answers, lengths: &Lengths, more: f64) {
         for (difference, answer) in self.differences.iter_mut().zip(answers.all()) {
             *difference += more * lengths.offset(answer);
         }
     }
 
-    /// The log-likelihood if all differences were `factor` times as large; `log` is that of a comparison, by its person
-    /// and difference.
+    /// Returns the log-likelihood if all differences were multiplied by `factor`. `log` returns that of a comparison,
+    /// given its person and difference.
     pub(super) fn log_likelihood(&self, factor: f64, log: impl Fn(u32, f64) -> f64) -> f64 {
         let each = self.differences.iter().zip(&self.weights).zip(&self.people);
         each.map(|((difference, weight), &person)| weight * log(person, factor * difference)).sum()

@@ -24,7 +24,7 @@ use crate::generate::{TreeShape, random_tree};
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
-/// A tree of any degree as its clusters of two leaves and more, as sets of bits, in order.
+/// A tree of any degree as its clusters of at least two leaves, as sets of bits, in order.
 type Clusters = Vec<u32>;
 
 fn clusters(tree: &HeightTree) -> Clusters {
@@ -47,7 +47,7 @@ fn all_sets(tree: &Dendrogram, sets: &mut Vec<u32>) {
     }
 }
 
-/// The same of what was kept.
+/// Returns the clusters of a tree that was kept.
 fn kept_clusters(tree: &Dendrogram) -> Clusters {
     let n = tree.n_leaves();
     let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
@@ -61,7 +61,7 @@ fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
 }
 
-/// A chain at the first tree of n leaves, which have no lengths.
+/// Returns a chain at the first tree of n leaves without lengths.
 fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
     chain_with(Lengths::new(0), answers, shapes, noises, n, random)
 }
@@ -90,7 +90,7 @@ fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'sta
     Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap()
 }
 
-/// Of two leaves.
+/// Returns the height of two leaves.
 fn height(tree: &HeightTree, [a, b]: [u32; 2]) -> f64 {
     let path = |leaf: u32| std::iter::successors(Some(leaf), |&node| Some(tree.parent(node)).filter(|&up| up != NONE));
     let above: Vec<u32> = path(a).collect();
@@ -115,7 +115,7 @@ fn log_likelihood(tree: &HeightTree, answers: &Answers, chain: &Chain<'_>) -> f6
     answers.all().iter().map(of).sum::<f64>() + (0..choices.len()).map(of_choice).sum::<f64>()
 }
 
-/// Triplets that are answers of all kinds, with the numbers of these, and whose they are.
+/// Returns triplets that form answers of all kinds, with the number of the answer and of the person of each row.
 fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u32>, Vec<u32>) {
     let (rows, numbers) = kinds::rows_of(&kinds::replies(n, each, seed));
     let weights: Vec<f64> = numbers.iter().map(|&number| f64::from(number % 4) / 2.0).collect();
@@ -123,7 +123,7 @@ fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u
     (Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap(), numbers, people)
 }
 
-/// Whose each of so many answers is: one person's of whom nothing is known, or three people's.
+/// Returns the person of each of `m` answers: unknown, or one of three people.
 fn people_of(m: usize, seed: u64) -> Option<Vec<u32>> {
     seed.is_multiple_of(2).then(|| (0..m).map(|at| (at % 3) as u32).collect())
 }
@@ -199,7 +199,7 @@ fn assert_scores_are_true<const K: usize>(comparisons: &Comparisons<'_, K>, belo
                 log_likelihood(&moved, &answers, &chain) - score
             })
             .collect();
-        // All differ by what does not depend on the place.
+        // All values differ by an amount that does not depend on the place.
         worth.iter().for_each(|&worth_here| assert!((worth_here - worth[0]).abs() < 1e-6, "{worth:?}"));
         tree.put(top, here);
         assert_eq!(clusters(&tree), clusters(&chain.tree));

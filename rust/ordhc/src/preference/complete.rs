@@ -8,16 +8,15 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 
-/// How many other pairs each pair is closer than, when every two pairs were compared.
+/// Returns, for each pair, the number of other pairs that are less close, if every two pairs were compared.
 ///
-/// Single and complete linkage look at the order of similarities only; with this number as the
-/// similarity they are 4-SL and 4-CL (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). It is
-/// the rank of the pair when the answers are those of an order, and the number of wins (Copeland's
-/// score) when they go round in circles. Repeats count, and a comparison is decided by the larger
-/// weight.
+/// Single and complete linkage depend only on the order of similarities. With this number as similarity, they are 4-SL
+/// and 4-CL (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). If the answers are consistent with an order of
+/// pairs, the number is the rank of the pair. Otherwise it is the number of wins (Copeland's score). Repeated answers
+/// count, and the larger weight decides a comparison.
 ///
 /// # Errors
-/// The first two pairs that no answer compares, or whose answers cancel, and how many there are;
+/// Pairs that no answer compares, or whose answers cancel: the error names the first two, and how many there are;
 /// [`Error::OutOfMemory`], [`Error::Interrupted`].
 ///
 /// ```
@@ -93,7 +92,7 @@ pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>)
     }
 }
 
-/// All answers that count, as two pairs.
+/// Calls a function with each answer that counts, as two pairs.
 fn each(
     quadruplets: &Comparisons<'_, 4>,
     starts: &[usize],
@@ -115,7 +114,7 @@ fn each(
     Ok(())
 }
 
-/// Two pairs that aren't compared, where there are fewer answers than comparisons of pairs.
+/// Returns two pairs that aren't compared, if there are fewer answers than comparisons of pairs.
 fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
@@ -126,7 +125,7 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
         times[near] += 1;
         times[far] += 1;
     };
-    // An unwatched monitor never interrupts.
+    // A monitor that nobody observes is never interrupted.
     let _ = each(quadruplets, &starts, &unwatched, count);
     let u = times.iter().position(|&times| times + 1 < n_pairs).expect("an answer is missing");
     let mut met = vec![false; n_pairs];
@@ -142,7 +141,7 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     [ends(n, u.min(v)), ends(n, u.max(v))]
 }
 
-/// The two leaves of a pair.
+/// Returns the two leaves of a pair.
 fn ends(n: usize, pair: usize) -> [usize; 2] {
     let (i, j) = Triangle::new(n).pair(pair);
     [i, j]

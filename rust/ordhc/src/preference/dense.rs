@@ -9,7 +9,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// Column after column, each with a net count for every pair of slots.
+/// A table with a net count for every column and every pair of slots.
 pub(super) struct Dense<V: Value, const K: usize> {
     values: Vec<V>,
     n_pairs: usize,
@@ -20,7 +20,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Whether a table is `small`, or hardly larger than so many entries in lists.
+    /// Returns true if a table has at most `small` cells, or is hardly larger than lists with `n_entries` entries.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -31,8 +31,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds what they count for to the gains of pairs; nothing if a
-    /// count does not fit.
+    /// Counts the answers, and adds their values to the gains of pairs. Returns `None` if a count does not fit.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -78,7 +77,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         self.values[column * self.n_pairs + pair] += value;
     }
 
-    /// Work on ranges of pairs, each on a thread of its own, so that every sum has one order.
+    /// Calls `work` with ranges of pairs, each on its own thread, so that every sum has a fixed order.
     fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
         let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
@@ -86,7 +85,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    /// Takes account of the merge of clusters `a` and `b`: what answers against them count for changes.
+    /// Updates the table and the gains after the merge of clusters `a` and `b`.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {
@@ -115,7 +114,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Of the answers against `a` (3-AL) those about `b` compare nothing any more, and the other way round.
+    /// Removes the answers with `a` as column (3-AL) about `b`, and the reverse, because they compare nothing any more.
     fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         for (own, other) in [(a, b), (b, a)] {
             let factor = 1.0 / slots.sizes[own];
@@ -130,7 +129,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// The same with wide values, packed.
+    /// Returns the same table with wide values, packed.
     pub(super) fn widened<W: Value>(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<W, K>>
     where
         V: Into<i16>,
@@ -145,7 +144,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(wide)
     }
 
-    /// The columns of the clusters there are.
+    /// Returns the columns of the existing clusters.
     fn columns(slots: &Slots) -> Vec<usize> {
         let active = &slots.active;
         if K == 3 {
@@ -155,11 +154,11 @@ impl<V: Value, const K: usize> Dense<V, K> {
         (0..active.len()).flat_map(of).collect()
     }
 
-    /// Renumbers slots, and sums what belongs to the same cluster or pair of clusters.
+    /// Renumbers slots, and sums the values of the same cluster or pair of clusters.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);
-        // A column never moves to the right, so that what is overwritten has been read.
+        // A column never moves to the right, so overwritten values were already read.
         for (new, &old) in columns.iter().enumerate() {
             let column = &self.values[old * self.n_pairs..][..self.n_pairs];
             let packed = pack_pairs(before, after, renumbering, column, |value| value);

@@ -1,4 +1,4 @@
-//! The search of 3-AL and 4-AL: merge the pair of clusters that is preferred most.
+//! The linkages 3-AL and 4-AL, which merge the pair of clusters with the largest preference.
 
 use super::dense::Dense;
 use super::sides::Value;
@@ -11,26 +11,26 @@ use crate::monitor::Monitor;
 use crate::similarity::condensed_len;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
-/// 3-AL of triplets, 4-AL of quadruplets: average linkage from preferences between clusters.
+/// Returns the dendrogram of 3-AL for triplets, or 4-AL for quadruplets: average linkage of preferences between
+/// clusters.
 ///
-/// With x the net weight of answers, the preference of a pair {p, q} of clusters over {r, s} is the
-/// mean of x(ij;kl) over their leaves i, j, k, l. 4-AL merges the pair whose mean preference over all
-/// ordered pairs (r, s) of different clusters is largest; 3-AL the one with the largest mean of "p is
-/// closer to q than to r" and "q is closer to p than to r" over all other clusters r (equations 4-7;
-/// 5 and 7 are the heights). When two clusters are left 3-AL has nothing to compare: height 0.
+/// Let x be the net weight of answers. The preference of a pair {p, q} of clusters over {r, s} is the mean of x(ij;kl)
+/// over their leaves i, j, k, l. 4-AL merges the pair with the largest mean preference over all ordered pairs (r, s) of
+/// different clusters. 3-AL merges the pair with the largest mean of "p is closer to q than to r" and "q is closer to p
+/// than to r" over all other clusters r (equations 4-7; 5 and 7 are the heights). When two clusters are left, 3-AL has
+/// nothing to compare, and the height is 0.
 ///
-/// `initial` are clusters to start from, merged within leaf by leaf at the height of the closest
-/// merge after. Values within 1e-12 of the largest one (relative to the largest so far) are ties, of
-/// which the pair with the lexicographically smallest (smallest leaf, smallest leaf) is merged.
-/// Merges stand in the order of merging; heights may rise towards the root.
+/// `initial` are the clusters to start from. Each is merged leaf by leaf, at the height of the closest merge after it.
+/// Values within 1e-12 of the largest one (relative to the largest value so far) are ties. Among ties, the pair with
+/// the lexicographically smallest (smallest leaf, smallest leaf) merges first. Merges are in the order of merging.
+/// Heights may rise towards the root.
 ///
-/// Every merge changes the preferences of all pairs. Answers are kept by the cluster (3-AL) or pair of
-/// clusters (4-AL) that is the less similar one in them, as lists or, where these would be longer, as a
-/// table; a merge goes through those of the merged clusters only. Time O(K^2) a merge for K clusters
-/// and about O(m log n) for the answers, with m of them.
+/// Every merge changes the preferences of all pairs. Answers are stored with the less similar cluster (3-AL) or pair of
+/// clusters (4-AL), as lists or, if lists would be longer, as a table. A merge only reads the answers of the merged
+/// clusters. The time is O(K^2) per merge for K clusters, plus about O(m log n) for m answers.
 ///
 /// # Errors
-/// Initial clusters of another number of leaves; weights whose sums are not finite; not enough memory;
+/// Initial clusters for a different number of leaves; weights whose sums are not finite; not enough memory;
 /// [`Error::Interrupted`].
 ///
 /// ```
@@ -68,7 +68,7 @@ pub fn preference_linkage<const K: usize>(
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
 
-/// A table of so many cells is always fine.
+/// A table with at most this number of cells is always used.
 const SMALL: usize = 4096;
 
 /// Preferences that differ by less than this share of the largest one so far are ties.
@@ -81,7 +81,7 @@ enum Answers<V: Value, const K: usize> {
 }
 
 impl<V: Value, const K: usize> Answers<V, K> {
-    /// Stores the answers in a table, of narrow counts if none can overflow.
+    /// Stores the answers in a table, with narrow counts if none can overflow.
     fn in_table(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -103,7 +103,7 @@ impl<V: Value, const K: usize> Answers<V, K> {
     }
 }
 
-/// Merges of clusters named by their smallest leaves, in the order of merging.
+/// Returns the merges of clusters, named by their smallest leaves, in the order of merging.
 fn merges<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     partition: &Partition,
@@ -114,7 +114,7 @@ fn merges<V: Value, const K: usize>(
     if k > u16::MAX as usize {
         return Err(Error::out_of_range("the number of clusters", k, format!("1..={} (for this linkage)", u16::MAX)));
     }
-    // Sums, those of clusters, the packed ones and factors; and what there is by cluster.
+    // Memory for the sums of slots, of clusters and of packed slots, for factors, and for data of each cluster.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
     monitor.start((k * k / 2 + k * k / 4) as u64);
     let mut names: Vec<usize> = partition.clusters().iter().map(|leaves| leaves[0]).collect();
@@ -133,7 +133,8 @@ fn merges<V: Value, const K: usize>(
         let clusters = slots.active.len() as f64;
         let totals = totals(&slots, &gains);
         let (a, b, largest) = preferred(&slots, &totals, &mut size);
-        // Heights of ties are equal; the sign and size of a rounding error are by chance.
+        // Ties must have equal heights, but the sign and size of a rounding error are random. So round small values to
+        // 0.
         let largest = if largest.abs() <= TIE * size { 0.0 } else { largest };
         if !size.is_finite() {
             let (a, b) = (names[a], names[b]);
@@ -182,18 +183,18 @@ fn merges<V: Value, const K: usize>(
     Ok(merges)
 }
 
-/// The largest narrow count of one answer that cannot overflow before the slots are packed, if there
-/// is one: until then a quarter of the slots is merged away, into the two clusters of a column at worst.
+/// Returns the largest narrow count of one answer that cannot overflow before the slots are packed, if there is one.
+/// Until then a quarter of the slots is merged; in the worst case, all are merged into the two clusters of a column.
 fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
     let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
-/// The pair with the largest total per pair of leaves, the first one among ties, and its value.
+/// Returns the pair with the largest total per pair of leaves, the first one among ties, and its value.
 ///
-/// `size` is the largest absolute value seen so far, what rounding is relative to; infinite where a value
-/// is not finite.
+/// `size` is the largest absolute value so far, to which rounding errors are relative. `size` is infinite if a value is
+/// not finite.
 fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f64) {
     let inverse: Vec<f64> = slots.sizes.iter().map(|size| 1.0 / size).collect();
     let value = |p: usize, q: usize| totals[slots.pair(p, q)] * inverse[p] * inverse[q];

@@ -1,5 +1,5 @@
-//! Linkages that need no similarities: 3-AL and 4-AL prefer pairs of clusters by the answers
-//! themselves (Ghoshdastidar, Perrot & von Luxburg 2019), 4-SL and 4-CL by a complete set of them.
+//! Linkages that need no similarities. 3-AL and 4-AL merge clusters by preferences computed from the answers
+//! (Ghoshdastidar, Perrot & von Luxburg 2019). 4-SL and 4-CL need a complete set of answers.
 //!
 //! ```
 //! use ordhc::{Triplets, preference::preference_linkage};
@@ -10,11 +10,11 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! 3-AL and 4-AL keep, for each pair of clusters, the sum of answers for and against merging it. A merge changes the
-//! sums of pairs that answers with the merged clusters touch. Answers are lists (`sparse`), or a table of
-//! (third cluster or pair) x (pair) (`dense`) where the table is not much larger; lists become a table as clusters get
-//! few. Tables of counts begin with 16 bits, if no sum can overflow before the next packing. Preferences within 1e-12
-//! of the largest are ties.
+//! 3-AL and 4-AL store, for each pair of clusters, the sum of answers for and against merging it. A merge changes the
+//! sums of pairs that share answers with the merged clusters. Answers are lists (`sparse`), or a table of (third
+//! cluster or pair) x (pair) (`dense`) if the table is not much larger. Lists become a table as the number of clusters
+//! decreases. Tables of counts start with 16 bits, if no sum can overflow before the next packing. Preferences within
+//! 1e-12 of the largest are ties.
 
 pub(crate) mod complete;
 mod dense;

@@ -1,4 +1,4 @@
-//! Answers as what they say about a pair of clusters and a column, and the numbers they are counted in.
+//! The effect of an answer on a pair of clusters and a column, and the number types of counts.
 
 use std::ops::{AddAssign, Neg};
 
@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::numbers::Number;
 
-/// A number that answers are counted in.
+/// A number type in which answers are counted.
 pub(super) trait Value: Number + Default + Send + AddAssign + Neg<Output = Self> + From<i16> {
-    /// In lists, where every answer has an entry of its own.
+    /// The type in lists, which have an entry for every answer.
     type Entry: Copy + Default + Send + Sync + Into<Self>;
-    /// Whether values are counts, which can begin as narrow ones.
+    /// True if values are counts, which can start as narrow ones.
     const COUNTS: bool = false;
     fn of(weight: f64) -> Self;
     fn entry(self) -> Self::Entry;
@@ -50,8 +50,8 @@ impl Value for f64 {
     }
 }
 
-/// One side of an answer: the pair {p, q} is preferred to (or with negative value, not preferred to)
-/// what the column stands for: a cluster r of 3-AL, a pair {r, s} of 4-AL.
+/// One side of an answer. The pair {p, q} is preferred (or with a negative value, not preferred) to the column: a
+/// cluster r in 3-AL, a pair {r, s} in 4-AL.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<V> {
     pub(super) column: usize,
@@ -59,7 +59,7 @@ pub(super) struct Side<V> {
     pub(super) value: V,
 }
 
-/// All sides of all answers, by slots; those within a cluster count for nothing and are left out.
+/// Returns all sides of all answers, by slots. Sides within a cluster have no effect and are left out.
 pub(super) fn each_side<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     slots: &Slots,

@@ -1,16 +1,16 @@
-//! Clusters in places of their own, and the columns and pairs of these places.
+//! Slots of clusters, and the columns and pairs of these slots.
 
 use crate::similarity::{Triangle, condensed_len};
 
-/// The slots: clusters as of the last packing, in the order of their smallest leaves.
+/// The slots: the clusters at the last packing, in the order of their smallest leaves.
 pub(super) struct Slots {
-    /// By slot: the slot of the cluster it belongs to now.
+    /// For each slot: the slot of its current cluster.
     pub(super) now: Vec<usize>,
-    /// By slot of a cluster: its number of leaves.
+    /// For each slot of a cluster: its number of leaves.
     pub(super) sizes: Vec<f64>,
     /// The slots that are clusters now.
     pub(super) active: Vec<usize>,
-    /// Where the pairs of a slot with later ones begin.
+    /// For each slot, the start of its pairs with later slots.
     pub(super) starts: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Slots {
         self.starts[a.min(b)].wrapping_add(a.max(b))
     }
 
-    /// By slot: the cluster's position among the active ones, which becomes its slot.
+    /// Returns, for each slot, the cluster's position among the active ones, which becomes its slot.
     pub(super) fn renumbering(&self) -> Vec<usize> {
         let mut position = vec![0; self.len()];
         for (at, &slot) in self.active.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Slots {
     }
 }
 
-/// Sums the values of pairs of slots into pairs of clusters, by the clusters' slots.
+/// Sums the values of pairs of slots for pairs of clusters.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -63,7 +63,7 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Sums the values of pairs of slots into pairs of the slots after packing.
+/// Sums the values of pairs of slots for pairs of slots after packing.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -88,13 +88,13 @@ where
     sums
 }
 
-/// The number of columns of K slots.
+/// Returns the number of columns for this number of slots.
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
 
-/// The columns that a merge of clusters `a` and `b` touches, with what their values counted for before
-/// and how they count after: [(column, before, after)], merged in twos.
+/// The columns that a merge of clusters `a` and `b` joins, two at a time, with the factors of their values before and
+/// after.
 pub(super) struct Touched {
     pub(super) into: usize,
     pub(super) from: usize,
@@ -102,7 +102,7 @@ pub(super) struct Touched {
     pub(super) after: f64,
 }
 
-/// The pairs of columns that become one when `a` and `b` merge.
+/// Returns the pairs of columns that become one when `a` and `b` merge.
 pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<Touched> {
     let [n_a, n_b] = [slots.sizes[a], slots.sizes[b]];
     if K == 3 {
@@ -120,7 +120,7 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// What a column's values count for: one over the number of leaves, or of pairs of leaves.
+/// Returns the factor of each column's values: one over the number of leaves, or of pairs of leaves.
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

@@ -11,29 +11,29 @@ use crate::parallel;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry<E> {
-    /// The pair of clusters, by the slots at the beginning.
+    /// The pair of clusters, as initial slots.
     p: u16,
     q: u16,
     value: E,
 }
 
-/// The columns are chains of the columns at the beginning, so that merging two of them costs nothing.
+/// Lists of answers. A column is a chain of initial columns, so that merging two columns costs nothing.
 pub(super) struct Sparse<V: Value, const K: usize> {
     entries: Vec<Entry<V::Entry>>,
-    /// Where the entries of a column at the beginning end.
+    /// For each initial column, the end of its entries.
     ends: Vec<usize>,
-    /// The next column at the beginning of the same chain.
+    /// For each initial column, the next one in the same chain.
     next: Vec<u32>,
-    /// By column: the first and the last of the chain.
+    /// For each column: the first and the last initial column of its chain.
     chains: Vec<[u32; 2]>,
-    /// By slot at the beginning: the slot as of the last packing.
+    /// For each initial slot: the slot at the last packing.
     slot: Vec<u16>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Sorts the answers by column, and adds what they count for to the gains of pairs.
+    /// Sorts the answers by column, and adds their values to the gains of pairs.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -97,7 +97,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         self.entries.len()
     }
 
-    /// The entries of a column, with their pairs by slot.
+    /// Returns the entries of a column, with their pairs by slot.
     fn column(&self, column: usize) -> impl Iterator<Item = (usize, usize, V)> + '_ {
         let first = self.chains[column][0];
         std::iter::successors(Some(first), |&at| Some(self.next[at as usize]).filter(|&next| next != NONE))
@@ -112,7 +112,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
     }
 
-    /// Takes account of the merge of clusters `a` and `b`: what answers against them count for changes.
+    /// Updates the lists and the gains after the merge of clusters `a` and `b`.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let mut add = |p: usize, q: usize, gain: f64| {
             if p != q {
@@ -158,7 +158,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         };
     }
 
-    /// The same answers as a table.
+    /// Returns the same answers as a table.
     pub(super) fn to_dense(&self, slots: &Slots) -> Result<Dense<V, K>> {
         entered!(preference_sparse_to_dense);
         let mut dense = Dense::zeros(slots.len())?;

@@ -1,4 +1,4 @@
-//! Moves by chance, from hot to cold.
+//! Simulated annealing of trees.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -8,17 +8,17 @@ use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// Places whose weights are below e^-REACH of the best place's are left out.
+/// Places whose weights are below e^-REACH times the best place's weight are ignored.
 const REACH: f64 = 12.0;
 
-/// What tells the worth of all places of a subtree.
+/// An objective that can score all places of a subtree.
 pub(super) trait Scored: Objective {
-    /// Writes for every node above which a subtree may go what the tree is worth with it there, up to a constant, and
-    /// minus infinity for others. Gives the largest rounding error.
+    /// Writes, for every node above which the subtree may be put, the objective up to a constant, and minus infinity
+    /// for other nodes. Returns the largest rounding error.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 }
 
-/// As [`Objective::better`], of one subtree.
+/// Does the same as [`Objective::better`], for one subtree.
 pub(super) fn better_by_score(
     objective: &mut impl Scored,
     shape: &Shape,
@@ -30,24 +30,24 @@ pub(super) fn better_by_score(
     let rounding = objective.score(shape, subtree, scores);
     let best = largest(scores);
     if best > scores[sibling] + rounding {
-        // The first of those that only rounding may tell from the best one.
+        // The first place whose score differs from the best by at most the rounding error.
         let mut places = (0..shape.n_nodes()).map(|place| shape.node_at(place));
         looked.target = places.find(|&node| scores[node] >= best - rounding);
     }
     looked
 }
 
-/// How the temperature falls, in units of worth.
+/// The temperatures of annealing, in units of the objective.
 #[derive(Clone, Copy)]
 pub(super) struct Annealing {
-    /// How many times each subtree is looked at, on average.
+    /// The number of times that each subtree is moved, on average.
     pub(super) sweeps: u64,
     pub(super) hot: f64,
     pub(super) cold: f64,
 }
 
-/// Puts subtrees, drawn at random, at places drawn by weights exp(worth / temperature), while the temperature falls
-/// from the first to the second (heat bath).
+/// Draws random subtrees, and puts each at a place drawn with weight exp(score / temperature), while the temperature
+/// falls from `hot` to `cold` (heat bath).
 pub(super) fn anneal(
     climber: &mut Climber<'_>,
     shape: &mut Shape,
@@ -74,7 +74,7 @@ pub(super) fn anneal(
     Ok(())
 }
 
-/// The node above which a subtree goes, if it is elsewhere than now.
+/// Returns the node above which a subtree is put, or `None` if its place does not change.
 fn drawn_place(
     shape: &Shape,
     objective: &mut impl Scored,
@@ -100,7 +100,7 @@ fn drawn_place(
     (place != here).then_some(place)
 }
 
-/// The largest of numbers, in lanes.
+/// Returns the largest value, computed in lanes.
 fn largest(values: &[f64]) -> f64 {
     let greater = |a: f64, b: f64| if a > b { a } else { b };
     let (lanes, rest) = values.as_chunks::<8>();

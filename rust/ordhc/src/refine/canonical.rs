@@ -1,9 +1,9 @@
-//! An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered.
+//! An order of leaves that depends only on the data, so that searches don't depend on how leaves are numbered.
 //!
-//! A leaf's key is a hash of all data about the leaf, with the keys of the other leaves (colour refinement).
-//! Hashes are added in the integers modulo a prime, so that the order of addition doesn't matter. In this field
-//! the sums of all leaves can be divided by their total, which removes a factor that all weights share: repeats of
-//! all answers and a scale of all weights change no key. Values of a matrix are taken relative to their range.
+//! The key of a leaf is a hash of all data about the leaf, including the keys of the other leaves (colour refinement).
+//! Hashes are added in the integers modulo a prime, so the order of addition doesn't matter. In this field, the sums of
+//! all leaves can be divided by their total. This removes a common factor: repeating all answers or scaling all weights
+//! changes no key. Values of a matrix are used relative to their range.
 
 use crate::agglomerate::{Matrix, Values, with_values};
 use crate::comparison::Comparisons;
@@ -11,10 +11,11 @@ use crate::numbers::Number;
 use crate::sorting::order_by_key;
 use crate::tree::Topology;
 
-/// The leaves in an order that is the same for every numbering of them and every order of the rows.
+/// Returns the leaves in an order that is the same for every numbering of the leaves and every order of the rows.
 ///
-/// Leaves that the comparisons can't tell apart stand in the order of their numbers. A whole weight means the same as
-/// so many repeats. Repeating all comparisons equally often, or multiplying all weights by a number, changes nothing.
+/// Leaves that the comparisons don't distinguish are in the order of their numbers. An integer weight is equivalent to
+/// that number of repeats. Repeating all comparisons equally often, or multiplying all weights by a number, changes
+/// nothing.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -32,11 +33,11 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
     order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), None)
 }
 
-/// What comparisons say about each leaf, added to `sums`, given the keys of all leaves: [`canonical_order`] of
-/// comparisons that come in parts, with [`next_keys`].
+/// Adds to `sums` the hash of the comparisons about each leaf, given the keys of all leaves. Together with
+/// [`next_keys`], this computes the [`canonical_order`] of comparisons that arrive in parts.
 ///
-/// `unit` is 1 if all weights of all parts are whole numbers, else the largest weight of all parts. Sums are numbers
-/// modulo 2^61 - 1.
+/// `unit` is 1 if all weights of all parts are integers, and otherwise the largest weight of all parts. Sums are
+/// integers modulo 2^61 - 1.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -59,13 +60,13 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
 /// ```
 ///
 /// # Panics
-/// If there isn't a key and a sum for each leaf.
+/// If the number of keys or sums differs from the number of leaves.
 pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, keys: &[u64], sums: &mut [u64]) {
     about_comparisons(comparisons, unit, keys, sums);
 }
 
-/// The keys with what comparisons say, if that tells more leaves apart. Sums that all have the same factor more give
-/// the same keys.
+/// Returns new keys that include the sums, if this distinguishes more leaves, and otherwise `None`. Multiplying all
+/// sums by the same factor gives the same keys.
 pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     let different = count(keys);
     if different == keys.len() {
@@ -77,20 +78,22 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     (count(&next) > different).then_some(next)
 }
 
-/// As [`canonical_order`]; the tree tells apart what the comparisons don't.
+/// Does the same as [`canonical_order`]. The tree distinguishes leaves that the comparisons don't.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
-/// As [`order_with_tree`]. Adding a number to all values, or multiplying them by one, changes nothing.
+/// Does the same as [`order_with_tree`], for a matrix. Adding a number to all values, or multiplying them by one,
+/// changes nothing.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
     order(matrix.n_leaves(), about, Some(tree))
 }
 
-/// Half of the smallest value and half of the largest minus the smallest one, neither of which overflows.
+/// Half of the smallest value, and half of the difference between the largest and the smallest value. Halves cannot
+/// overflow.
 #[derive(Clone, Copy)]
 struct Range {
     smallest: f64,
@@ -105,8 +108,8 @@ impl Range {
         Self { smallest, width: if width > 0.0 { width } else { 1.0 } }
     }
 
-    /// Where a value is in the range, in 2^24 steps. What rounding changes is far less than a step, and values
-    /// times a number are at the same place.
+    /// Returns the step of a value in the range, out of 2^24 steps. Rounding errors are far smaller than a step, and
+    /// scaled values have the same step.
     #[inline(always)]
     fn step(self, value: f64) -> u64 {
         const STEPS: f64 = (1u64 << 24) as f64;
@@ -146,7 +149,7 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Adds what the values of a leaf with others say about these, and gives what they say about the leaf.
+/// Adds the hash of a leaf's values to the sums of other leaves, and returns the hash for the leaf itself.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -158,7 +161,7 @@ fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [
     own
 }
 
-/// The tree with the leaf at each place of an order numbered by its place, merges by size and smallest leaf.
+/// Returns the merges of the tree with renumbered leaves, ordered by size and smallest leaf.
 pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     let n = tree.n_leaves();
     let mut smallest = number.to_vec();
@@ -182,14 +185,14 @@ pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     merges.iter().map(parts).collect()
 }
 
-/// The number of each leaf.
+/// Returns the number of each leaf in the order.
 pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
     let mut numbers = vec![0; order.len()];
     order.iter().zip(0..).for_each(|(&leaf, number)| numbers[leaf as usize] = number);
     numbers
 }
 
-/// `about` adds for every leaf what the data say about it, given all keys.
+/// Returns the leaves in order. `about` adds, for each leaf, a hash of the data about it, given all keys.
 fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
     let all_apart = tell_apart(&mut first, &about);
@@ -203,7 +206,7 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
     order
 }
 
-/// Refines keys as long as that tells more leaves apart; whether it is all of them.
+/// Refines keys as long as more leaves are distinguished. Returns true if all leaves are.
 fn tell_apart(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
@@ -223,7 +226,7 @@ fn count(keys: &[u64]) -> usize {
     sorted.len()
 }
 
-/// Every leaf's key with those of the subtrees beside its path from the root.
+/// Returns each leaf's key combined with those of the subtrees beside its path from the root.
 fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     let n = leaves.len();
     let mut under: Vec<u64> = leaves.iter().map(|&key| join(1, key)).collect();
@@ -239,7 +242,8 @@ fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     (0..n).map(|leaf| join(leaves[leaf], above[leaf])).collect()
 }
 
-/// What weights are divided by before they are rounded: 1 if all of them are whole numbers, else the largest one.
+/// Returns the number by which weights are divided before they are rounded: 1 if all are integers, and otherwise the
+/// largest weight.
 fn unit_of<const K: usize>(comparisons: &Comparisons<'_, K>) -> f64 {
     let weights = comparisons.weights().unwrap_or_default();
     if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { weights.iter().copied().fold(0.0, f64::max) }
@@ -249,7 +253,7 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
     let Some(&first) = keys.first() else { return };
     let rows = comparisons.rows();
     let mixed: Vec<u64> = keys.iter().map(|&key| mix(key)).collect();
-    // Two pairs of different leaves, or two of a triplet that share the anchor.
+    // The hash of two pairs of different leaves, or of two pairs of a triplet that share the anchor.
     let pair = |[i, j]: [usize; 2]| mixed[i].wrapping_add(mixed[j]);
     let whole = |near, far| join(pair(near), pair(far));
     let said = |whole: u64, role: u64, other: usize| field::element(join(join(whole, role), keys[other]));
@@ -262,7 +266,7 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
             tell::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
         });
     } else if keys.iter().all(|&key| key == first) {
-        // All comparisons say the same.
+        // Without keys that differ, all comparisons have the same hash.
         let said: [u64; 4] = std::array::from_fn(|role| said(whole([0, 0], [0, 0]), role as u64, 0));
         rows.each(0..comparisons.len(), |_, row| {
             let (near, far) = Comparisons::<K>::pairs(row);
@@ -277,7 +281,7 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
     }
 }
 
-/// The leaves of a comparison, each with its role and the leaf beside it.
+/// Calls `tell` with each leaf of a comparison, its role, and the leaf beside it.
 #[inline(always)]
 fn tell<const K: usize>(near: [usize; 2], far: [usize; 2], mut tell: impl FnMut(usize, u64, usize)) {
     tell(near[0], 1, near[1]);
@@ -292,7 +296,7 @@ fn join(a: u64, b: u64) -> u64 {
     mix(a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b))
 }
 
-/// SplitMix64.
+/// The SplitMix64 hash.
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -304,7 +308,7 @@ fn mix(x: u64) -> u64 {
 mod field {
     const PRIME: u64 = (1 << 61) - 1;
 
-    /// A hash as an element.
+    /// Returns a hash as an element of the field.
     #[inline(always)]
     pub(super) fn element(hash: u64) -> u64 {
         let folded = (hash & PRIME) + (hash >> 61);
@@ -322,7 +326,7 @@ mod field {
         sum((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
     }
 
-    /// 1 for 0, which has no inverse.
+    /// Returns the inverse, or 1 for 0, which has no inverse.
     pub(super) fn inverse(a: u64) -> u64 {
         if a == 0 {
             return 1;
@@ -339,17 +343,17 @@ mod field {
         power
     }
 
-    /// A float of at least 0 as the element that it exactly is: a power of two is one here, too.
+    /// Returns a non-negative float as the element that equals it exactly. Negative powers of two exist in the field.
     pub(super) fn of_float(value: f64) -> u64 {
         let bits = value.to_bits();
         let (exponent, fraction) = ((bits >> 52) as i64 & 0x7ff, bits & ((1 << 52) - 1));
         let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-        // 2^61 is 1.
+        // In this field, 2^61 equals 1.
         let shift = (exponent.max(1) - 1075).rem_euclid(61) as u32;
         product(mantissa, 1 << shift)
     }
 
-    /// The same, rounded to 24 significant bits, so that weights that differ by rounding are one element.
+    /// Does the same for the float rounded to 24 significant bits, so that weights that differ by rounding are equal.
     pub(super) fn of_rounded(value: f64) -> u64 {
         let half = 1u64 << 28;
         of_float(f64::from_bits((value.to_bits() + half) & !(2 * half - 1)))

@@ -1,4 +1,4 @@
-//! Moving subtrees as long as that helps.
+//! Hill climbing: moves subtrees as long as the objective improves.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,29 +9,29 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 
-/// What is to be as large as possible.
+/// An objective to maximize.
 pub(super) trait Objective {
-    /// Gets ready for a tree.
+    /// Prepares for a tree.
     fn prepare(&mut self, shape: &Shape);
 
-    /// Looks at some subtrees of a turn, the first of which is at `from`, until one is worth more elsewhere.
+    /// Scores some subtrees of a turn, starting at `from`, until one is better elsewhere.
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked;
 
-    /// Makes a move, and follows it; whether it gave another tree.
+    /// Makes a move and updates the sums. Returns true if the tree changes.
     fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool;
 
-    /// Puts right what rounding may have changed.
+    /// Recomputes values that rounding may have changed.
     fn settle(&mut self, _shape: &Shape) {}
 
-    /// What a tree is worth.
+    /// Returns the objective of a tree.
     fn total(&self, shape: &Shape) -> f64;
 
-    /// How often each subtree is looked at when the tree is annealed; nothing if it is shaken.
+    /// Returns how often each subtree is moved when the tree is annealed, or `None` to use random moves instead.
     fn sweeps(&self, _shape: &Shape) -> Option<u64> {
         None
     }
 
-    /// Changes the tree by chance.
+    /// Changes the tree at random.
     fn disturb(
         &mut self,
         climber: &mut Climber<'_>,
@@ -44,27 +44,27 @@ pub(super) trait Objective {
     }
 }
 
-/// What a look at subtrees, one after the other, has shown.
+/// The result of scoring subtrees one after the other.
 pub(super) struct Looked {
-    /// How many they were.
+    /// The number of subtrees that were scored.
     pub(super) subtrees: usize,
-    /// The node above which the last of them is worth most, if that is more than where it is: the first in the order of
-    /// places.
+    /// The node above which the last of them is best, or `None` if the current place is at least as good. Among equals,
+    /// the first in the order of positions.
     pub(super) target: Option<usize>,
 }
 
-/// The share of a climb that is told as done is steps / (steps + this many turns of all subtrees).
+/// Progress of a climb is steps / (steps + CLIMB × number of subtrees), because the total number of steps is unknown.
 const CLIMB: u64 = 4;
-/// Progress is told after this many subtrees.
+/// The number of subtrees between two reports of progress.
 const TOLD: u64 = 64;
-/// A restart that doesn't anneal shakes the best tree, and improves it, this many times.
+/// The number of times that a restart without annealing perturbs the best tree and improves it.
 const SHAKES: u32 = 2;
-/// The share of the subtrees that are put somewhere when the tree is shaken.
+/// The share of the subtrees that a perturbation moves to random places.
 const SHAKEN: f64 = 0.015;
 
-/// Subtrees are tried in turn, each put where it is worth most, until none is worth more elsewhere. Then
-/// the tree is annealed or shaken and improved again, and kept if it got better. Gives the number of moves, and whether
-/// none more would help.
+/// Tries subtrees in turn, and puts each at its best place, until no subtree is better elsewhere. Then the tree is
+/// annealed or perturbed and improved again, and kept if it is better. Returns the number of moves, and true if no
+/// single move improves the tree.
 pub(super) fn climb(
     shape: &mut Shape,
     objective: &mut impl Objective,
@@ -99,7 +99,7 @@ pub(super) fn climb(
     Ok((climber.moves, at_top))
 }
 
-/// The nodes that may be cut off: by the node above, then by their own numbers.
+/// Returns the nodes that may be cut off, ordered by the node above, then by their own numbers.
 fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     let mut nodes: Vec<usize> =
         (0..shape.n_nodes()).filter(|&node| movable[node] && shape.parent(node).is_some()).collect();
@@ -107,27 +107,27 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     nodes
 }
 
-/// Where a climb ended.
+/// The reason why a climb ended.
 #[derive(PartialEq, Eq)]
 enum Climbed {
-    /// No move helps any more.
+    /// No move improves the tree.
     Top,
-    /// At the tree that was shaken before.
+    /// The tree is the one before the perturbation.
     Back,
-    /// There were no moves left.
+    /// The maximum number of moves was reached.
     Stopped,
 }
 
 pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
-    /// Is under another root after some moves, and then moves like any node.
+    /// The node that is the root at first. After some moves it can be below another root, and then moves like any node.
     first_root: usize,
     pub(super) left: u64,
     moves: u64,
 }
 
 impl Climber<'_> {
-    /// Moves subtrees until no move helps any more, or the tree is again the one from which it was shaken.
+    /// Moves subtrees until no move improves the tree, or the tree is the one before the perturbation.
     fn climb_up(
         &mut self,
         shape: &mut Shape,
@@ -165,7 +165,7 @@ impl Climber<'_> {
         Ok(if since_last >= turn.len() { Climbed::Top } else { Climbed::Stopped })
     }
 
-    /// Puts a few subtrees somewhere.
+    /// Moves a few subtrees to random places.
     pub(super) fn shake<O: Objective + ?Sized>(
         &mut self,
         shape: &mut Shape,

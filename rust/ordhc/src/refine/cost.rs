@@ -1,4 +1,4 @@
-//! Dasgupta's cost of all places of a subtree.
+//! Dasgupta's cost for all places of a subtree.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -10,15 +10,15 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::numbers::Held;
 
-/// What sums are kept in.
+/// The number type of sums.
 pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// How far sums are exact.
+/// The precision in which sums are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exactness {
-    /// In single precision.
+    /// Sums are exact in single precision.
     Single,
     Double,
     Rounded,
@@ -30,7 +30,7 @@ impl Exactness {
         if !facts.whole || !matrix.is_symmetric() {
             return Self::Rounded;
         }
-        // A cost is a sum of similarities, each times at most n, and what is compared is made of no more than four.
+        // A cost is a sum of similarities, each times at most n. Compared values consist of at most four such sums.
         let n = matrix.n_leaves() as f64;
         let mut total = facts.largest * n * n / 2.0;
         if 4.0 * n * total >= (1u64 << 24) as f64 {
@@ -48,10 +48,10 @@ impl Exactness {
     }
 }
 
-/// Rounded sums are summed anew after so many moves.
+/// Rounded sums are recomputed after this number of moves.
 const SUMMED: u32 = 256;
 
-/// So many subtrees are looked at together, by how far sums are exact.
+/// The number of subtrees that are scored together, for each precision.
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
@@ -59,18 +59,19 @@ pub(super) const ROUNDED: usize = 4;
 /// Similarities of every node with every leaf.
 pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
-    /// (2n - 1, n): sums of the similarities of the leaves under a node with each leaf.
+    /// A (2n - 1, n) matrix: sums of the similarities of the leaves below a node with each leaf.
     rows: Buffer<V>,
-    /// By inner node, from the first: whether its row is that of other leaves.
+    /// For each inner node, counted from the first: true if its row must be recomputed.
     stale: Vec<bool>,
     places: Places<V, LANES>,
-    /// Moves since all sums were exact.
+    /// The number of moves since all sums were recomputed.
     moves: u32,
     exact: bool,
 }
 
 impl<V: Real, const LANES: usize> Cost<V, LANES> {
-    /// Leaf i of the matrix is leaf `number[i]` of the tree; subtrees may only be put above movable nodes.
+    /// Computes the sums. Leaf i of the matrix is leaf `number[i]` of the tree. Subtrees may only be put above movable
+    /// nodes.
     pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
         let mut rows = Buffer::<V>::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
@@ -91,7 +92,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         &self.rows[node * self.n..][..self.n]
     }
 
-    /// Sums up the row of a node, and those under it, where that is to be done.
+    /// Recomputes the row of a node, and those below it, if they are stale.
     fn freshen(&mut self, shape: &Shape, node: usize) {
         if shape.is_leaf(node) || !self.stale[node - self.n] {
             return;
@@ -124,20 +125,20 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         *self.places.cross(node) = sum;
     }
 
-    /// The mean similarity between the two children of a node.
+    /// Returns the mean similarity between the two children of a node.
     pub(super) fn mean(&self, shape: &Shape, node: usize) -> f64 {
         let [a, b] = shape.children(node).map(|child| shape.size(child) as f64);
         self.places.sum_between(node) / (a * b)
     }
 
-    /// Looks at all places of some subtrees.
+    /// Scores all places of some subtrees.
     fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES]) {
         subtrees.iter().for_each(|&subtree| self.freshen(shape, subtree));
         let rows = subtrees.map(|subtree| &self.rows[subtree * self.n..][..self.n]);
         self.places.look(shape, group, subtrees, rows);
     }
 
-    /// What may be due to rounding of what a subtree is worth.
+    /// Returns a bound of the rounding error of a subtree's score.
     fn rounding(&self, shape: &Shape, subtree: usize) -> f64 {
         if self.exact {
             return 0.0;
@@ -147,7 +148,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Follows what a move changes, before it is made: which rows, and sums between children.
+    /// Updates rows and sums between children for a move, before the move is made.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);
@@ -158,7 +159,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         let beside = |places: &Places<V, LANES>, child: usize| {
             shape.sibling(child).map_or(V::ZERO, |sibling| places.with(sibling, lane))
         };
-        // Upwards from where it is.
+        // Go up from the old place.
         let mut left = parent;
         let mut meet = Some(parent);
         while let Some(node) = meet.filter(|&node| !holds_target(node)) {
@@ -171,7 +172,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
             left = node;
             meet = shape.parent(node);
         }
-        // Upwards from where it goes.
+        // Go up from the new place.
         let mut entered = target;
         while let Some(node) = shape.parent(entered).filter(|&node| Some(node) != meet) {
             let with = beside(&self.places, entered);
@@ -199,7 +200,8 @@ fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     }
 }
 
-/// Tells the value of every two leaves both ways round; of two values that differ by rounding, each half.
+/// Calls `tell` with the value of every two leaves, in both directions. If the two triangles differ by rounding, each
+/// value counts half.
 pub(super) fn symmetric(matrix: &Matrix<'_>, mut tell: impl FnMut(usize, usize, f64)) {
     let share = if matrix.is_symmetric() { 1.0 } else { 0.5 };
     for i in 0..matrix.n_leaves() {
@@ -228,7 +230,7 @@ impl<V: Real, const LANES: usize> Objective for Cost<V, LANES> {
     }
 
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked {
-        // Rounded sums go by the order in which they are made, which is that of turns.
+        // Rounded sums depend on the order of computation, so this order is fixed by the order of turns.
         let first = if self.exact { from - from % LANES } else { from };
         let subtrees: [usize; LANES] = std::array::from_fn(|at| turn[(first + at) % turn.len()]);
         let group = self.places.group_of(first / LANES);

@@ -1,38 +1,38 @@
-//! The best places of several subtrees at once, one in each lane.
+//! Finds the best places of several subtrees at once, one in each lane.
 
 use super::cost::Real;
 use super::shape::Shape;
 
-/// What all groups are kept in, if it is at most so many bytes.
+/// All groups are kept if they need at most this number of bytes.
 const KEPT: usize = 1 << 20;
 
-/// What is between the nodes of a tree, and what subtrees have to do with every node.
+/// Sums between the nodes of a tree, and between subtrees and every node.
 pub(super) struct Places<V, const LANES: usize> {
     n: usize,
-    /// By inner node, from the first.
+    /// The joins of inner nodes, counted from the first inner node.
     joins: Vec<Join<V>>,
-    /// Inner nodes, from the first, parents before children; with room for what is no node.
+    /// Inner nodes, counted from the first, parents before children. There is room for entries that are not nodes.
     order: Vec<u32>,
-    /// By inner node, from the first: its place in the order.
+    /// For each inner node, counted from the first: its index in `order`.
     places: Vec<u32>,
-    /// How many trees there were.
+    /// The number of trees so far.
     tree: u64,
-    /// If that is all that has changed in the last one: from where upwards it is another than that before.
+    /// If only one move was made since the last tree: the two nodes from which upwards the tree differs.
     changed: Option<[usize; 2]>,
-    /// By inner node, from the first: since which tree it has had the leaves that are under it.
+    /// For each inner node, counted from the first: the first tree in which it has its current leaves.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
-    /// By group and node.
+    /// The lanes of each group and node.
     lanes: Vec<Lanes<V, LANES>>,
 }
 
-/// Subtrees that were looked at together.
+/// Subtrees that are scored together.
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// By lane: the tree in which the similarities with leaves were put there.
+    /// For each lane: the tree for which the similarities with leaves were stored.
     put: [u64; LANES],
-    /// The tree in which they were looked at.
+    /// The tree for which the subtrees were scored.
     tree: u64,
 }
 
@@ -43,22 +43,22 @@ struct Join<V> {
     sizes: [V; 2],
     /// The sum of similarities between the two children.
     cross: V,
-    /// Nothing, or minus infinity where no subtree may be put above.
+    /// 0, or minus infinity if no subtree may be put above the node.
     floor: V,
 }
 
-/// Of several subtrees, for one node.
+/// The values of several subtrees for one node.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Lanes<V, const LANES: usize> {
-    /// The sum of similarities with the subtree, without its own.
+    /// The sum of similarities with the subtree, without the subtree's own leaves.
     with: [V; LANES],
-    /// By how much it is worth more to be at the best place in the node, or above it, than above it.
+    /// The score of the best place in the node or above it, less the score above the node.
     more: [V; LANES],
 }
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
-    /// With `same_groups` what was looked at together will be again, and is kept if that is not too much.
+    /// With `same_groups`, subtrees that were scored together will be again, so their values are kept if memory allows.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -82,8 +82,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Takes note of the order of nodes: from the root down, level by level, so that what comes one after the other does
-    /// not wait for each other.
+    /// Records the order of nodes: from the root down, level by level, so that consecutive nodes do not depend on each
+    /// other.
     pub(super) fn list(&mut self, root: usize) {
         self.tree += 1;
         self.changed = None;
@@ -95,7 +95,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         let mut next = 1;
         for at in 0..n - 1 {
             self.places[self.order[at] as usize] = at as u32;
-            // Without a branch on what is a leaf, whose place is taken by what comes next.
+            // Avoid a branch for leaves: the entry of a leaf is overwritten by the next child.
             for child in self.joins[self.order[at] as usize].children {
                 self.order[next] = child.wrapping_sub(n as u32);
                 next += usize::from(child >= n as u32);
@@ -103,8 +103,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Takes note of the order of nodes after a move, which has put a node elsewhere: just before its children. `left` is
-    /// the node that it was under.
+    /// Updates the order after a move, which puts the moved node just before its children. `left` is the node's former
+    /// parent.
     pub(super) fn relist(&mut self, shape: &Shape, node: usize, left: usize) {
         let n = self.n;
         let place = |places: &[u32], node: usize| places[node - n] as usize;
@@ -128,7 +128,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Takes note of the children of an inner node.
+    /// Records the children of an inner node.
     pub(super) fn join(&mut self, shape: &Shape, node: usize) {
         let children = shape.children(node);
         let join = &mut self.joins[node - self.n];
@@ -136,7 +136,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         join.sizes = children.map(|child| V::of(shape.size(child) as f64));
     }
 
-    /// The sum of similarities between the two children of an inner node.
+    /// Returns the sum of similarities between the two children of an inner node.
     pub(super) fn cross(&mut self, node: usize) -> &mut V {
         &mut self.joins[node - self.n].cross
     }
@@ -145,12 +145,12 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         self.joins[node - self.n].cross.float()
     }
 
-    /// An inner node gets other leaves with the tree that is listed next.
+    /// Records that an inner node has other leaves in the tree that is listed next.
     pub(super) fn changes(&mut self, node: usize) {
         self.since[node - self.n] = self.tree + 1;
     }
 
-    /// The group, and the lane in it, in which a subtree was looked at in this tree.
+    /// Returns the group and lane in which a subtree was scored in this tree.
     pub(super) fn lane_of(&self, subtree: usize) -> Option<[usize; 2]> {
         let looked_at = |group: &&Group<LANES>| group.tree == self.tree;
         self.groups.iter().enumerate().filter(|(_, group)| looked_at(group)).find_map(|(at, group)| {
@@ -159,7 +159,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         })
     }
 
-    /// The sum of similarities of a node with the subtree of a lane, without its own.
+    /// Returns the sum of similarities of a node with the subtree of a lane, without the subtree's own leaves.
     pub(super) fn with(&self, node: usize, [group, lane]: [usize; 2]) -> V {
         self.lanes_of(group)[node].with[lane]
     }
@@ -169,16 +169,16 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Which group is to be that of some subtrees, given how manieth they are in the order of turns.
+    /// Returns the group for the subtrees at position `at` in the order of turns.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
 
-    /// Looks at all places of subtrees, given their similarities with all leaves. A subtree of x leaves, put above v,
-    /// costs (|v| + x) times its similarity with v; every node b above has x leaves more, for which its two parts pay
-    /// x times their similarity, and pays |b| + x for the similarity of the subtree with the part that v isn't in.
-    /// So from a node down to a child the cost rises by x times the similarity of the two children, and falls by
-    /// the size of the other child times the similarity of the subtree with this one.
+    /// Scores all places of subtrees, given their similarities with all leaves. A subtree of x leaves above node v
+    /// costs (|v| + x) times its similarity with v. Every node b above v gets x more leaves. So b's two parts cost x
+    /// times their similarity more, and the similarity of the subtree with the part without v costs |b| + x. From a
+    /// node down to a child, the cost therefore rises by x times the similarity of the two children, and falls by the
+    /// size of the other child times the similarity of the subtree with this child.
     pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
         let (n, n_nodes) = (self.n, 2 * self.n - 1);
         let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];
@@ -209,7 +209,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
             match changed {
                 Some(ends) => {
-                    // What both ways upwards share is right after the second.
+                    // The second pass corrects the nodes above both ends, which the first one computes from old values.
                     for mut node in ends {
                         sum_up(joins, lanes, node - n, &x);
                         while let Some(above) = shape.parent(node) {
@@ -227,13 +227,13 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         });
     }
 
-    /// By how much a subtree is worth more at its best place than where it is, if it is, and the node above which that
-    /// is: the first in the order of places.
+    /// Returns the gain of a subtree at its best place over its current place, and the node above which the best place
+    /// is, or `None` if there is no gain. Among equals, returns the first in the order of positions.
     pub(super) fn best(&self, shape: &Shape, subtree: usize, [group, lane]: [usize; 2]) -> Option<(f64, usize)> {
         let lanes = self.lanes_of(group);
         let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
         let x = V::of(shape.size(subtree) as f64);
-        // What it is worth beside its sibling, and at the best place.
+        // First pass: the score beside the sibling, and at the best place.
         let (mut here, mut most) = (V::ZERO, lanes[sibling].more[lane]);
         self.go_up(shape, lanes, parent, lane, x, |step| {
             here = here + step.down;
@@ -242,7 +242,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         if most <= here {
             return None;
         }
-        // Again, and in which node it is, or above it.
+        // Second pass: the node that contains the best place, or is below it.
         let mut top = Top::In(sibling);
         let (gain, mut most) = ((most - here).float(), lanes[sibling].more[lane]);
         self.go_up(shape, lanes, parent, lane, x, |step| {
@@ -261,7 +261,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         Some((gain, target))
     }
 
-    /// The nodes above one that holds the subtree of x leaves in a lane, upwards.
+    /// Calls `tell` for each node above `from`, going up. `from` contains the subtree of x leaves in a lane.
     #[inline(always)]
     fn go_up(
         &self,
@@ -279,7 +279,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let [side, across] = if is_second { [1, 0] } else { [0, 1] };
             let other = join.children[across] as usize;
             let Lanes { with, more } = &lanes[other];
-            // Without the subtree: the sum between the two children, and the size of this one.
+            // Values without the subtree: the sum between the two children, and the size of this one.
             let fall = x * (join.cross - with[lane]);
             tell(Step {
                 node,
@@ -293,7 +293,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// The first best place in a node that doesn't hold the subtree.
+    /// Returns the first best place in a node that doesn't contain the subtree.
     fn descend(&self, lanes: &[Lanes<V, LANES>], mut node: usize, lane: usize, x: V) -> usize {
         while node >= self.n {
             let join = &self.joins[node - self.n];
@@ -308,19 +308,19 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 }
 
-/// From the child of a node that holds a subtree upwards: what it is worth above this child and at the best place in the
-/// other one, beside what it is worth above the node.
+/// One step up from the child of a node that contains a subtree: the scores above this child, and at the best place in
+/// the other child, relative to the score above the node.
 struct Step<V> {
     node: usize,
     other: usize,
-    /// Whether the child that holds it comes second.
+    /// True if the child that contains the subtree is the second one.
     is_second: bool,
     down: V,
     across: V,
     floor: V,
 }
 
-/// What subtrees of x leaves have to do with an inner node, from its children.
+/// Computes the values of an inner node for subtrees of x leaves, from the values of its children.
 #[inline(always)]
 fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, LANES>], inner: usize, x: &[V; LANES]) {
     let join = &joins[inner];
@@ -330,8 +330,8 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Puts the similarities of four subtrees with all leaves into lanes, four leaves at a time, so that a block is turned
-/// around in registers.
+/// Stores the similarities of four subtrees with all leaves in lanes, four leaves at a time, so that each block is
+/// transposed in registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());
@@ -353,7 +353,7 @@ enum Top {
 }
 
 impl<V: Real> Join<V> {
-    /// What subtrees have to do with the node, given its children.
+    /// Computes the values of the node for the subtrees, given the values of its two children.
     #[inline(always)]
     fn sum<const LANES: usize>(
         &self,
@@ -378,7 +378,7 @@ impl<V: Real> Join<V> {
         second.more[lane] + self.sizes[0] * second.with[lane]
     }
 
-    /// What the best place in a child is worth more than that above the node.
+    /// Returns the score of the best place in a child, less that above the node.
     #[inline(always)]
     fn best_below<const LANES: usize>(
         &self,

@@ -1,4 +1,4 @@
-//! Optimal leaf ordering: subtrees are turned around so that neighbouring leaves are close.
+//! Optimal leaf ordering: swaps children so that neighbouring leaves are close.
 
 use std::ops::Range;
 
@@ -11,18 +11,20 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Topology;
 
-/// The order of leaves, among those in which the tree can be drawn without crossings, of which neighbours are
-/// closest in sum.
+/// Returns the order of leaves with the smallest sum of distances between neighbours, among the orders in which the
+/// tree can be drawn without crossings.
 ///
-/// Bar-Joseph, Gifford & Jaakkola, "Fast optimal leaf ordering for hierarchical clustering" (2001), in which the
-/// best orders of a cluster between two given ends are products of matrices with minimum for sum and sum for
-/// product: for a balanced tree they take O(n^3) such steps, for a caterpillar O(n^2); memory for two
-/// matrices. Of orders that are equally good one is taken; the cluster that is first among the last two keeps its
-/// side. A node of more than two children is taken as the merges of [`Topology::merges`], so that not all orders of
-/// its children are tried.
+/// The algorithm is that of Bar-Joseph, Gifford & Jaakkola, "Fast optimal leaf ordering for hierarchical clustering"
+/// (2001). The best orders of a cluster between two given ends are computed as matrix products with minimum instead of
+/// sum, and sum instead of product. They take O(n^3) such steps for a balanced tree, and O(n^2) for a caterpillar. The
+/// memory is that of two matrices.
+///
+/// If several orders are equally good, one of them is returned; the first of the last two clusters stays on its side. A
+/// node with more than two children is treated as the merges of [`Topology::merges`], so not all orders of its children
+/// are tried.
 ///
 /// # Errors
-/// A matrix of another number of leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+/// A matrix with a different number of leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
@@ -53,7 +55,7 @@ pub fn optimal_leaf_order(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<
     Ok(spans.trace(&far, &best).into_iter().map(|place| leaves[place]).collect())
 }
 
-/// By places: how far leaves are from each other, larger being farther.
+/// Returns the distances of leaves, indexed by position; larger is farther.
 fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     let n = place.len();
     let mut far = Buffer::zeros("the matrix in the order of leaves", n * n)?;
@@ -62,28 +64,28 @@ fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     Ok(far)
 }
 
-/// A cluster is a range of places; its two parts are the ranges before and after the middle.
+/// A cluster as a range of positions. The two parts of the cluster are the ranges before and after the middle.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     start: usize,
     middle: usize,
     end: usize,
-    /// The merges that the two parts are; leaves are none.
+    /// The merges of the two parts, `None` for a leaf.
     parts: [Option<usize>; 2],
 }
 
-/// Where clusters lie in an order of the leaves.
+/// The positions of clusters in an order of the leaves.
 struct Spans {
     n: usize,
     place: Vec<u32>,
     halves: Vec<Halves>,
 }
 
-/// Some rows and columns of a matrix.
+/// A block of rows and columns of a matrix.
 #[derive(Clone)]
 struct Block<'a> {
     values: &'a [f64],
-    /// How many columns the whole matrix has.
+    /// The number of columns of the whole matrix.
     stride: usize,
     rows: Range<usize>,
     columns: Range<usize>,
@@ -106,7 +108,7 @@ impl Spans {
         };
         for &[a, b] in tree.merges().iter() {
             let mut parts = [span(&halves, a), span(&halves, b)];
-            // Of a node of many children the merges before may be on the left of a child with a smaller number.
+            // In a node with many children, earlier merges may be to the left of a child with a smaller number.
             parts.sort_by_key(|(span, _)| span.start);
             let [(first, a), (second, b)] = parts;
             halves.push(Halves { start: first.start, middle: first.end, end: second.end, parts: [a, b] });
@@ -114,7 +116,7 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Ends of a part on one side, and with each the ends that there can be on the other side.
+    /// Returns the possible ends of a part on one side, each with the possible ends on the other side.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -130,12 +132,13 @@ impl Spans {
         pairs(parts[0], start..middle) * right + pairs(parts[1], middle..end) * left
     }
 
-    /// For any first leaf in one part of a cluster and any last one in the other: the least sum over neighbours.
+    /// Computes the smallest sum over neighbours for any first leaf in one part of a cluster and any last leaf in the
+    /// other.
     fn join(&self, halves: &Halves, far: &[f64], best: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         let &Halves { start, middle, end, parts } = halves;
         let (left, right) = (start..middle, middle..end);
-        // With the neighbour of the last leaf of the first part for the last leaf.
+        // The sums that end at the first leaf of the second part instead of the last leaf of the first part.
         let mut through = room("the best orders", left.len() * right.len())?;
         for [one, other] in self.ends(parts[0], left.clone()) {
             let within = Block { values: best, stride: n, rows: one, columns: other.clone() };
@@ -159,7 +162,7 @@ impl Spans {
         Ok(())
     }
 
-    /// The places in the best order.
+    /// Returns the positions in the best order.
     fn trace(&self, far: &[f64], best: &[f64]) -> Vec<usize> {
         let n = self.n;
         let root = self.n - 2;
@@ -191,7 +194,7 @@ impl Spans {
     }
 }
 
-/// The first pair with the least value.
+/// Returns the first pair with the smallest value.
 fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
     let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
     for i in one {
@@ -205,14 +208,14 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
     pair
 }
 
-/// So many columns of so many rows are summed up at a time.
+/// The numbers of columns and rows whose sums are computed together.
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
 /// Rows are shared among threads if there are more sums than this.
 const MANY: usize = 1 << 18;
 
-/// The product of two blocks, with the least for the sum and the sum for the product; row by row.
+/// Returns the product of two blocks, row by row, with minimum instead of sum and sum instead of product.
 fn least_sums(a: &Block<'_>, b: &Block<'_>, monitor: &Monitor) -> Result<Vec<f64>> {
     let (inner, width) = (a.columns.len(), b.columns.len());
     let bands = parallel::ranges(a.rows.len(), MANY / (inner * width) + 1);
@@ -226,7 +229,7 @@ fn least_sums(a: &Block<'_>, b: &Block<'_>, monitor: &Monitor) -> Result<Vec<f64
                 panel[..columns.len()].copy_from_slice(&b.row(k)[columns.clone()]);
             }
             for (at, sums) in band.clone().step_by(ROWS).zip(sums.chunks_mut(ROWS * width)) {
-                // The last row may stand for two.
+                // With an odd number of rows, the last row is used twice.
                 let second = (at + 1).min(band.end - 1);
                 let least = least_of_two([a.row(at), a.row(second)], &panel);
                 for (sums, least) in sums.chunks_mut(width).zip(least) {
@@ -262,7 +265,7 @@ mod tests {
     use crate::testkit::{all_trees, below};
     use crate::tree::Dendrogram;
 
-    /// Every order in which a tree can be drawn.
+    /// Returns every order in which a tree can be drawn.
     fn orders(tree: &Dendrogram) -> Vec<Vec<u32>> {
         let mut found: Vec<Vec<Vec<u32>>> = (0..tree.n_leaves() as u32).map(|leaf| vec![vec![leaf]]).collect();
         for &[a, b] in tree.merges().iter() {

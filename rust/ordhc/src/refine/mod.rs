@@ -1,4 +1,4 @@
-//! Better trees: subtrees are cut off and put elsewhere as long as that improves an objective.
+//! Improves trees by moving subtrees as long as an objective improves.
 //!
 //! ```
 //! use ordhc::refine::{Search, refine_satisfied};
@@ -12,19 +12,19 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! Average linkage is a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring
-//! subtrees; the smallest move that helps is subtree prune and regraft (SPR). A subtree that is cut off
-//! can be put on any other edge, and all of these places are scored together, in O(n) for objectives
-//! that are sums over pairs of leaves.
+//! Average linkage is a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring subtrees. The
+//! smallest move that can improve it is subtree prune and regraft (SPR): a subtree is cut off and attached to any other
+//! edge. All of these places are scored together, in O(n) for objectives that are sums over pairs of leaves.
 //!
-//! Where the tree is at a local optimum, it is shaken or annealed, and the best one kept. The search takes place in an
-//! order of the leaves that comes from the data, so that trees don't depend on how leaves are numbered.
+//! At a local optimum, the tree is perturbed by random moves or annealed, and improved again. The best tree is kept.
+//! The search uses an order of the leaves that depends only on the data, so trees don't depend on how leaves are
+//! numbered.
 //!
-//! * [`refine`]: for a matrix of similarities, Dasgupta's cost; with AddS similarities that is the revenue
-//!   of comparisons.
-//! * [`refine_satisfied`]: the number of triplets that the tree agrees with.
+//! * [`refine`]: for a matrix of similarities, Dasgupta's cost. For AddS similarities, this is the revenue of
+//!   comparisons.
+//! * [`refine_satisfied`]: the number of triplets with which the tree agrees.
 //!
-//! [`optimal_leaf_order`] leaves the tree as it is, and turns subtrees around so that neighbouring leaves are close.
+//! [`optimal_leaf_order`] does not change the tree, but swaps children so that neighbouring leaves are close.
 
 mod anneal;
 pub(crate) mod canonical;
@@ -49,54 +49,55 @@ pub use leaf_order::optimal_leaf_order;
 use satisfied::SatisfiedTriplets;
 pub(crate) use shape::Shape;
 
-/// How long and how far to search.
+/// Limits and settings of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Search {
-    /// The most moves that are made; as many as help, if there is no limit.
+    /// The maximum number of moves. `None` continues until no move improves the tree.
     pub max_moves: Option<u64>,
-    /// How often the best tree is annealed (for satisfied triplets) or shaken, twice, by random moves (for
-    /// Dasgupta's cost), and improved again.
+    /// The number of restarts from the best tree. For satisfied triplets, a restart anneals the tree. For Dasgupta's
+    /// cost, it perturbs the tree twice by random moves. Then the tree is improved again.
     pub restarts: u32,
-    /// For the random moves.
+    /// The seed of the random moves.
     pub seed: u64,
-    /// Clusters that stay as they are.
+    /// Clusters that must not change.
     pub kept: Option<Partition>,
 }
 
-/// What the heights of a refined tree are.
+/// The heights of a refined tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Heights {
-    /// Leaves under the merge, as a dissimilarity; leaves outside of it, as a similarity.
+    /// The number of leaves below the merge, as a dissimilarity, or the number of leaves outside of it, as a
+    /// similarity.
     #[default]
     Sizes,
-    /// The mean over pairs of leaves that the merge joins, or that of its closest part if that is farther.
+    /// The mean over pairs of leaves that the merge joins. If a part is farther, the height is that of the part.
     Average,
 }
 
-/// A tree that was improved.
+/// The result of a refinement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refined {
-    /// The tree.
+    /// The improved tree.
     pub tree: Dendrogram,
-    /// By how much the objective is better than that of the tree it started from; never negative.
+    /// The improvement of the objective over the initial tree, never negative.
     pub gain: f64,
-    /// The moves that were made, shaking included.
+    /// The number of moves, including random ones.
     pub moves: u64,
-    /// Whether no single move improves the tree.
+    /// True if no single move improves the tree.
     pub is_local_optimum: bool,
 }
 
-/// Lowers Dasgupta's cost of a tree under similarities (raises it under dissimilarities), by moving subtrees.
+/// Lowers Dasgupta's cost of a tree for similarities, or raises it for dissimilarities, by moving subtrees.
 ///
-/// With AddS3 similarities this raises the revenue of triplets, with AddS4 that of quadruplets (Mandal,
-/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", theorem 1).
-/// A constant added to all similarities changes nothing. O(n) time for all places of one subtree, memory
-/// for two matrices.
+/// With AddS3 similarities this raises the revenue of triplets, and with AddS4 similarities that of quadruplets
+/// (Mandal, Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", theorem 1).
+/// Adding a constant to all similarities changes nothing. All places of one subtree take O(n) time. The memory is that
+/// of two matrices.
 ///
 /// # Errors
-/// A tree or clusters of another number of leaves; clusters to keep that the tree does not have; not
-/// enough memory; [`Error::Interrupted`].
+/// A tree or clusters with a different number of leaves than the matrix; clusters to keep that the tree does not have;
+/// not enough memory; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
@@ -148,14 +149,14 @@ fn refine_in<V: Real, const LANES: usize>(
     found.refined(leaves, height, matrix.is_dissimilarity())
 }
 
-/// Raises the number (the weight) of triplets that a tree agrees with, by moving subtrees.
+/// Raises the number (or weight) of triplets with which a tree agrees, by moving subtrees.
 ///
-/// Heights are numbers of leaves outside of each merge as similarities, less the numbers of leaves within it as
-/// dissimilarities, as `kind` says. A subtree takes time in proportion to the triplets
-/// of its leaves.
+/// The height of a merge is the number of leaves outside of the merge (similarities), or the number of leaves in it
+/// (dissimilarities), depending on `kind`. The time for one subtree is proportional to the number of triplets of its
+/// leaves.
 ///
 /// # Errors
-/// As [`refine`].
+/// The errors of [`refine`].
 ///
 /// ```
 /// use ordhc::refine::{Search, refine_satisfied};
@@ -186,7 +187,7 @@ pub fn refine_satisfied(
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
-/// As a similarity.
+/// Returns the height of a node by size, as a similarity.
 fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
     let size = shape.size(node) as f64;
     if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
@@ -211,14 +212,14 @@ fn best_tree(
     let (moves, is_local_optimum) = climb(&mut shape, objective, movable, search, monitor)?;
     let gain = objective.total(&shape) - before;
     if gain < 0.0 {
-        // Only where gains are below rounding.
+        // Only gains below rounding errors were found.
         objective.prepare(&start);
         return Ok(Found { shape: start, gain: 0.0, moves: 0, is_local_optimum });
     }
     Ok(Found { shape, gain, moves, is_local_optimum })
 }
 
-/// Which nodes may be cut off, and which edges above nodes may be put on.
+/// Returns, for each node, true if the node may be cut off and subtrees may be put on the edge above.
 fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Vec<bool>> {
     let mut movable = vec![true; shape.n_nodes()];
     let Some(kept) = kept else { return Ok(movable) };
@@ -240,7 +241,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
 }
 
 impl Found {
-    /// With the leaf at each place of an order as its number.
+    /// Returns the result for original leaves. The leaf at position i of the search is `leaves[i]`.
     fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
@@ -250,7 +251,7 @@ impl Found {
             smallest[node] = a.min(b);
             merges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: height(&self.shape, node) });
         }
-        // A whole is no closer than its parts.
+        // Lowers the similarity of a merge to at most that of its parts.
         let merges = RawMerge::sort(n, merges, Tolerance::EXACT);
         let tree = Dendrogram::in_order(n, merges)?.relabel(leaves)?;
         let tree = tree.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });

@@ -1,4 +1,4 @@
-//! Subtrees go to the places that are best when all are tried.
+//! Compares the places of subtrees with the best of all places, tried one by one.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -11,7 +11,8 @@ use crate::kind::Kind;
 use crate::metric::satisfied;
 use crate::similarity::condensed_len;
 
-/// Subtrees go where trees are worth most when a move is really made, before and after moves.
+/// Checks that subtrees move to the places where the objective is largest when the move is really made, before and
+/// after other moves.
 fn assert_places_are_best(
     objective: &mut impl Objective,
     naive: &mut impl Objective,
@@ -44,7 +45,7 @@ fn assert_places_are_best(
                 place
             })
             .collect();
-        // Groups are of any subtrees, in any order.
+        // Groups may contain any subtrees, in any order.
         let turn: Vec<usize> = (0..may_move.len()).map(|_| may_move[rng.random_range(0..may_move.len())]).collect();
         for turn in [&may_move, &turn] {
             for from in 0..turn.len() {
@@ -61,7 +62,7 @@ fn assert_places_are_best(
     }
 }
 
-/// All nodes, or those outside of clusters.
+/// Returns all nodes, or those outside of clusters.
 fn some_movable(start: &Dendrogram, shape: &Shape, seed: u64) -> Vec<bool> {
     let n = start.n_leaves();
     let labels = start.cut_clusters(if seed.is_multiple_of(3) { 1 + seed as usize % n } else { n }).unwrap();
@@ -111,7 +112,7 @@ proptest! {
         let better = refine(start.topology(), &matrix, Heights::Sizes, &search, None).unwrap();
         let gain = cost_of(&start, &matrix) - cost_of(&better.tree, &matrix);
         prop_assert!((gain - better.gain).abs() < 1e-9 && better.is_local_optimum);
-        // By adding to all similarities what changes no order of trees.
+        // Adding a constant to all similarities must not change the order of trees.
         let more: Vec<f64> = values.iter().map(|value| value + 1e6).collect();
         let more = Matrix::new(Values::F64(&more), Layout::Condensed, Kind::Similarity).unwrap();
         let again = refine(better.tree.topology(), &more, Heights::Sizes, &Search::default(), None).unwrap();

@@ -1,4 +1,4 @@
-//! Satisfied triplets of all places of a subtree.
+//! The weight of satisfied triplets for all places of a subtree.
 
 use std::cmp::Ordering;
 
@@ -13,8 +13,8 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::RangeMax;
 
-/// What a triplet says about one of its leaves: it is to join the first of two others before the second,
-/// or neither before these two have joined.
+/// The condition of a triplet on one of its leaves: the leaf must join the first of two others before the second, or
+/// these two must join before the leaf joins them.
 #[derive(Debug, Clone, Copy)]
 struct Wish {
     others: [u32; 2],
@@ -37,23 +37,23 @@ impl Wish {
 pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
-    /// By leaf: how many places from the left, leaves only.
+    /// The position of each leaf from left to right, counting leaves only.
     ranks: Vec<u32>,
-    /// Between two neighbouring leaves the place of the node that joins them.
+    /// For each two neighbouring leaves, the position of the node that joins them.
     joins: RangeMax,
-    /// By place: what a tree is worth with the subtree at hand there.
+    /// For each position, the objective of the tree with the current subtree there.
     worth: Vec<f64>,
-    /// By node.
+    /// The score of each node.
     scores: Vec<f64>,
-    /// Above which nodes subtrees may be put.
+    /// True for each node above which subtrees may be put.
     movable: &'a [bool],
     exact: bool,
-    /// The mean weight of a triplet, with that of its repeats.
+    /// The mean weight of a triplet, including its repeats.
     mean: f64,
 }
 
 impl<'a> SatisfiedTriplets<'a> {
-    /// Leaf i of the triplets is leaf `number[i]` of the tree.
+    /// Indexes the triplets. Leaf i of the triplets is leaf `number[i]` of the tree.
     pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32], movable: &'a [bool]) -> Result<Self> {
         let bytes = 3 * triplets.len() * size_of::<Wish>();
         memory::check("triplets by leaf", bytes as u64)?;
@@ -77,8 +77,8 @@ impl<'a> SatisfiedTriplets<'a> {
                 next[leaf as usize] += 1;
             }
         });
-        // Sums must not depend on the order of rows. Repeats become one wish, with the sum of their weights: what
-        // annealing does must not depend on how often all triplets are repeated.
+        // Sums must not depend on the order of rows. Repeats become one condition with the sum of their weights,
+        // because annealing must not depend on how often all triplets are repeated.
         let (mut n_wishes, mut first) = (0, 0);
         let (mut total, mut n_apart, mut all_whole) = (0.0, 0, true);
         for leaf in 0..shape.n_leaves() {
@@ -100,7 +100,7 @@ impl<'a> SatisfiedTriplets<'a> {
         }
         starts[shape.n_leaves()] = n_wishes;
         wishes.truncate(n_wishes);
-        // Each triplet is one wish of its far leaf.
+        // Each triplet is exactly one condition on its far leaf.
         let mean = total / n_apart.max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
@@ -115,7 +115,7 @@ impl<'a> SatisfiedTriplets<'a> {
         &self.wishes[self.starts[leaf]..self.starts[leaf + 1]]
     }
 
-    /// The place of the lowest common ancestor.
+    /// Returns the position of the lowest common ancestor.
     fn join(&self, [a, b]: [u32; 2]) -> usize {
         let (a, b) = (self.ranks[a as usize], self.ranks[b as usize]);
         self.joins.max(a.min(b) as usize, a.max(b) as usize) as usize
@@ -160,7 +160,7 @@ impl Objective for SatisfiedTriplets<'_> {
             for wish in self.of(leaf).iter().filter(|wish| wish.apart) {
                 let [anchor, near] = wish.others;
                 let inner = self.join([anchor, near]);
-                // The far leaf is outside of the smallest cluster that holds the two others.
+                // The far leaf is outside of the smallest cluster that contains the two others.
                 let place = shape.place(leaf);
                 if place > inner || place + 2 * shape.size_at(inner) < inner + 2 {
                     sum += wish.weight;
@@ -172,7 +172,7 @@ impl Objective for SatisfiedTriplets<'_> {
     }
 
     fn sweeps(&self, shape: &Shape) -> Option<u64> {
-        // Fewer looks where they take longer.
+        // Use fewer sweeps if a sweep takes longer.
         let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
         (self.mean > 0.0).then_some((2_000_000 / operations.max(1)).clamp(4, 40))
     }
@@ -194,9 +194,9 @@ impl Objective for SatisfiedTriplets<'_> {
 }
 
 impl Scored for SatisfiedTriplets<'_> {
-    /// A triplet counts where exactly one of its leaves is in the subtree. On the path from the two others'
-    /// lowest common ancestor down to one of them, and beside it, the subtree joins that one first;
-    /// everywhere else the two join first.
+    /// Writes the score of each place, and returns the largest rounding error. A triplet counts if exactly one of its
+    /// leaves is in the subtree. On the path from the two others' lowest common ancestor down to one of them, and
+    /// beside this path, the subtree joins that leaf first. Everywhere else, the two others join first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);

@@ -1,28 +1,29 @@
-//! A binary tree whose subtrees move about.
+//! A binary tree whose subtrees can be moved.
 
 use std::ops::RangeInclusive;
 
 const NONE: u32 = u32::MAX;
 
-/// Nodes keep their numbers: leaves first, then inner nodes, of which one moves with every subtree.
+/// A binary tree. Nodes keep their numbers: leaves first, then inner nodes. Every moved subtree takes one inner node
+/// along.
 ///
-/// Places are the order in which children come before parents: a subtree is a range of places that ends
-/// with its root, the right child stands just before its parent.
+/// Positions are an order in which children come before parents. A subtree is a range of positions that ends with its
+/// root. The right child is just before its parent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     n: usize,
     root: usize,
     parents: Vec<u32>,
     children: Vec<[u32; 2]>,
-    /// By node: its place.
+    /// The position of each node.
     places: Vec<u32>,
-    /// By place: the node, and how many leaves are under it.
+    /// For each position: the node, and the number of leaves below it.
     order: Vec<u32>,
     sizes: Vec<u32>,
 }
 
 impl Shape {
-    /// From merges, as a dendrogram has them.
+    /// Builds the tree from the merges of a dendrogram.
     pub(crate) fn of(merges: Vec<[u32; 2]>) -> Self {
         let n = merges.len() + 1;
         let n_nodes = 2 * n - 1;
@@ -43,7 +44,7 @@ impl Shape {
         shape
     }
 
-    /// Puts nodes into places, from the root down to the left.
+    /// Assigns positions to nodes, from the root down, with the left child last.
     fn number(&mut self) {
         let mut place = self.order.len();
         let mut open = vec![self.root as u32];
@@ -65,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// The same tree with all places told anew.
+    /// Returns the same tree with new positions.
     #[cfg(test)]
     pub(crate) fn numbered(&self) -> Self {
         let mut shape = self.clone();
@@ -110,12 +111,12 @@ impl Shape {
         self.sizes[place] as usize
     }
 
-    /// The places of the left and of the right child.
+    /// Returns the positions of the left and the right child.
     pub(crate) fn children_at(&self, place: usize) -> [usize; 2] {
         [place - 2 * self.size_at(place - 1), place - 1]
     }
 
-    /// The places of a node and all that is under it.
+    /// Returns the positions of a node and everything below it.
     pub(crate) fn span(&self, node: usize) -> RangeInclusive<usize> {
         let place = self.place(node);
         place + 2 - 2 * self.size_at(place)..=place
@@ -126,28 +127,28 @@ impl Shape {
         Some(if a == node { b } else { a })
     }
 
-    /// Inner nodes, children before parents.
+    /// Returns the inner nodes, children before parents.
     pub(crate) fn inner_in_order(&self) -> impl Iterator<Item = usize> {
         self.order.iter().map(|&node| node as usize).filter(|&node| !self.is_leaf(node))
     }
 
-    /// The leaves under a node.
+    /// Returns the leaves below a node.
     pub(crate) fn leaves(&self, node: usize) -> impl Iterator<Item = usize> {
         self.span(node).map(|place| self.node_at(place)).filter(|&node| self.is_leaf(node))
     }
 
-    /// All nodes under a node, without itself.
+    /// Returns all nodes below a node, without the node itself.
     pub(crate) fn below(&self, node: usize) -> impl Iterator<Item = usize> {
         let span = self.span(node);
         (*span.start()..*span.end()).map(|place| self.node_at(place))
     }
 
-    /// A node and those above it.
+    /// Returns a node and those above it.
     pub(crate) fn up_from(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
-    /// The lowest node that holds all these leaves.
+    /// Returns the lowest node that contains all these leaves.
     pub(crate) fn smallest_holding(&self, leaves: &[usize]) -> usize {
         let (first, last) = leaves
             .iter()
@@ -156,9 +157,9 @@ impl Shape {
         self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
     }
 
-    /// Whether it has the same clusters, whatever the numbers of nodes and the order of children.
+    /// Returns true if the other tree has the same clusters, ignoring numbers of nodes and the order of children.
     pub(crate) fn is_tree_of(&self, other: &Self) -> bool {
-        // By node: the node of the other tree with its leaves.
+        // For each node: the node of the other tree with the same leaves.
         let mut same: Vec<u32> = (0..self.n_nodes() as u32).collect();
         self.n == other.n
             && self.inner_in_order().all(|node| {
@@ -172,9 +173,8 @@ impl Shape {
         self.root
     }
 
-    /// Cuts a subtree off and puts it on the edge above `target`, which isn't in it. Its parent comes along.
-    ///
-    /// Whether that is another tree.
+    /// Cuts a subtree off and puts it on the edge above `target`, which must not be in the subtree. The parent of the
+    /// subtree moves with it. Returns true if the tree changes.
     pub(crate) fn regraft(&mut self, subtree: usize, target: usize) -> bool {
         let (Some(parent), Some(sibling)) = (self.parent(subtree), self.sibling(subtree)) else { return false };
         if target == sibling || target == parent || self.span(subtree).contains(&self.place(target)) {
@@ -205,13 +205,13 @@ impl Shape {
         }
     }
 
-    /// Puts the places of a subtree and its parent behind that of `target`; all between move up or down.
+    /// Moves the positions of a subtree and its parent behind that of `target`. The positions between shift.
     fn put_behind(&mut self, subtree: usize, parent: usize, target: usize) {
         let (subtree, parent, target) = (self.span(subtree), self.place(parent), self.place(target));
         let (first, last) = (*subtree.start(), *subtree.end());
         let n_moved = last + 2 - first;
         for values in [&mut self.order, &mut self.sizes] {
-            // The parent comes right behind its subtree, what was between moves up by one.
+            // Put the parent right behind its subtree. The nodes between shift by one.
             values[last + 1..=parent].rotate_right(1);
             if target < first {
                 values[target + 1..=last + 1].rotate_right(n_moved);
@@ -224,7 +224,7 @@ impl Shape {
         }
     }
 
-    /// Puts `new` where `old` is, under `above`.
+    /// Puts `new` in the place of `old`, below `above`.
     fn replace(&mut self, old: usize, new: usize, above: Option<usize>) {
         self.parents[new] = above.map_or(NONE, |above| above as u32);
         match above {

@@ -124,7 +124,7 @@ proptest! {
     #[test]
     fn numbers_of_leaves_do_not_matter(n in 2..25usize, seed: u64, heights: bool, whole: bool) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // Whole numbers tie, and are all that tells leaves apart.
+        // Integers give ties, and here the values alone distinguish leaves.
         let draw = |_| if whole { f64::from(rng.random_range(-9..9)) } else { rng.random_range(-1.0..1.0) };
         let values: Vec<f64> = (0..condensed_len(n)).map(draw).collect();
         let at = |i: usize, j: usize| if i == j { 0.0 } else { values[Triangle::new(n).index(i, j)] };
@@ -138,7 +138,7 @@ proptest! {
         let start = tree(n, seed);
         let number = numbers(&order);
         let moved = start.relabel(&number).unwrap();
-        // Where leaves can be exchanged for each other their numbers decide.
+        // If leaves are interchangeable, their numbers decide.
         let place = |order: Vec<u32>| numbers(&order);
         let (places, others) = (place(order_of_matrix(&plain, start.topology())), place(order_of_matrix(&shuffled, moved.topology())));
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
@@ -197,7 +197,7 @@ proptest! {
         let mut objective = Cost::<f64, ROUNDED>::new(&matrix, &shape, &as_they_are(n), &all).unwrap();
         let best = objective.total(&shape);
         for subtree in 0..shape.n_nodes() {
-            // A niece goes where its aunt is.
+            // The subtree moves beside the sibling of its parent.
             let above = shape.parent(subtree).and_then(|parent| shape.sibling(parent));
             if let Some(aunt) = above {
                 let mut exchanged = shape.clone();
@@ -287,14 +287,14 @@ fn what_does_not_fit() {
 
 #[test]
 fn leaves_are_told_apart() {
-    // Only 0 and 1 can be exchanged for each other, and keep their order.
+    // Only 0 and 1 are interchangeable, and keep their order.
     let order = canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2], [3, 2, 0], [3, 2, 1]], None).unwrap());
     let mut apart = order.clone();
     apart.sort_unstable();
     assert_eq!(apart, [0, 1, 2, 3]);
     let place = |leaf| order.iter().position(|&other| other == leaf).unwrap();
     assert_eq!(place(1), place(0) + 1);
-    // The two pairs of a quadruplet are no triplet's, their leaves are alike.
+    // The two pairs of a quadruplet share no anchor, and the leaves of each pair are interchangeable.
     let order = canonical_order(&crate::Quadruplets::new(vec![[3, 1, 0, 2]], None).unwrap());
     assert!(order == [1, 3, 0, 2] || order == [0, 2, 1, 3], "{order:?}");
     let tree = tree(6, 1);

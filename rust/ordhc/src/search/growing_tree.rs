@@ -1,8 +1,8 @@
-//! A rooted tree (or several) that grows leaf by leaf.
+//! A rooted tree, or several, that grows leaf by leaf.
 
 use super::place::Place;
 
-/// No node.
+/// Marks a missing node.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
@@ -10,27 +10,27 @@ struct Node {
     parent: u32,
     /// The first child, [`NONE`] for a leaf.
     first: u32,
-    /// Siblings are a list.
+    /// The next and the previous sibling.
     next: u32,
     previous: u32,
-    /// The leaf itself, or one of the leaves below.
+    /// The leaf itself, or a leaf below the node.
     leaf: u32,
 }
 
-/// Rooted trees whose inner nodes have two or more children. Nodes keep their numbers for ever.
+/// Rooted trees whose inner nodes have at least two children. Nodes keep their numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GrowingTree {
     nodes: Vec<Node>,
 }
 
 impl GrowingTree {
-    /// A new leaf, a tree of its own.
+    /// Adds a new leaf as a separate tree, and returns its node.
     pub(crate) fn leaf(&mut self, leaf: u32) -> u32 {
         self.nodes.push(Node { parent: NONE, first: NONE, next: NONE, previous: NONE, leaf });
         self.nodes.len() as u32 - 1
     }
 
-    /// Joins two roots under a new one, whose representative is that of the second.
+    /// Joins two roots under a new one, whose representative is that of the second root. Returns the new root.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);
@@ -38,7 +38,7 @@ impl GrowingTree {
         parent
     }
 
-    /// Puts the root `sub` at a place and returns its parent: a new node, or the old one.
+    /// Puts the root `sub` at a place. Returns its parent, which is a new node or the old one.
     pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
         match place {
             Place::Above(node) => {
@@ -63,7 +63,7 @@ impl GrowingTree {
         }
     }
 
-    /// Puts the root `sub` where the leaf `old` stands; `old` leaves the tree.
+    /// Puts the root `sub` in the place of the leaf `old`, which leaves the tree.
     pub(crate) fn replace(&mut self, old: u32, sub: u32) {
         let Node { parent, next, previous, .. } = self.nodes[old as usize];
         let new = &mut self.nodes[sub as usize];
@@ -90,33 +90,33 @@ impl GrowingTree {
         }
     }
 
-    /// The number of nodes made so far.
+    /// Returns the number of nodes made so far.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The parent, [`NONE`] for a root.
+    /// Returns the parent, or [`NONE`] for a root.
     pub(crate) fn parent(&self, node: u32) -> u32 {
         self.nodes[node as usize].parent
     }
 
-    /// The first child, [`NONE`] for a leaf.
+    /// Returns the first child, or [`NONE`] for a leaf.
     pub(crate) fn first(&self, node: u32) -> u32 {
         self.nodes[node as usize].first
     }
 
-    /// The next sibling, [`NONE`] for the last.
+    /// Returns the next sibling, or [`NONE`] for the last one.
     pub(crate) fn next(&self, node: u32) -> u32 {
         self.nodes[node as usize].next
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub(crate) fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |node: u32| (node != NONE).then_some(node);
         std::iter::successors(some(self.first(node)), move |&child| some(self.next(child)))
     }
 
-    /// The leaves at and below a node.
+    /// Returns the leaves at and below a node.
     pub(crate) fn leaves(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let mut stack = vec![node];
         std::iter::from_fn(move || {
@@ -130,12 +130,12 @@ impl GrowingTree {
         })
     }
 
-    /// A leaf under the node, or the node's own.
+    /// Returns the representative of a node: a leaf below the node, or the leaf itself.
     pub(crate) fn representative(&self, node: u32) -> u32 {
         self.nodes[node as usize].leaf
     }
 
-    /// Makes another leaf stand for a node.
+    /// Makes another leaf the representative of a node.
     pub(crate) fn represent(&mut self, node: u32, leaf: u32) {
         self.nodes[node as usize].leaf = leaf;
     }

@@ -1,8 +1,8 @@
-//! Searching a tree that grows: where does a new leaf belong?
+//! Searches the place of a new leaf in a growing tree.
 //!
-//! A question about the new leaf and representatives of two children of a node, the *pivot*, says under
-//! which of the two the leaf belongs, or that it is outside the pivot, or under it but beside both
-//! (Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries", section 2.2).
+//! A question about the new leaf and representatives of two children of a node, the *pivot*, has four outcomes: the
+//! leaf belongs under the first child, under the second child, outside the pivot, or under the pivot beside both
+//! children (Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries", section 2.2).
 
 mod growing_tree;
 mod order;
@@ -24,7 +24,7 @@ pub(crate) use sized_tree::SizedTree;
 pub(crate) use sketch::Sketch;
 pub(crate) use walk::Walk;
 
-/// A random tree of degree at most `degree` over leaves `0..n`, for tests.
+/// Returns a random tree of degree at most `degree` over leaves `0..n`, for tests.
 #[cfg(test)]
 fn random_tree(n: u32, degree: usize, seed: u64) -> (GrowingTree, u32) {
     use rand::{RngExt, SeedableRng};

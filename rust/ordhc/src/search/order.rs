@@ -1,29 +1,31 @@
-//! The order in which leaves are inserted, and a tree that is there before.
+//! The order in which leaves are inserted, with an optional initial tree.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
 use crate::tree::Topology;
 
-/// Leaves in the order in which they are inserted. The places of the first ones may be known.
+/// Leaves in the order of insertion. The places of the first leaves may be known.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// Places of the leaves after the first, by the nodes of a [`GrowingTree`] that grows in this order.
+    /// The known places of the leaves after the first, given by nodes of a [`GrowingTree`] that grows in this order.
     places: Vec<Place>,
 }
 
 impl Order {
-    /// No place is known; there is at least one leaf.
+    /// Returns an order without known places. There must be at least one leaf.
     pub(crate) fn new(leaves: Vec<u32>) -> Self {
         Self { leaves, places: Vec::new() }
     }
 
-    /// The leaves of a tree come first, at the places that they have in it: leaf `k` of `start` is `leaves[k]`.
+    /// Returns an order that starts with the leaves of a tree at their known places. Leaf `k` of `start` is
+    /// `leaves[k]`.
     pub(crate) fn after(start: &Topology, leaves: &[u32], others: impl Iterator<Item = u32>) -> Self {
         let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
-        // By node of `start`: the node of the growing tree, which numbers nodes as they are made.
+        // For each node of `start`: the node of the growing tree, which numbers nodes in the order of insertion.
         let (mut grown, mut made) = (vec![NONE; start.n_nodes()], 0);
-        // The depth of a tree may be its size, so there is a stack: node, children that are done, place of its first leaf.
+        // Use a stack, because the depth of a tree may be its size. Entries: node, number of finished children, place
+        // of its first leaf.
         let mut stack = vec![(start.root(), 0, None)];
         while let Some((node, done, place)) = stack.last_mut() {
             let (node, place) = (*node, *place);
@@ -56,27 +58,27 @@ impl Order {
         order
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub(crate) fn len(&self) -> usize {
         self.leaves.len()
     }
 
-    /// The number of leaves whose places are known; that of the first leaf always is.
+    /// Returns the number of leaves whose places are known. The first leaf always counts.
     pub(crate) fn n_known(&self) -> usize {
         self.places.len() + 1
     }
 
-    /// The first leaf.
+    /// Returns the first leaf.
     pub(crate) fn first(&self) -> u32 {
         self.leaves[0]
     }
 
-    /// The other leaves whose places are known, in order.
+    /// Returns the other leaves whose places are known, in order.
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }
 
-    /// The tree of the leaves whose places are known, and its root.
+    /// Returns the tree of the leaves whose places are known, and its root.
     pub(crate) fn tree(&self) -> (GrowingTree, u32) {
         let mut tree = GrowingTree::default();
         let mut root = tree.leaf(self.first());
@@ -90,12 +92,12 @@ impl Order {
         (tree, root)
     }
 
-    /// The leaf at a place in the order.
+    /// Returns the leaf at a position in the order.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
         self.leaves[at]
     }
 
-    /// All leaves, in order.
+    /// Returns all leaves, in order.
     pub(crate) fn into_leaves(self) -> Vec<u32> {
         self.leaves
     }
@@ -113,7 +115,7 @@ mod tests {
         fn a_tree_is_built_again(n in 1u32..60, degree in 2usize..6, seed in 0u64..1000) {
             let (tree, root) = random_tree(n, degree, seed);
             let expected = Sketch::of(&tree, root, n as usize).finish(n as usize).unwrap();
-            // Leaf k of the tree has another number among all leaves.
+            // Leaf k of the tree has a different number among all leaves.
             let leaves: Vec<u32> = (0..n).map(|leaf| (leaf * 7 + 3) % 997).collect();
             let order = Order::after(expected.topology(), &leaves, [2000, 2001].into_iter());
             prop_assert_eq!(order.n_known(), n as usize);

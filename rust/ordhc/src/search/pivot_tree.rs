@@ -1,23 +1,24 @@
-//! Which question comes next, for every state of a search, kept while the tree grows.
+//! The decision tree of a search, which is updated while the tree grows.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::order::Order;
 use super::place::{Outcome, Place};
 use super::region::{PivotRule, Region};
 
-/// A state of a search: the next pivot, or the place that is left.
+/// A state of a search: the next pivot, or the final place.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// The state before, [`NONE`] for the first, [`STALE`] or [`MARKED`] for one that searches leave only.
+    /// The previous state. [`NONE`] for the first state, [`STALE`] or [`MARKED`] for a state that no new search enters.
     up: u32,
-    /// The pivot, or the node that names the place.
+    /// The pivot, or the node of the place.
     node: u32,
-    /// Representatives of the children in question; [`ABOVE`] or [`UNDER`] for a place.
+    /// Representatives of the two children to ask about. For a place, [`ABOVE`] or [`UNDER`].
     first: u32,
     second: u32,
-    /// By [`Outcome`] the next state; [`NONE`] where an outcome contradicts earlier answers.
+    /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
-    /// Places below, those that came later counted two a leaf; and how many there were when it was made.
+    /// The number of places below, where places of later leaves count two per leaf; and this number when the state was
+    /// made.
     size: u32,
     built: u32,
 }
@@ -27,23 +28,25 @@ const MARKED: u32 = u32::MAX - 2;
 const ABOVE: u32 = u32::MAX;
 const UNDER: u32 = u32::MAX - 1;
 
-/// A tree that grows by searching, with the decision tree of its search, the *pivot tree*.
+/// A tree that grows by searching, with the decision tree of the search, the *pivot tree*.
 ///
-/// The leaves of the pivot tree are the places where a leaf may go. A leaf that goes to a place turns
-/// this place into a pivot, so searches that are underway stay right whatever is inserted elsewhere, and
-/// two that end at the same place go on there. Parts of the pivot tree that have grown by half are made
-/// anew by the largest entropy, in O(m log m) for m places: amortised O(log^2 n) a leaf. Searches within
-/// such a part keep the old one, whose places are shared with the new one.
+/// The leaves of the pivot tree are the places for a new leaf. A leaf that is put at a place turns this place into a
+/// pivot. So running searches stay valid when leaves are inserted elsewhere, and two searches that end at the same
+/// place continue there.
 ///
-/// At a node of more than two children the pivot is asked with pairs of children, the largest first, so
-/// a leaf costs O((d / log d) log n) questions in a tree of degree d.
+/// A part of the pivot tree that has grown by half is rebuilt by the largest entropy, in O(m log m) for m places. This
+/// amortizes to O(log^2 n) per leaf. Running searches within such a part use the old version, which shares its places
+/// with the new one.
+///
+/// If a node has more than two children, the pivot is asked with pairs of children, the largest first. So a leaf costs
+/// O((d / log d) log n) questions in a tree of degree d.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PivotTree {
     tree: GrowingTree,
     root: u32,
     start: u32,
     states: Vec<State>,
-    /// By node: the states of its two places, [`NONE`] if there is none.
+    /// For each node, the ids of the states of its two places (above and under), or [`NONE`] if there is no such state.
     above: Vec<u32>,
     under: Vec<u32>,
     free: Vec<u32>,
@@ -62,7 +65,7 @@ struct Scratch {
 }
 
 impl PivotTree {
-    /// The tree of one leaf.
+    /// Returns the tree of one leaf.
     pub(crate) fn new(leaf: u32) -> Self {
         let mut new = Self::default();
         new.root = new.tree.leaf(leaf);
@@ -70,7 +73,7 @@ impl PivotTree {
         new
     }
 
-    /// The tree of the leaves whose places are known.
+    /// Returns the tree of the leaves whose places are known.
     pub(crate) fn of(order: &Order) -> Self {
         let mut new = Self::new(order.first());
         for (place, leaf) in order.known() {
@@ -84,28 +87,29 @@ impl PivotTree {
         new
     }
 
-    /// The state of a search that begins.
+    /// Returns the first state of a search.
     pub(crate) fn start(&self) -> u32 {
         self.start
     }
 
-    /// The tree so far.
+    /// Returns the tree so far.
     pub(crate) fn tree(&self) -> &GrowingTree {
         &self.tree
     }
 
-    /// The root of the tree so far.
+    /// Returns the root of the tree so far.
     pub(crate) fn root(&self) -> u32 {
         self.root
     }
 
-    /// Representatives of the two children that a search in this state asks about; none at a place.
+    /// Returns representatives of the two children that a search in this state asks about, or `None` if the state is a
+    /// place.
     pub(crate) fn question(&self, state: u32) -> Option<[u32; 2]> {
         let state = &self.states[state as usize];
         (state.first != ABOVE && state.first != UNDER).then_some([state.first, state.second])
     }
 
-    /// The next state. An answer that contradicts earlier ones counts as "neither".
+    /// Returns the next state. An answer that contradicts earlier ones counts as "neither".
     pub(crate) fn step(&self, state: u32, outcome: Outcome) -> u32 {
         let next = &self.states[state as usize].next;
         match next[outcome as usize] {
@@ -114,13 +118,13 @@ impl PivotTree {
         }
     }
 
-    /// The place of a state without a question.
+    /// Returns the place of a state without a question.
     pub(crate) fn place_of(&self, state: u32) -> Place {
         let state = &self.states[state as usize];
         if state.first == UNDER { Place::Under(state.node) } else { Place::Above(state.node) }
     }
 
-    /// Puts a leaf at the place of a state without a question; the state becomes a pivot.
+    /// Puts a leaf at the place of a state without a question. The state becomes a pivot.
     pub(crate) fn insert(&mut self, state: u32, leaf: u32) {
         let place = self.place_of(state);
         let new = self.tree.leaf(leaf);
@@ -130,7 +134,7 @@ impl PivotTree {
                 if node == self.root {
                     self.root = parent;
                 }
-                // Representatives differ from level to level.
+                // Use different representatives on different levels.
                 self.tree.represent(parent, leaf);
                 (node, new, 3)
             }
@@ -148,9 +152,9 @@ impl PivotTree {
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
-    /// Makes the topmost part anew that has grown by half, after an insertion at this state.
+    /// Rebuilds the topmost part that has grown by half, after an insertion at this state.
     ///
-    /// `busy`: other searches are underway; see [`sweep`](Self::sweep).
+    /// `busy` is true if other searches are running; see [`sweep`](Self::sweep).
     pub(crate) fn balance(&mut self, state: u32, busy: bool) {
         let mut grown = NONE;
         let mut at = self.states[state as usize].up;
@@ -167,7 +171,7 @@ impl PivotTree {
         }
     }
 
-    /// Makes the part below a state anew. Unless `busy`, its first state keeps its number.
+    /// Rebuilds the part below a state. Unless `busy`, its first state keeps its number.
     pub(crate) fn rebuild(&mut self, state: u32, busy: bool) {
         if self.question(state).is_none() {
             return;
@@ -203,7 +207,7 @@ impl PivotTree {
         self.scratch = scratch;
     }
 
-    /// A new state in the place of an old one.
+    /// Returns a new state that replaces an old one.
     fn succeed(&mut self, old: u32, stale: &mut Vec<u32>) -> u32 {
         let new = self.new_state();
         let up = self.states[old as usize].up;
@@ -218,7 +222,7 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the pivot of a part of the region and makes the states after it.
+    /// Chooses the pivot of a part of the region, and makes the states after it.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -241,7 +245,7 @@ impl PivotTree {
                     next[Outcome::Second as usize] = self.part(region, second, state, open);
                     region.node(second)
                 }
-                // The last one is asked beside a child that has been ruled out.
+                // The last child is asked beside a child that has been ruled out.
                 None => self.tree.children(node).find(|&child| child != first).unwrap_or(first),
             };
             let neither = match pairs.peek() {
@@ -259,7 +263,7 @@ impl PivotTree {
         }
     }
 
-    /// The state of a part of the region: its place, or a new state to be filled.
+    /// Returns the state of a part of the region: its place, or a new state to be filled.
     fn part(&mut self, region: &Region, top: u32, up: u32, open: &mut Vec<(u32, u32)>) -> u32 {
         let state = if region.size(top) == 1 {
             self.above[region.node(top) as usize]
@@ -294,12 +298,12 @@ impl PivotTree {
         })
     }
 
-    /// Whether [`sweep`](Self::sweep) is worth its time.
+    /// Returns true if a [`sweep`](Self::sweep) is worth its time.
     pub(crate) fn is_littered(&self) -> bool {
         self.stale.len() > 1000 + self.tree.len()
     }
 
-    /// Frees the states that neither new searches nor those in these states can reach.
+    /// Frees the states that neither new searches nor searches in the given states can reach.
     pub(crate) fn sweep(&mut self, searches: impl Iterator<Item = u32>) {
         let mut stack: Vec<u32> = searches.collect();
         while let Some(at) = stack.pop() {
@@ -331,7 +335,7 @@ mod tests {
 
     use super::*;
 
-    /// Where a search can end from a state, with the longest way.
+    /// Returns the places where a search from a state can end, and the longest path.
     fn ends(tree: &PivotTree, state: u32) -> (Vec<Place>, usize) {
         let (mut places, mut longest) = (Vec::new(), 0);
         let mut stack = vec![(state, 0)];
@@ -356,7 +360,7 @@ mod tests {
         let outcomes = [Outcome::First, Outcome::Second, Outcome::Outside, Outcome::Neither];
         let mut state = from;
         while tree.question(state).is_some() {
-            // Mostly not "neither", so that nodes of many children are some of all.
+            // Mostly avoid "neither", so that only some nodes have many children.
             let last = if random.random_bool(0.1) { 4 } else { 3 };
             state = tree.step(state, outcomes[random.random_range(0..last)]);
         }
@@ -370,7 +374,7 @@ mod tests {
             let mut tree = PivotTree::new(0);
             let mut searches = [tree.start(); 5];
             for leaf in 1..300 {
-                // Searches go on from where they were, in parts that may have been made anew.
+                // Searches continue from their states, in parts that may have been rebuilt.
                 let busy = seed.is_multiple_of(2);
                 let at = random.random_range(0..searches.len());
                 let from = if busy { searches[at] } else { tree.start() };

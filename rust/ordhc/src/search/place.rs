@@ -1,30 +1,30 @@
-//! Where a new leaf may belong, and what a question says about it.
+//! The places for a new leaf, and the outcomes of questions.
 
 /// A place in a tree for a new leaf, named by a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Beside the node, under a new parent of both.
+    /// Beside the node, below a new parent of both.
     Above(u32),
-    /// Under the node, as one more child of it.
+    /// Below the node, as one more child.
     Under(u32),
 }
 
-/// What an answer says about the place of a new leaf, asked with two children of a pivot.
+/// The outcome of a question about a new leaf and two children of a pivot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Under the first child, or right above it.
+    /// Below the first child, or right above it.
     First,
-    /// Under the second child, or right above it.
+    /// Below the second child, or right above it.
     Second,
     /// Outside the pivot, or right above it.
     Outside,
-    /// Under the pivot, but with neither child.
+    /// Below the pivot, but with neither child.
     Neither,
 }
 
 impl Outcome {
-    /// Of a question whose leaves are the two representatives and the new leaf, in this order; the
-    /// answer says which one is the odd one out, -1 for none.
+    /// Returns the outcome of a question whose leaves are the two representatives and the new leaf, in this order. The
+    /// answer is the position of the odd one out, or -1 for none.
     pub(crate) fn of_answer(answer: i8) -> Self {
         match answer {
             0 => Self::Second,

@@ -1,4 +1,4 @@
-//! How likely every place is, after answers of which some are wrong.
+//! The probabilities of all places, given answers of which some are wrong.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use super::place::Place;
 use super::sized_tree::SizedTree;
 use crate::sorting::order_by;
 
-/// A node of the tree whose weights are known one by one. One that is not open has equal weights on all
-/// places beside nodes at and below it, and equal ones on all places under them.
+/// A node of the tree with its own weights. If a spot is not open, all places beside nodes at and below it have equal
+/// weights, and so have all places under these nodes.
 ///
-/// Weights are in units of the spot above; `scale` is the unit of what is below in those.
+/// Weights are in units of the spot above. `scale` is the unit of the values below, in the same units.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
-    /// Children are a list; [`NONE`] if it is not open.
+    /// The children are a list. [`NONE`] if the spot is not open.
     first: u32,
     next: u32,
     degree: u32,
@@ -23,23 +23,23 @@ struct Spot {
     own: f64,
     sum: f64,
     scale: f64,
-    /// In units of what is below: the place under the node, and that with all children.
+    /// The weight of the place under the node, and of this place together with all children. Both are in the unit of
+    /// the children.
     under: f64,
     below: f64,
-    /// The largest `below` since it was summed from its parts.
+    /// The largest `below` since the last summation of its parts.
     summed: f64,
 }
 
-/// A distribution over the places of a [`SizedTree`]. At first all places beside nodes are equally likely, and
+/// A distribution over the places of a [`SizedTree`]. At first all places beside nodes are equally likely, and so are
 /// all places under nodes.
 ///
-/// An answer multiplies the weights below two children of its pivot, in the rest of the pivot and outside
-/// it. This takes time in proportion to the depth of the pivot, and memory only for the nodes that were
-/// looked at.
+/// An answer multiplies four weights: those below two children of its pivot, in the rest of the pivot, and outside the
+/// pivot. The time is proportional to the depth of the pivot. Memory is used only for the nodes that were visited.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
-    /// How much likelier a place under a node is than one beside a node, at first.
+    /// The initial weight of a place under a node, relative to that of a place beside a node.
     under: f64,
     /// The spots of nodes that have many siblings.
     crowd: HashMap<u32, u32>,
@@ -50,10 +50,10 @@ pub(crate) struct Posterior {
 /// A pivot, two of its children, and the value of asking about them.
 pub(crate) type Pivot = (u32, [u32; 2], f64);
 
-/// Weights stay within these bounds, so that no place is ever ruled out for good.
+/// The bounds of weights, so that no place is ever excluded for good.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
 
-/// More children than this are looked up, and their weights are not summed after every answer.
+/// With more children than this, spots are found by a map, and weights are not summed after every answer.
 const CROWD: u32 = 8;
 
 fn scaled(weight: f64, factor: f64) -> f64 {
@@ -61,7 +61,7 @@ fn scaled(weight: f64, factor: f64) -> f64 {
 }
 
 impl Posterior {
-    /// Forgets all answers; places under nodes are `under` times as likely as those beside nodes.
+    /// Forgets all answers. Places under nodes are `under` times as likely as places beside nodes.
     pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
         let root = tree.root();
         self.under = under;
@@ -85,7 +85,7 @@ impl Posterior {
         }
     }
 
-    /// Makes the weights of the children of a spot known; whether it has any.
+    /// Makes the weights of the children of a spot explicit. Returns true if there are children.
     fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
         let Spot { node, first, own, .. } = self.spots[at as usize];
         if first != NONE || tree.degree(node) == 0 {
@@ -126,7 +126,7 @@ impl Posterior {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// Sums what is below an open spot.
+    /// Sums the weights below an open spot.
     fn sum(&mut self, at: u32) {
         let below: f64 = self.children(at).map(|child| self.spots[child as usize].sum).sum();
         let spot = &mut self.spots[at as usize];
@@ -134,7 +134,7 @@ impl Posterior {
         spot.summed = spot.below;
     }
 
-    /// The spot of a child, which there must be.
+    /// Returns the spot of a child, which must exist.
     fn child(&self, at: u32, node: u32) -> u32 {
         if self.spots[at as usize].degree > CROWD {
             return self.crowd[&node];
@@ -142,7 +142,7 @@ impl Posterior {
         self.children(at).find(|&child| self.spots[child as usize].node == node).expect("an open spot has all children")
     }
 
-    /// The spot of a node, and the unit of its weights.
+    /// Returns the spot of a node, and the unit of its weights.
     fn find(&mut self, tree: &SizedTree, node: u32) -> (u32, f64) {
         let mut path = std::mem::take(&mut self.path);
         tree.path(node, &mut path);
@@ -158,14 +158,14 @@ impl Posterior {
         (at, unit)
     }
 
-    /// Makes sums right from a spot up, whose parts below weigh so much more than before, and the whole 1.
+    /// Corrects the sums from a spot up, after the weight of its parts has grown by `more`. Normalizes the total to 1.
     fn settle(&mut self, from: u32, more: f64) {
         let (mut at, mut more) = (from, more);
         while at != NONE {
             let Spot { up, first, degree, below, summed, .. } = self.spots[at as usize];
             if first != NONE {
                 self.spots[at as usize].below = below + more;
-                // What is left of a large sum is inexact.
+                // After a large decrease, the difference is inexact.
                 if degree <= CROWD || below + more < 0.5 * summed {
                     self.sum(at);
                 }
@@ -179,8 +179,8 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights below the children of `pivot` towards two nodes, outside the pivot, and in the
-    /// rest of it.
+    /// Multiplies the weights below the children of `pivot` towards two nodes, outside the pivot, and in the rest of
+    /// the pivot.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);
@@ -199,9 +199,9 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// A leaf was put at a place, with this parent and node: the new places are as likely as that one was.
-    /// Where nothing was looked at, the one new place under a node is as likely as those beside nodes.
-    /// `path` has the nodes from the root down to the parent.
+    /// Updates the weights after a leaf was put at a place, with this parent and node. The new places are as likely as
+    /// the old one was. Below a spot that is not open, the one new place under a node is as likely as those beside
+    /// nodes. `path` has the nodes from the root down to the parent.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,
@@ -249,7 +249,7 @@ impl Posterior {
         }
     }
 
-    /// How likely a place is.
+    /// Returns the probability of a place.
     pub(crate) fn weight(&mut self, tree: &SizedTree, place: Place) -> f64 {
         match place {
             Place::Above(node) => {
@@ -267,7 +267,7 @@ impl Posterior {
         }
     }
 
-    /// The likeliest place.
+    /// Returns the likeliest place.
     pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (Place, f64) {
         let mut best = (Place::Above(self.spots[0].node), 0.0);
         self.stack.clear();
@@ -299,7 +299,7 @@ impl Posterior {
         best
     }
 
-    /// The places that are at least as likely as this, the likeliest first.
+    /// Returns the places with a probability of at least `least`, the likeliest first.
     pub(crate) fn places(&self, tree: &SizedTree, least: f64) -> Vec<(Place, f64)> {
         let mut found = Vec::new();
         let mut stack = vec![(0, 1.0)];
@@ -310,7 +310,7 @@ impl Posterior {
             }
             found.push((Place::Above(node), unit * own));
             if first == NONE {
-                // All places at and below the node are as likely as this one.
+                // All places at and below the node have this probability.
                 if unit * own * self.under.max(1.0) >= least {
                     self.closed_places(tree, node, unit * own, &mut found);
                 }
@@ -342,11 +342,11 @@ impl Posterior {
         }
     }
 
-    /// The pivot and the children of largest value, and this value, among those that may be asked.
+    /// Returns the pivot, two children, and the value of the best question, among the questions that may be asked.
     ///
-    /// `value` is given the weights below both children, outside, and of the rest; it must be largest for equal
-    /// weights and the same in any order of them, as entropies are. Of each pivot only the two heaviest
-    /// children that may be asked are looked at.
+    /// `value` receives the weights below both children, outside, and of the rest. The value must be largest for equal
+    /// weights, and not depend on their order, like an entropy. For each pivot, only the two heaviest children that may
+    /// be asked about are considered.
     pub(crate) fn pivot(
         &mut self,
         tree: &SizedTree,
@@ -358,7 +358,7 @@ impl Posterior {
         self.stack.push((0, 1.0));
         while let Some((at, unit)) = self.stack.pop() {
             let Spot { node, sum, .. } = self.spots[at as usize];
-            // Outside a node below this one is more than outside this one.
+            // The weight outside of any node below is at least that outside of this node.
             let all = unit * sum;
             let third = all / 3.0;
             let is_worse = |best: &Pivot| all <= 0.75 && value([third, third, third, 1.0 - all]) <= best.2;
@@ -374,7 +374,7 @@ impl Posterior {
                     best = Some((node, pair.map(|child| self.spots[child as usize].node), value));
                 }
             }
-            // The heaviest one first.
+            // The heaviest child comes first.
             let from = self.stack.len();
             let mut child = self.spots[at as usize].first;
             while child != NONE {
@@ -390,7 +390,7 @@ impl Posterior {
         best
     }
 
-    /// The two heaviest children of a spot that may be asked about.
+    /// Returns the two heaviest children of a spot that may be asked about.
     fn pair(&self, at: u32, may: impl Fn([u32; 2]) -> bool) -> Option<[u32; 2]> {
         let weight = |child: u32| self.spots[child as usize].sum;
         let nodes = |pair: [u32; 2]| pair.map(|child| self.spots[child as usize].node);

@@ -1,63 +1,62 @@
-//! The part of a tree where a new leaf may still belong.
+//! The part of a tree to which a new leaf may still belong.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
 use crate::sorting::order_by_key;
 
-/// How a pivot is chosen.
+/// The rule by which a pivot is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PivotRule {
-    /// The largest entropy of the outcomes, places being equally likely.
+    /// The largest entropy of the outcomes, if all places are equally likely.
     Entropy,
-    /// The smallest largest part (Emamjomeh-Zadeh & Kempe, Algorithm 4).
+    /// The smallest maximum size of the parts (Emamjomeh-Zadeh & Kempe, Algorithm 4).
     Halving,
 }
 
-/// A node of the region; positions are local and in preorder.
+/// A node of the region. Positions are local and in preorder.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
     first: u32,
     next: u32,
-    /// The places at and below the node that are still possible.
+    /// The number of places at and below the node that are still possible.
     size: u32,
-    /// How many children the node has in the region.
+    /// The number of children that the node has in the region.
     degree: u32,
 }
 
-/// A connected part of a [`GrowingTree`], which pivots cut into smaller ones.
+/// A connected part of a [`GrowingTree`], which pivots split into smaller parts.
 ///
-/// Parts are named by the positions of their topmost nodes. The topmost one of all may be a node of
-/// which only some children are left and the place under it, but not the place above it: then the leaf
-/// is known to be under that node.
+/// A part is named by the position of its topmost node. In the topmost node of the region, only some children and the
+/// place under the node may be left, but not the place above it. Then the leaf is known to be below this node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Region {
     spots: Vec<Spot>,
-    /// Whether the place above the topmost node is not in the region.
+    /// True if the place above the topmost node is not in the region.
     is_inside: bool,
-    /// By node of the tree: its number among the places, for those that have one.
+    /// For each node of the tree: the number of its place, if it has one in the region.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
     log: Vec<f64>,
 }
 
-/// Below this share of the region a node is not looked at as a pivot; its entropy would be below 0.67,
-/// and a part of more than half is left.
+/// Nodes below this share of the region are not considered as pivots: their entropy would be below 0.67, and a part of
+/// more than half the region would be left.
 const SMALLEST_SHARE: u32 = 8;
 
-/// x log2 x is a table up to here.
+/// x log2 x is tabulated up to this number.
 const TABLE: usize = 1 << 12;
 
 impl Region {
-    /// All places of the tree under `root`.
+    /// Fills the region with all places of the tree below `root`.
     pub(crate) fn whole(&mut self, tree: &GrowingTree, root: u32) {
         self.is_inside = false;
         self.fill(tree, root, |_, _| true);
     }
 
-    /// The region of these places, which must be connected; returns its size.
+    /// Fills the region with these places, which must be connected. Returns the size of the region.
     pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
         let mut above = std::mem::take(&mut self.above);
         above.clear();
@@ -109,7 +108,7 @@ impl Region {
         self.stack = stack;
         for at in (0..self.spots.len()).rev() {
             let spot = &mut self.spots[at];
-            // The place under a node counts where it has been used before.
+            // The place under a node counts if it has been used before.
             spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
             let (size, up) = (spot.size, spot.up);
             if up != NONE {
@@ -118,22 +117,22 @@ impl Region {
         }
     }
 
-    /// The node of the tree at a position.
+    /// Returns the node of the tree at a position.
     pub(crate) fn node(&self, at: u32) -> u32 {
         self.spots[at as usize].node
     }
 
-    /// How many places a part has; 1 only if no pivot is left in it.
+    /// Returns the number of places of a part. The number is 1 only if no pivot is left.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
 
-    /// Whether the leaf is known to be under the topmost node of this part.
+    /// Returns true if the leaf is known to be below the topmost node of this part.
     pub(crate) fn is_inside(&self, top: u32) -> bool {
         top == 0 && self.is_inside
     }
 
-    /// The children of a position in the region, largest first.
+    /// Writes the children of a position in the region, largest first.
     pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
         children.clear();
         children.extend(self.each_child(at));
@@ -145,7 +144,7 @@ impl Region {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// The best pivot of a part of more than one place.
+    /// Returns the best pivot of a part with more than one place.
     pub(crate) fn pivot(&mut self, top: u32, rule: PivotRule) -> u32 {
         if self.log.is_empty() {
             self.log = (0..TABLE).map(x_log_x).collect();
@@ -185,7 +184,7 @@ impl Region {
         best.1
     }
 
-    /// Takes everything below a position out of a part: what is left is outside it.
+    /// Removes everything below a position from a part. What is left of the part is outside of this position.
     pub(crate) fn cut(&mut self, at: u32, top: u32) {
         let spot = &mut self.spots[at as usize];
         let gone = spot.size - 1;
@@ -207,7 +206,7 @@ mod tests {
     use super::*;
     use crate::search::random_tree;
 
-    /// The sizes of the outcomes of asking about a node: two children, outside, neither.
+    /// Returns the sizes of the outcomes of asking about a node: two children, outside, neither.
     fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
         let below = |top: u32| {
             let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
@@ -240,7 +239,7 @@ mod tests {
             let pivot = region.pivot(top, PivotRule::Halving);
             assert_eq!(largest(region.node(pivot)), best(&largest));
             assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
-            // What is left outside the pivot is a region too.
+            // The part outside of the pivot is a region too.
             region.cut(pivot, top);
             let outside = region.size(top);
             let gone: Vec<u32> = tree.children(region.node(pivot)).collect();

@@ -1,26 +1,26 @@
-//! A tree that grows and knows how large its parts are.
+//! A growing tree with the sizes of its subtrees.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::order::Order;
 use super::place::Place;
 
-/// A [`GrowingTree`] with the number of leaves and of inner nodes under every node. Adding a leaf takes time
-/// in proportion to its depth.
+/// A [`GrowingTree`] with the number of leaves and of inner nodes below every node. Adding a leaf takes time
+/// proportional to its depth.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SizedTree {
     tree: GrowingTree,
     root: u32,
-    /// By node: the leaves under it, the inner nodes at and below it, and its children.
+    /// For each node: the leaves below it, the inner nodes at and below it, and its children.
     leaves: Vec<u32>,
     inner: Vec<u32>,
     degrees: Vec<u32>,
     widest: u32,
-    /// By leaf: its node.
+    /// The node of each leaf.
     nodes: Vec<u32>,
 }
 
 impl SizedTree {
-    /// The tree of one leaf.
+    /// Returns the tree of one leaf.
     pub(crate) fn new(leaf: u32) -> Self {
         let mut new = Self::default();
         new.root = new.tree.leaf(leaf);
@@ -31,7 +31,7 @@ impl SizedTree {
         new
     }
 
-    /// The tree of the leaves whose places are known.
+    /// Returns the tree of the leaves whose places are known.
     pub(crate) fn of(order: &Order) -> Self {
         let mut new = Self::new(order.first());
         for (place, leaf) in order.known() {
@@ -48,47 +48,47 @@ impl SizedTree {
         self.nodes[leaf as usize] = node;
     }
 
-    /// The tree itself.
+    /// Returns the tree itself.
     pub(crate) fn tree(&self) -> &GrowingTree {
         &self.tree
     }
 
-    /// Its root.
+    /// Returns the root.
     pub(crate) fn root(&self) -> u32 {
         self.root
     }
 
-    /// The node of a leaf.
+    /// Returns the node of a leaf.
     pub(crate) fn node_of(&self, leaf: u32) -> u32 {
         self.nodes[leaf as usize]
     }
 
-    /// The number of leaves under a node.
+    /// Returns the number of leaves below a node.
     pub(crate) fn leaves(&self, node: u32) -> u32 {
         self.leaves[node as usize]
     }
 
-    /// The number of inner nodes at and below a node: so many places under a node.
+    /// Returns the number of inner nodes at and below a node, which is the number of places under these nodes.
     pub(crate) fn inner(&self, node: u32) -> f64 {
         f64::from(self.inner[node as usize])
     }
 
-    /// The number of nodes at and below a node: so many places beside one.
+    /// Returns the number of nodes at and below a node, which is the number of places beside these nodes.
     pub(crate) fn nodes(&self, node: u32) -> f64 {
         f64::from(self.leaves(node)) + self.inner(node)
     }
 
-    /// The number of children of a node.
+    /// Returns the number of children of a node.
     pub(crate) fn degree(&self, node: u32) -> u32 {
         self.degrees[node as usize]
     }
 
-    /// The largest number of children of a node.
+    /// Returns the largest number of children of any node.
     pub(crate) fn widest(&self) -> u32 {
         self.widest
     }
 
-    /// The child of `above` on the way down to `node`, which is below it.
+    /// Returns the child of `above` on the path down to `node`, which is below it.
     pub(crate) fn child_towards(&self, above: u32, node: u32) -> u32 {
         let mut at = node;
         while self.tree.parent(at) != above {
@@ -97,7 +97,7 @@ impl SizedTree {
         at
     }
 
-    /// The nodes from the root down to a node.
+    /// Writes the nodes from the root down to a node.
     pub(crate) fn path(&self, node: u32, path: &mut Vec<u32>) {
         let up = |&node: &u32| Some(self.tree.parent(node)).filter(|&up| up != NONE);
         path.clear();
@@ -105,7 +105,7 @@ impl SizedTree {
         path.reverse();
     }
 
-    /// Puts a new leaf at a place; returns its parent and its node.
+    /// Puts a new leaf at a place. Returns the parent and the node of the leaf.
     pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
         let new = self.tree.leaf(leaf);
         let parent = self.tree.put(place, new);
@@ -115,7 +115,7 @@ impl SizedTree {
         }
         let mut grown = 0;
         if let Place::Above(node) = place {
-            // Representatives differ from level to level.
+            // Use different representatives on different levels.
             self.tree.represent(parent, leaf);
             self.leaves[parent as usize] = self.leaves[node as usize];
             self.inner[parent as usize] = self.inner[node as usize];
@@ -136,7 +136,7 @@ impl SizedTree {
         [parent, new]
     }
 
-    /// The leaf under a node that is the `at`-th from the left.
+    /// Returns the `at`-th leaf below a node, from left to right.
     pub(crate) fn leaf_at(&self, node: u32, at: u32) -> u32 {
         let (mut node, mut at) = (node, at);
         'down: while self.degree(node) > 0 {

@@ -1,25 +1,25 @@
-//! A tree in the making.
+//! A tree under construction.
 
 use super::growing_tree::{GrowingTree, NONE};
 use crate::error::Result;
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
-/// Nodes and leaves, parents first, to be made a dendrogram over all leaves.
+/// Nodes and leaves, parents first, from which a dendrogram over all leaves is made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
-    /// The parent, and the leaf if it is one. The first one is the root and its own parent.
+    /// The parent of each entry, and the leaf if the entry is one. The first entry is the root and its own parent.
     nodes: Vec<(usize, Option<u32>)>,
 }
 
 impl Sketch {
-    /// The whole of a tree, leaving out leaves from `n` on.
+    /// Returns the sketch of a whole tree, without leaves from `n` on.
     pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
         let mut sketch = Self::default();
         sketch.tree(0, tree, root, n as u32);
         sketch
     }
 
-    /// Adds an inner node; the first one is the root.
+    /// Adds an inner node, and returns its index. The first one is the root.
     pub(crate) fn node(&mut self, parent: usize) -> usize {
         self.nodes.push((parent, None));
         self.nodes.len() - 1
@@ -30,7 +30,7 @@ impl Sketch {
         self.nodes.push((parent, Some(leaf)));
     }
 
-    /// Adds a tree, leaving out leaves from `n` on.
+    /// Adds a tree, without leaves from `n` on.
     pub(crate) fn tree(&mut self, parent: usize, tree: &GrowingTree, root: u32, n: u32) {
         let mut stack = vec![(parent, root)];
         while let Some((parent, node)) = stack.pop() {
@@ -43,8 +43,8 @@ impl Sketch {
         }
     }
 
-    /// The dendrogram: nodes without leaves go, nodes of one child become that child, and leaves that are
-    /// not there are joined last.
+    /// Returns the dendrogram. Nodes without leaves are removed, nodes with one child are replaced by the child, and
+    /// missing leaves are joined last.
     pub(crate) fn finish(mut self, n: usize) -> Result<Dendrogram> {
         let mut missing = vec![true; n];
         self.nodes.iter().filter_map(|node| node.1).for_each(|leaf| missing[leaf as usize] = false);

@@ -1,22 +1,21 @@
-//! Search from the root down.
+//! A search from the root down.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::{Outcome, Place};
 
-/// A search that asks about one node after the other, from the root down (Emamjomeh-Zadeh & Kempe,
-/// Algorithm 2); children are asked about in pairs. It needs no preparation, but as many questions as the
-/// place is deep.
+/// A search that asks about one node after the other, from the root down (Emamjomeh-Zadeh & Kempe, Algorithm 2).
+/// Children are asked about in pairs. The search needs no preparation, but as many questions as the depth of the place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     pivot: u32,
-    /// The children in question; without a second one the first child of all is asked again.
+    /// The children to ask about. If there is no second one, the first child of the pivot is asked again.
     first: u32,
     second: u32,
     end: Option<Place>,
 }
 
 impl Walk {
-    /// A walk that begins at a root.
+    /// Returns a walk that starts at a root.
     pub(crate) fn new(tree: &GrowingTree, root: u32) -> Self {
         let first = tree.first(root);
         if first == NONE {
@@ -25,18 +24,18 @@ impl Walk {
         Self { pivot: root, first, second: tree.next(first), end: None }
     }
 
-    /// Where the walk ended, once it has.
+    /// Returns the place where the walk ended, or `None` if it has not ended.
     pub(crate) fn end(&self) -> Option<Place> {
         self.end
     }
 
-    /// Representatives of the children in question, unless it has ended.
+    /// Returns representatives of the children to ask about. The walk must not have ended.
     pub(crate) fn question(&self, tree: &GrowingTree) -> [u32; 2] {
         let second = if self.second == NONE { tree.first(self.pivot) } else { self.second };
         [self.first, second].map(|node| tree.representative(node))
     }
 
-    /// Goes on. An answer that contradicts earlier ones counts as "neither".
+    /// Continues with an outcome. An answer that contradicts earlier ones counts as "neither".
     pub(crate) fn step(&mut self, tree: &GrowingTree, outcome: Outcome) {
         match outcome {
             Outcome::First => *self = Self::new(tree, self.first),

@@ -5,7 +5,8 @@ use super::topology::Topology;
 use crate::error::{Error, Result, check_len};
 use crate::kind::Kind;
 
-/// How much the distances of the leaves from the root may differ in an ultrametric tree, as a share of the largest.
+/// The largest difference between leaves' distances from the root in an ultrametric tree, as a share of the largest
+/// distance.
 const TOLERANCE: f64 = 1e-4;
 
 /// A tree whose edges have lengths: an additive tree (Sattath & Tversky 1977), or a phylogeny.
@@ -25,12 +26,12 @@ const TOLERANCE: f64 = 1e-4;
 #[derive(Debug, Clone)]
 pub struct AdditiveTree {
     topology: Topology,
-    /// The length of the edge above each node; NaN where it is not known.
+    /// The length of the edge above each node, NaN if unknown.
     lengths: Vec<f64>,
 }
 
 impl PartialEq for AdditiveTree {
-    /// Unknown lengths are equal.
+    /// Treats unknown lengths as equal.
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
         self.topology == other.topology && self.lengths.iter().zip(&other.lengths).all(same)
@@ -38,10 +39,11 @@ impl PartialEq for AdditiveTree {
 }
 
 impl AdditiveTree {
-    /// The tree of nodes whose edges have lengths; NaN is a length that is not known, as that above the root mostly is.
+    /// Returns the tree with these nodes and edge lengths. NaN is an unknown length; the length above the root is
+    /// usually unknown.
     ///
     /// # Errors
-    /// Another number of lengths than nodes; an infinite length.
+    /// A number of lengths that differs from the number of nodes; an infinite length.
     pub fn new(topology: Topology, lengths: Vec<f64>) -> Result<Self> {
         check_len("lengths", lengths.len(), "nodes", topology.n_nodes())?;
         if let Some(node) = lengths.iter().position(|length| length.is_infinite()) {
@@ -53,20 +55,20 @@ impl AdditiveTree {
         Ok(Self { topology, lengths })
     }
 
-    /// The shape.
+    /// Returns the shape of the tree.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The length of the edge above each node; NaN where it is not known.
+    /// Returns the length of the edge above each node, NaN if unknown.
     pub fn lengths(&self) -> &[f64] {
         &self.lengths
     }
 
-    /// The distance of each node from the root.
+    /// Returns the distance of each node from the root.
     ///
     /// # Errors
-    /// A length that is not known, but that of the root.
+    /// An unknown length below the root.
     pub fn depths(&self) -> Result<Vec<f64>> {
         let root = self.topology.root();
         if let Some(node) = self.lengths[..root].iter().position(|length| length.is_nan()) {
@@ -81,20 +83,20 @@ impl AdditiveTree {
         Ok(depths)
     }
 
-    /// The tree in which each node is as high as the longest path between two leaves below it. A cut of it at x gives
-    /// clusters in which leaves are at most x apart. Nodes are in the order of these heights; in an ultrametric tree
-    /// they are the heights at which leaves join.
+    /// Returns the tree in which the height of each node is the longest path between two leaves below it. A cut at
+    /// height x gives clusters in which leaves are at most x apart. Nodes are in the order of these heights. In an
+    /// ultrametric tree, the heights are those at which leaves join.
     ///
     /// # Errors
-    /// As [`depths`](Self::depths).
+    /// The errors of [`depths`](Self::depths).
     pub fn diameters(&self) -> Result<Dendrogram> {
         Ok(self.by_diameter()?.0)
     }
 
-    /// As [`diameters`](Self::diameters), with the number that each node has in this tree.
+    /// Does the same as [`diameters`](Self::diameters), and also returns the number that each node has in this tree.
     ///
     /// # Errors
-    /// As [`depths`](Self::depths).
+    /// The errors of [`depths`](Self::depths).
     pub fn by_diameter(&self) -> Result<(Dendrogram, Vec<u32>)> {
         self.depths()?;
         let n = self.topology.n_leaves();
@@ -114,18 +116,18 @@ impl AdditiveTree {
         Dendrogram::sorted(self.topology.clone(), diameters, Kind::Dissimilarity)
     }
 
-    /// The same tree by heights, if all leaves are equally far from the root (but for 1e-4 of that): two leaves join at
-    /// the length of the path between them. Its nodes keep their numbers.
+    /// Returns the same tree with heights, if all leaves are equally far from the root, up to a relative difference of
+    /// 1e-4. The height at which two leaves join is the length of the path between them. Nodes keep their numbers.
     ///
     /// # Errors
-    /// Leaves that are not equally far from the root; as [`depths`](Self::depths).
+    /// Leaves that are not equally far from the root; the errors of [`depths`](Self::depths).
     pub fn ultrametric(&self) -> Result<Dendrogram> {
         let (n, depths) = (self.topology.n_leaves(), self.depths()?);
         let nearest = (0..n).min_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
         let farthest = (0..n).max_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
         let largest = depths.iter().fold(0.0f64, |largest, depth| largest.max(depth.abs()));
         let differ = depths[farthest] - depths[nearest];
-        // NaN where lengths are too large to be added.
+        // The difference is NaN if the sum of lengths overflows.
         if differ.is_nan() || differ > TOLERANCE * largest {
             return Err(Error::Argument(format!(
                 "the tree has lengths but no heights: leaf {nearest} is {} from the root, leaf {farthest} {}",
@@ -141,10 +143,10 @@ impl AdditiveTree {
         Dendrogram::of_nodes(self.topology.clone(), heights, Kind::Dissimilarity)
     }
 
-    /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
+    /// Returns the same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
     ///
     /// # Errors
-    /// `leaves` that are no permutation.
+    /// `leaves` is not a permutation.
     pub fn relabel(&self, leaves: &[u32]) -> Result<Self> {
         let topology = self.topology.relabel(leaves)?;
         let mut lengths = self.lengths.clone();
@@ -152,7 +154,7 @@ impl AdditiveTree {
         Ok(Self { topology, lengths })
     }
 
-    /// The same tree with its nodes in the order of their heights, as far as lengths tell one.
+    /// Returns the same tree with its nodes in the order of their heights, if its lengths determine heights.
     pub(super) fn in_order(self) -> (Self, Vec<u32>) {
         let n = self.topology.n_leaves();
         let order = match self.by_diameter() {

@@ -1,4 +1,4 @@
-//! BUILD: the tree of given triples, or a proof that there is none.
+//! BUILD: the tree of given triplets, or a proof that there is none.
 
 use super::Dendrogram;
 use super::nodes::{Child, dendrogram_of_nodes};
@@ -8,16 +8,15 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 use crate::union_find::UnionFind;
 
-/// The tree in which every triplet (i, j, k) holds: i and j are closer to each other than to k.
+/// Returns the tree that satisfies every triplet (i, j, k): i and j are closer to each other than to k.
 ///
-/// BUILD (Aho, Sagiv, Szymanski & Ullman 1981). At each node the leaves fall into the components of
-/// the graph that joins i and j for every triplet within it; these are its children. The result is the
-/// coarsest such tree; nodes of more than two children become merges of equal height. Heights are
-/// dissimilarities: the number of levels below. Triplets of weight 0 say nothing.
+/// The algorithm is BUILD (Aho, Sagiv, Szymanski & Ullman 1981). At each node, a graph joins i and j for every triplet
+/// within the node's leaves. The connected components of this graph are the node's children. The result is the coarsest
+/// such tree. Nodes with more than two children become merges of equal height. Heights are dissimilarities: the number
+/// of levels below. Triplets of weight 0 are ignored.
 ///
 /// # Errors
-/// [`Error::Leaves`] with a small set of triplets (none of which can be left out) that no tree
-/// satisfies; [`Error::Interrupted`].
+/// [`Error::Leaves`] with a minimal set of triplets that no tree satisfies; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::{Triplets, tree::build};
@@ -40,14 +39,14 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
             rows.push(row.map(|id| id as u32));
         }
     });
-    // (i, j, k) and (j, i, k) say the same.
+    // (i, j, k) and (j, i, k) are equivalent.
     let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
     order_by_key(&mut rows, |row| (said(&row), row));
     rows.dedup_by_key(|row| said(row));
     monitor.start(n as u64);
     match nodes(&(0..n as u32).collect::<Vec<_>>(), rows, monitor)? {
         Ok(nodes) => {
-            // Parents come first here.
+            // Reverse the order, because parents come first here.
             let last = nodes.len() - 1;
             let turned = |child: Child| match child {
                 Child::Node(node) => Child::Node(last - node),
@@ -67,12 +66,12 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
 
 type Nodes = Vec<Vec<Child>>;
 
-/// The nodes, parents first; or triplets within one node that no tree satisfies.
+/// Returns the nodes, parents first, or the triplets within one node that no tree satisfies.
 fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::result::Result<Nodes, Vec<[u32; 3]>>> {
     let n = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
     let mut nodes: Nodes = vec![Vec::new()];
     let mut open = vec![(0usize, leaves.to_vec(), rows)];
-    // Of the node at hand: leaves that belong together.
+    // For the current node: the leaves that belong to one child.
     let mut forest = UnionFind::new(n);
     let mut part_of = vec![0u32; n];
     while let Some((node, leaves, rows)) = open.pop() {
@@ -85,7 +84,7 @@ fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::
         }
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &leaf in &leaves {
-            // Roots are the smallest leaves of their parts and come first.
+            // The root of a part is its smallest leaf, so it comes first.
             let root = forest.find(leaf) as usize;
             if root == leaf as usize {
                 part_of[root] = parts.len() as u32;
@@ -126,7 +125,7 @@ fn is_inconsistent(rows: &[[u32; 3]], monitor: &Monitor) -> Result<bool> {
     Ok(nodes(&leaves, rows.to_vec(), monitor)?.is_err())
 }
 
-/// Leaves out triplets, many at a time and then one by one, as long as the others stay inconsistent.
+/// Removes triplets, many at a time and then one by one, as long as the rest stays inconsistent.
 fn minimal(mut rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<Vec<[u32; 3]>> {
     let mut step = rows.len().next_power_of_two() / 2;
     while step > 0 {
@@ -170,7 +169,7 @@ mod tests {
     fn inconsistent_triplets_are_shown() {
         let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
         assert!(shown.ends_with("(0, 1, 2) and (0, 2, 1)"), "{shown}");
-        // Three that are inconsistent together, any two of which are not.
+        // Three triplets that are inconsistent together, although any two are consistent.
         let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
         assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");
     }

@@ -4,14 +4,15 @@ use super::dendrogram::Dendrogram;
 use crate::error::{Error, Result};
 
 impl Dendrogram {
-    /// The finest cut with at most `n_clusters` clusters: undoes nodes in the order of merging, the last one first.
+    /// Returns the finest cut into at most `n_clusters` clusters, as one label per leaf. The cut undoes nodes in the
+    /// reverse order of merging.
     ///
-    /// Labels count from 0 in the order of the clusters' smallest leaves. Equal heights are no
-    /// problem: the cut goes by the order of nodes. A binary tree has a cut into any number of clusters; a node of more
-    /// than two children comes apart as a whole, so that there may be fewer clusters.
+    /// Labels count from 0 in the order of the clusters' smallest leaves. Equal heights need no rule, because the cut
+    /// uses the order of nodes. A binary tree can be cut into any number of clusters. A node with more than two
+    /// children is undone as a whole, so there may be fewer clusters.
     ///
     /// # Errors
-    /// `n_clusters` outside `1..=n_leaves`.
+    /// `n_clusters` is outside `1..=n_leaves`.
     ///
     /// ```
     /// use ordhc::Kind;
@@ -33,13 +34,14 @@ impl Dendrogram {
         Ok(self.labels(&(0..tree.n_inner()).map(|node| node < kept).collect::<Vec<_>>()))
     }
 
-    /// Keeps the nodes that are at least as close as `height`, with everything below them.
+    /// Returns the cut at `height`, as one label per leaf. The cut keeps the nodes that are at least as close as
+    /// `height`, with everything below them.
     ///
-    /// With dissimilarities those of height up to `height`, with similarities those from `height`
-    /// up. Under an inversion a node is kept only if all nodes below it are.
+    /// These are the nodes of height up to `height` for dissimilarities, and from `height` up for similarities. Under
+    /// an inversion, a node is kept only if all nodes below it are kept.
     ///
     /// # Errors
-    /// A `height` that is NaN.
+    /// `height` is NaN.
     pub fn cut_height(&self, height: f64) -> Result<Vec<u32>> {
         if height.is_nan() {
             return Err(Error::Argument("height is NaN".into()));
@@ -54,11 +56,11 @@ impl Dendrogram {
         Ok(self.labels(&kept))
     }
 
-    /// The clusters of the inner nodes that are kept, with all nodes below them.
+    /// Returns the cluster label of each leaf. The inner nodes in `kept`, with all nodes below them, are the clusters.
     fn labels(&self, kept: &[bool]) -> Vec<u32> {
         let (n, tree) = (self.n_leaves(), self.topology());
         const NONE: u32 = u32::MAX;
-        // The topmost kept node above each node, from the root down.
+        // The topmost kept node above each node. Go from the root down.
         let mut top: Vec<u32> = (0..tree.n_nodes() as u32).collect();
         for node in (n..tree.n_nodes()).rev().filter(|&node| kept[node - n]) {
             for &child in tree.children(node) {

@@ -8,11 +8,11 @@ use crate::error::{Error, Position, Result, check_len};
 use crate::kind::Kind;
 use crate::sorting;
 
-/// A tree whose nodes have heights: what agglomeration makes.
+/// A tree whose nodes have heights, such as the result of agglomeration.
 ///
-/// Nodes are those of the [`Topology`], in the order in which they were merged. Heights are similarities or
-/// dissimilarities at the merge, see [`kind`](Dendrogram::kind). An agglomeration is binary, also where heights are
-/// equal, until [`join_ties`](Dendrogram::join_ties).
+/// The nodes are those of the [`Topology`], in the order in which they were merged. The height of a node is the
+/// similarity or dissimilarity of the merge, see [`kind`](Dendrogram::kind). An agglomeration gives a binary tree, even
+/// if heights are equal. [`join_ties`](Dendrogram::join_ties) turns equal heights into nodes with more children.
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind};
@@ -26,26 +26,27 @@ use crate::sorting;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dendrogram {
     topology: Topology,
-    /// Of inner nodes.
+    /// The height of each inner node.
     heights: Vec<f64>,
     leaf_heights: Option<Vec<f64>>,
     kind: Kind,
 }
 
 impl Dendrogram {
-    /// Checks merges and heights: every cluster is merged once, after it was made, into one root.
+    /// Returns the tree of these merges. Every cluster must be merged exactly once, after the merge that made it, and
+    /// the last merge must be the root.
     ///
     /// # Errors
-    /// The merge that is not possible; a height that is not finite.
+    /// A merge that is not possible; a height that is not finite.
     pub fn new(merges: Vec<[u32; 2]>, heights: Vec<f64>, kind: Kind) -> Result<Self> {
         check_len("heights", heights.len(), "merges", merges.len())?;
         Self::of_nodes(Topology::from_merges(merges)?, heights, kind)
     }
 
-    /// The tree of nodes that have heights; its nodes keep their order.
+    /// Returns the tree with these nodes and heights. The nodes keep their order.
     ///
     /// # Errors
-    /// Another number of heights than inner nodes; a height that is not finite.
+    /// A number of heights that differs from the number of inner nodes; a height that is not finite.
     ///
     /// ```
     /// use ordhc::{Dendrogram, Kind, tree::Topology};
@@ -63,13 +64,13 @@ impl Dendrogram {
         Ok(Self { topology, heights, leaf_heights: None, kind })
     }
 
-    /// As [`of_nodes`](Self::of_nodes), with the nodes put in the order of their heights: of equal heights smaller
-    /// nodes come first, then those of smaller leaves, so that the order does not depend on how nodes were numbered.
+    /// Does the same as [`of_nodes`](Self::of_nodes), with the nodes ordered by height. Among equal heights, smaller
+    /// nodes come first, then nodes with smaller leaves. So the order does not depend on how nodes were numbered.
     ///
-    /// Returns the tree and the former number of each node.
+    /// Returns the tree, and the former number of each node.
     ///
     /// # Errors
-    /// As [`of_nodes`](Self::of_nodes).
+    /// The errors of [`of_nodes`](Self::of_nodes).
     pub fn sorted(topology: Topology, heights: Vec<f64>, kind: Kind) -> Result<(Self, Vec<u32>)> {
         Ok(Self::of_nodes(topology, heights, kind)?.in_order_of_heights())
     }
@@ -83,7 +84,7 @@ impl Dendrogram {
         (sorted, (0..n as u32).chain(order).collect())
     }
 
-    /// From merges of clusters named by their smallest leaves, in order.
+    /// Returns the tree of merges in which each cluster is named by its smallest leaf. The merges are in order.
     pub(crate) fn in_order(n: usize, raw: Vec<RawMerge>) -> Result<Self> {
         let mut label: Vec<u32> = (0..n as u32).collect();
         let mut merges = Vec::with_capacity(raw.len());
@@ -97,25 +98,25 @@ impl Dendrogram {
         Self::new(merges, raw.iter().map(|merge| merge.similarity).collect(), Kind::Similarity)
     }
 
-    /// Makes similarities at merges never increase, where only rounding made them do so.
+    /// Corrects rounding: lowers each similarity to at most that of the merge before.
     pub(crate) fn make_monotone(&mut self) {
         for k in 1..self.heights.len() {
             self.heights[k] = self.heights[k].min(self.heights[k - 1]);
         }
     }
 
-    /// The same tree with other heights.
+    /// Returns the same tree with mapped heights.
     pub(crate) fn map_heights(mut self, dissimilarity: bool, map: impl Fn(f64) -> f64) -> Self {
-        // Negation turns 0 into -0; adding 0 turns it back.
+        // Add 0 because negation turns 0 into -0.
         self.heights.iter_mut().for_each(|height| *height = map(*height) + 0.0);
         self.kind = Kind::of(dissimilarity);
         self
     }
 
-    /// The same tree with leaves at heights of their own, as dot products give them.
+    /// Returns the same tree with a height for each leaf, as in trees from dot products.
     ///
     /// # Errors
-    /// Another number of heights than leaves; a height that is not finite.
+    /// A number of heights that differs from the number of leaves; a height that is not finite.
     pub fn with_leaf_heights(mut self, heights: Option<Vec<f64>>) -> Result<Self> {
         if let Some(heights) = &heights {
             check_len("leaf heights", heights.len(), "leaves", self.n_leaves())?;
@@ -130,44 +131,44 @@ impl Dendrogram {
         Ok(self)
     }
 
-    /// The shape.
+    /// Returns the shape of the tree.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The shape, without the heights.
+    /// Returns the shape of the tree, without the heights.
     pub fn into_topology(self) -> Topology {
         self.topology
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.topology.n_leaves()
     }
 
-    /// The two clusters of each merge, the smaller label first; a node of k children is k - 1 merges
+    /// Returns the two clusters of each merge, with the smaller label first. A node with k children is k - 1 merges
     /// ([`Topology::merges`]).
     pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
         self.topology.merges()
     }
 
-    /// The height of each inner node.
+    /// Returns the height of each inner node.
     pub fn heights(&self) -> &[f64] {
         &self.heights
     }
 
-    /// The height of each of the [`merges`](Self::merges).
+    /// Returns the height of each of the [`merges`](Self::merges).
     pub fn merge_heights(&self) -> Cow<'_, [f64]> {
         self.topology.by_merge(&self.heights)
     }
 
-    /// The heights at which leaves are, if they have heights of their own. All others are at 0 with dissimilarities, at
-    /// the height of the closest merge with similarities.
+    /// Returns the heights of the leaves, or `None` if leaves have no heights of their own. Such leaves are at height 0
+    /// for dissimilarities, and at the height of the closest merge for similarities.
     pub fn leaf_heights(&self) -> Option<&[f64]> {
         self.leaf_heights.as_deref()
     }
 
-    /// The heights of all nodes, leaves first.
+    /// Returns the heights of all nodes, leaves first.
     pub fn all_heights(&self) -> Vec<f64> {
         let base = if self.is_dissimilarity() || self.heights.is_empty() {
             0.0
@@ -179,8 +180,9 @@ impl Dendrogram {
         all
     }
 
-    /// The length of the edge above each node, NaN for the root: half the difference of the heights, so that in a tree
-    /// of dissimilarities the path between two leaves is as long as the height at which they join.
+    /// Returns the length of the edge above each node, which is half the difference of the heights at its ends. The
+    /// length is NaN for the root. So in a tree of dissimilarities, the path between two leaves is as long as the
+    /// height at which they join.
     pub fn edge_lengths(&self) -> Vec<f64> {
         let heights = self.all_heights();
         let sign = if self.is_dissimilarity() { 0.5 } else { -0.5 };
@@ -193,12 +195,12 @@ impl Dendrogram {
         lengths
     }
 
-    /// The number of leaves below each inner node.
+    /// Returns the number of leaves below each inner node.
     pub fn sizes(&self) -> &[u32] {
         self.topology.sizes()
     }
 
-    /// Whether heights are dissimilarities (they grow towards the root) or similarities.
+    /// Returns whether heights are dissimilarities, which grow towards the root, or similarities.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -207,7 +209,7 @@ impl Dendrogram {
         self.kind.is_dissimilarity()
     }
 
-    /// Whether no merge is closer than the merges it builds on (there are no inversions).
+    /// Returns true if there are no inversions: no merge is closer than a merge below it.
     pub fn is_monotone(&self) -> bool {
         self.edges().all(|(part, at)| {
             if self.is_dissimilarity() {
@@ -218,15 +220,15 @@ impl Dendrogram {
         })
     }
 
-    /// The leaves from left to right, the cluster with the smaller label on the left.
+    /// Returns the leaves from left to right, with the cluster of the smaller label on the left.
     pub fn leaf_order(&self) -> Vec<u32> {
         self.topology.leaf_order()
     }
 
-    /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
+    /// Returns the same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
     ///
     /// # Errors
-    /// `leaves` that are no permutation.
+    /// `leaves` is not a permutation.
     pub fn relabel(&self, leaves: &[u32]) -> Result<Self> {
         let topology = self.topology.relabel(leaves)?;
         let leaf_heights = self.leaf_heights.as_ref().map(|before| {
@@ -237,7 +239,7 @@ impl Dendrogram {
         Ok(Self { topology, heights: self.heights.clone(), leaf_heights, kind: self.kind })
     }
 
-    /// The same tree in which nodes that are children of a node at the same height are part of it.
+    /// Returns the same tree in which each node is joined with its child nodes of the same height.
     ///
     /// ```
     /// use ordhc::{Dendrogram, Kind};
@@ -259,7 +261,7 @@ impl Dendrogram {
         Self { topology, heights, leaf_heights: self.leaf_heights.clone(), kind: self.kind }
     }
 
-    /// Each inner node but the root, with the node above it, both counted from the first inner node.
+    /// Returns each inner node except the root, with its parent, both counted from the first inner node.
     fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let n = self.n_leaves();
         (n..self.topology.n_nodes()).flat_map(move |node| {
@@ -269,14 +271,14 @@ impl Dendrogram {
     }
 }
 
-/// The inner nodes, children before parents, by a key that counts at least as much as those of the nodes below. Of
-/// equal keys smaller nodes come first, then those of smaller leaves.
+/// Returns the inner nodes ordered by `key`, children before parents. The key of a node is at least the largest key
+/// below it. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();
     let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());
     for node in n..topology.n_nodes() {
         let below = topology.children(node).iter().filter_map(|&child| (child as usize).checked_sub(n));
-        // Adding 0 makes the two zeros equal in total order.
+        // Add 0 so that -0 and 0 are equal in the total order.
         keys.push(below.map(|at| keys[at]).fold(key(node - n), f64::max) + 0.0);
     }
     let smallest = topology.smallest_leaves();

@@ -1,4 +1,4 @@
-//! Trees of any kind: with heights, with lengths, or of their shape alone.
+//! Trees of any kind: with heights, with lengths, or with their shape only.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::dendrogram::order_by;
 use super::{AdditiveTree, Dendrogram, Topology};
 use crate::error::{Error, Result};
 
-/// A tree, with what it has besides its shape.
+/// A tree with heights, with edge lengths, or with its shape only.
 ///
 /// ```
 /// use ordhc::tree::{NewickTree, Tree, Underscores};
@@ -20,11 +20,11 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tree {
-    /// Nodes without heights or lengths, such as a taxonomy.
+    /// A tree without heights or lengths, such as a taxonomy.
     Shape(Topology),
-    /// Nodes with heights, such as an agglomeration.
+    /// A tree with heights, such as an agglomeration.
     Heights(Dendrogram),
-    /// Edges with lengths, such as a phylogeny.
+    /// A tree with edge lengths, such as a phylogeny.
     Lengths(AdditiveTree),
 }
 
@@ -35,7 +35,7 @@ impl From<Dendrogram> for Tree {
 }
 
 impl Tree {
-    /// The shape, which every tree has.
+    /// Returns the shape, which every tree has.
     pub fn topology(&self) -> &Topology {
         match self {
             Self::Shape(topology) => topology,
@@ -44,11 +44,11 @@ impl Tree {
         }
     }
 
-    /// The tree by heights: its own, or those that lengths give if all leaves are equally far from the root
-    /// ([`AdditiveTree::ultrametric`]).
+    /// Returns the tree with heights: its own heights, or those computed from lengths if all leaves are equally far
+    /// from the root ([`AdditiveTree::ultrametric`]).
     ///
     /// # Errors
-    /// A tree without heights.
+    /// The tree has no heights.
     pub fn dendrogram(&self) -> Result<Cow<'_, Dendrogram>> {
         match self {
             Self::Shape(_) => Err(Error::Argument("the tree has neither heights nor lengths".into())),
@@ -57,11 +57,11 @@ impl Tree {
         }
     }
 
-    /// The length of the edge above each node, NaN for the root: its own, or those that heights give
-    /// ([`Dendrogram::edge_lengths`]).
+    /// Returns the length of the edge above each node, NaN for the root: the tree's own lengths, or those computed from
+    /// heights ([`Dendrogram::edge_lengths`]).
     ///
     /// # Errors
-    /// A tree of shape alone.
+    /// The tree has neither heights nor lengths.
     pub fn edge_lengths(&self) -> Result<Cow<'_, [f64]>> {
         match self {
             Self::Shape(_) => Err(Error::Argument("the tree has neither heights nor lengths".into())),
@@ -70,10 +70,10 @@ impl Tree {
         }
     }
 
-    /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
+    /// Returns the same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
     ///
     /// # Errors
-    /// `leaves` that are no permutation.
+    /// `leaves` is not a permutation.
     pub fn relabel(&self, leaves: &[u32]) -> Result<Self> {
         Ok(match self {
             Self::Shape(topology) => Self::Shape(topology.relabel(leaves)?),
@@ -82,27 +82,28 @@ impl Tree {
         })
     }
 
-    /// The tree without some inner nodes, whose children become those of the node above, with the lengths of both edges.
-    /// The root stays.
+    /// Returns the tree without the inner nodes for which `goes` is true. Their children become children of the node
+    /// above, and the lengths of both edges add up. The root is always kept.
     ///
-    /// Returns the tree and the former number of each node.
+    /// Also returns the former number of each node.
     pub fn without(&self, goes: impl Fn(usize) -> bool) -> (Self, Vec<u32>) {
         let (topology, kept) = self.topology().without(goes);
         (self.with_nodes(topology, &kept), kept)
     }
 
-    /// The tree of some leaves, as [`Topology::restricted`] has it. Lengths of edges one after the other add up.
+    /// Returns the tree restricted to some leaves, see [`Topology::restricted`]. The lengths of consecutive edges add
+    /// up.
     ///
-    /// Returns the tree and the former number of each node.
+    /// Also returns the former number of each node.
     ///
     /// # Errors
-    /// As [`Topology::restricted`].
+    /// The errors of [`Topology::restricted`].
     pub fn restricted(&self, leaves: &[u32]) -> Result<(Self, Vec<u32>)> {
         let (topology, kept) = self.topology().restricted(leaves)?;
         Ok((self.with_nodes(topology, &kept), kept))
     }
 
-    /// The tree of a topology whose nodes are `kept` ones of this tree, parents above their children.
+    /// Returns the tree with this topology. `kept` has the number in this tree of each of its nodes.
     fn with_nodes(&self, topology: Topology, kept: &[u32]) -> Self {
         let n = topology.n_leaves();
         match self {
@@ -139,11 +140,11 @@ impl Tree {
         }
     }
 
-    /// The same tree with its nodes in the order of their heights or, in a tree of lengths, of the longest paths below
-    /// them; of equals smaller nodes come first, then those of smaller leaves. Any numbering of the nodes becomes this
-    /// one.
+    /// Returns the same tree with its nodes in the order of their heights or, in a tree with lengths, of the longest
+    /// path below them. Among equals, smaller nodes come first, then nodes with smaller leaves. The result does not
+    /// depend on how the nodes were numbered.
     ///
-    /// Returns the tree and the former number of each node.
+    /// Also returns the former number of each node.
     pub fn sorted(self) -> (Self, Vec<u32>) {
         match self {
             Self::Shape(topology) => {

@@ -1,16 +1,16 @@
-//! A tree as paths to the largest child.
+//! Heavy-path decomposition: a tree as paths to the largest child.
 
 use super::Topology;
 
-/// A tree in which every inner node goes on to its heavy child, the largest one. Each leaf ends one
-/// path. Every leaf is under at most log2 n light children, so work on the leaves under light children
-/// adds up to O(n log n).
+/// A tree whose inner nodes have a heavy child, the child with the most leaves. Following heavy children gives paths,
+/// each of which ends in a leaf. Every leaf is below at most log2 n light children, so work on the leaves below light
+/// children adds up to O(n log n).
 #[derive(Debug)]
 pub(crate) struct HeavyPaths<'a> {
     tree: &'a Topology,
-    /// By inner node.
+    /// The heavy child of each inner node.
     heavy: Vec<u32>,
-    /// The place of the first leaf of each node.
+    /// The position of the first leaf of each node.
     starts: Vec<u32>,
     order: Vec<u32>,
 }
@@ -46,44 +46,44 @@ impl<'a> HeavyPaths<'a> {
         Self { tree, heavy, starts, order }
     }
 
-    /// The number of leaves under a node.
+    /// Returns the number of leaves below a node.
     pub(crate) fn size(&self, node: usize) -> usize {
         self.tree.size(node) as usize
     }
 
-    /// The place of a node's first leaf from left to right, heavy children on the left.
+    /// Returns the position of a node's first leaf from left to right, with heavy children on the left.
     pub(crate) fn start(&self, node: usize) -> usize {
         self.starts[node] as usize
     }
 
-    /// The leaves under a node.
+    /// Returns the leaves below a node.
     pub(crate) fn leaves(&self, node: usize) -> &[u32] {
         &self.order[self.start(node)..self.start(node) + self.size(node)]
     }
 
-    /// The heavy child of an inner node.
+    /// Returns the heavy child of an inner node.
     pub(crate) fn heavy(&self, node: usize) -> usize {
         self.heavy[node - self.tree.n_leaves()] as usize
     }
 
-    /// The other children of an inner node.
+    /// Returns the light children of an inner node.
     pub(crate) fn light(&self, node: usize) -> impl Iterator<Item = usize> + Clone {
         let heavy = self.heavy(node);
         self.tree.children(node).iter().map(|&child| child as usize).filter(move |&child| child != heavy)
     }
 
-    /// The leaves under the light children of an inner node.
+    /// Returns the leaves below the light children of an inner node.
     pub(crate) fn light_leaves(&self, node: usize) -> &[u32] {
         &self.leaves(node)[self.size(self.heavy(node))..]
     }
 
-    /// The first node of every path.
+    /// Returns the topmost node of each path.
     pub(crate) fn tops(&self) -> impl Iterator<Item = usize> {
         let root = self.tree.root();
         (0..=root).filter(move |&node| node == root || self.heavy(self.tree.parent(node)) != node)
     }
 
-    /// The nodes of a path from its last one, a leaf, up to `top`.
+    /// Returns the nodes of a path from its leaf up to `top`.
     pub(crate) fn path_up(&self, top: usize) -> Vec<usize> {
         let mut path = vec![top];
         let mut node = top;

@@ -3,11 +3,11 @@
 use super::RangeMax;
 use super::topology::Topology;
 
-/// Answers at which node two leaves join, and how many leaves are below it.
+/// An index that returns the node at which two leaves join, and the number of leaves below that node.
 ///
-/// Leaves are laid out from left to right; between two neighbours is the node where they join. The lowest common
-/// ancestor (LCA) of two leaves is the latest node between them, a range maximum (sparse table, O(n log n) to build,
-/// O(1) a question).
+/// The leaves are laid out from left to right. Between each two neighbours is the node where they join. The lowest
+/// common ancestor (LCA) of two leaves is the last node between them, which is a range maximum. A sparse table takes
+/// O(n log n) to build and O(1) per query.
 ///
 /// ```
 /// use ordhc::bindings::LcaSizes;
@@ -20,15 +20,15 @@ use super::topology::Topology;
 #[derive(Debug, Clone)]
 pub struct LcaSizes {
     places: Vec<u32>,
-    /// The nodes in the gaps between places, counted from the first inner node.
+    /// The nodes between neighbouring leaves, counted from the first inner node.
     gaps: RangeMax,
     sizes: Vec<u32>,
-    /// The first place of each node.
+    /// The position of the first leaf of each node.
     starts: Vec<u32>,
 }
 
 impl LcaSizes {
-    /// Prepares a tree for questions.
+    /// Builds the index of a tree.
     pub fn new(tree: &Topology) -> Self {
         let n = tree.n_leaves();
         let places = Topology::places(&tree.leaf_order());
@@ -48,25 +48,25 @@ impl LcaSizes {
         Self { places, gaps: RangeMax::new(gaps), sizes: tree.sizes().to_vec(), starts }
     }
 
-    /// The node at which two different leaves join, counted from the first inner node.
+    /// Returns the node at which two different leaves join, counted from the first inner node.
     pub fn node(&self, i: usize, j: usize) -> usize {
         let (i, j) = (self.places[i], self.places[j]);
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
-    /// Whether inner node `inner` is inner node `outer`, or below it; both are counted from the first inner node.
+    /// Returns true if inner node `inner` is `outer` or below it. Both are counted from the first inner node.
     pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
         let [first, start] = [inner, outer].map(|node| self.starts[self.n_leaves() + node]);
         (start..start + self.sizes[outer]).contains(&first) && inner <= outer
     }
 
-    /// The number of leaves under the LCA of two leaves, 1 for a leaf with itself.
+    /// Returns the number of leaves below the LCA of two leaves, 1 for a leaf and itself.
     pub fn size(&self, i: usize, j: usize) -> u32 {
         if i == j { 1 } else { self.sizes[self.node(i, j)] }
     }
 
-    /// Of three different leaves the place (0 to 2) of the one that joins the two others later than they join each
-    /// other; -1 where all three join at one node.
+    /// Returns the position (0 to 2) of the odd one out of three different leaves: the other two join each other before
+    /// they join it. Returns -1 if all three join at one node.
     ///
     /// ```
     /// use ordhc::bindings::LcaSizes;
@@ -88,7 +88,7 @@ impl LcaSizes {
         }
     }
 
-    /// The number of leaves of the tree.
+    /// Returns the number of leaves of the tree.
     pub fn n_leaves(&self) -> usize {
         self.places.len()
     }

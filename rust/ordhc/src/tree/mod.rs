@@ -1,4 +1,4 @@
-//! The dendrogram: what we believe the hierarchy to be.
+//! Trees over the leaves: dendrograms, cuts, lowest common ancestors and Newick text.
 //!
 //! ```
 //! use ordhc::tree::{Dendrogram, Topology};
@@ -13,13 +13,13 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! `Topology` is the nodes, [`Dendrogram`] a tree with heights, `AdditiveTree` a tree with lengths of edges, and `Tree` the
-//! enum of a tree with heights, with lengths, or with its shape alone. A function that needs heights or lengths calls
-//! `Tree::dendrogram` or `Tree::lengths`, whose error says what the tree lacks. Every function of a tree must give the same
-//! result under shuffled children and numbers.
+//! `Topology` is the shape of a tree: its nodes. [`Dendrogram`] is a tree with heights, and `AdditiveTree` a tree with
+//! edge lengths. The enum `Tree` is a tree with heights, with lengths, or with its shape only. A function that needs
+//! heights or lengths calls `Tree::dendrogram` or `Tree::lengths`; their errors say what the tree lacks. Each function
+//! of a tree must give the same result if children are shuffled or nodes renumbered.
 //!
-//! The length of the edge above a node is half the difference of the heights at its ends, where the tree has heights. So
-//! in a tree of dissimilarities the path between two leaves is as long as the height of their lowest common ancestor.
+//! In a tree with heights, the length of the edge above a node is half the difference of the heights at its ends. So in
+//! a tree of dissimilarities, the path between two leaves is as long as the height of their lowest common ancestor.
 
 mod additive;
 mod build;

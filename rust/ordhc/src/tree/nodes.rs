@@ -1,4 +1,4 @@
-//! From nodes of any number of children to a dendrogram.
+//! Dendrograms from nodes with any number of children.
 
 use super::{Dendrogram, Topology};
 use crate::error::Result;
@@ -12,7 +12,7 @@ pub(crate) enum Child {
     Node(usize),
 }
 
-/// The dendrogram of nodes, children before parents and the root last, at the heights of
+/// Returns the dendrogram of nodes, which have children before parents and the root last. Heights are those of
 /// [`Dendrogram::of_levels`].
 pub(crate) fn dendrogram_of_nodes(n: usize, nodes: &[Vec<Child>]) -> Result<Dendrogram> {
     if n == 1 {
@@ -32,8 +32,8 @@ pub(crate) fn dendrogram_of_nodes(n: usize, nodes: &[Vec<Child>]) -> Result<Dend
 }
 
 impl Dendrogram {
-    /// The tree in which each node is as high as the number of levels below it, a dissimilarity. Nodes are put in the
-    /// order of heights, those of one level in the order of their smallest leaves.
+    /// Returns the tree in which the height of each node is the number of levels below it, as a dissimilarity. Nodes
+    /// are ordered by height; nodes of the same height are ordered by their smallest leaves.
     #[must_use]
     pub fn of_levels(topology: Topology) -> Self {
         let n = topology.n_leaves();

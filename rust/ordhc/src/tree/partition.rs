@@ -1,9 +1,9 @@
-//! Flat clusters to start from.
+//! Partitions of the leaves, from which an agglomeration can start.
 
 use super::raw::RawMerge;
 use crate::error::{Result, check_len, check_n_leaves};
 
-/// A partition of the leaves into clusters, which are numbered by their smallest leaves.
+/// A partition of the leaves into clusters. Clusters are numbered in the order of their smallest leaves.
 ///
 /// ```
 /// use ordhc::tree::Partition;
@@ -20,7 +20,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// From one label per leaf; leaves of the same label are together.
+    /// Returns the partition in which leaves with the same label are in the same cluster.
     ///
     /// # Errors
     /// No leaves.
@@ -40,38 +40,38 @@ impl Partition {
         Ok(Self { cluster_of, clusters })
     }
 
-    /// Every leaf a cluster of its own.
+    /// Returns the partition in which each leaf is its own cluster.
     pub fn singletons(n_leaves: usize) -> Self {
         Self { cluster_of: (0..n_leaves as u32).collect(), clusters: (0..n_leaves).map(|leaf| vec![leaf]).collect() }
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.cluster_of.len()
     }
 
-    /// The number of clusters.
+    /// Returns the number of clusters.
     pub fn n_clusters(&self) -> usize {
         self.clusters.len()
     }
 
-    /// The leaves of each cluster, ascending; clusters in the order of their smallest leaves.
+    /// Returns the leaves of each cluster in ascending order. Clusters are ordered by their smallest leaves.
     pub fn clusters(&self) -> &[Vec<usize>] {
         &self.clusters
     }
 
-    /// The cluster of each leaf.
+    /// Returns the cluster of each leaf.
     pub fn cluster_of(&self) -> &[u32] {
         &self.cluster_of
     }
 
-    /// Fails unless the partition is one of `n_leaves` leaves.
+    /// Returns an error unless the partition has `n_leaves` leaves.
     pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
         check_len("labels of initial clusters", self.n_leaves(), "leaves", n_leaves)?;
         Ok(())
     }
 
-    /// Merges that make the clusters, leaf by leaf.
+    /// Returns merges that build the clusters, one leaf at a time.
     pub(crate) fn merges(&self) -> Vec<RawMerge> {
         let within = |leaves: &Vec<usize>| {
             let i = leaves[0];
@@ -81,8 +81,8 @@ impl Partition {
     }
 }
 
-/// The merges within initial clusters and those after them as one list: merges within stand at least
-/// as high (as similarities) as the closest one after.
+/// Joins the merges within the initial clusters and the merges after them into one list. The similarity of a merge
+/// within is raised to at least that of the closest merge after.
 pub(crate) fn with_initial(mut within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {
     let closest = after.iter().map(|merge| merge.similarity).reduce(f64::max);
     for merge in &mut within {

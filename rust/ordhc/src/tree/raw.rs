@@ -16,7 +16,7 @@ pub(crate) struct RawMerge {
     pub(crate) similarity: f64,
 }
 
-/// Merges, and whether rounding may have decided some of them.
+/// Merges, and whether rounding may have decided some of their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) merges: Vec<RawMerge>,
@@ -28,37 +28,38 @@ impl Found {
         Self { merges, doubtful: false }
     }
 
-    /// Adds what was found after that.
+    /// Appends later merges.
     pub(crate) fn append(&mut self, mut after: Self) {
         self.merges.append(&mut after.merges);
         self.doubtful |= after.doubtful;
     }
 }
 
-/// In a table of the merge that made each cluster: no merge did.
+/// In a table of the merge that made each cluster, this value marks a leaf.
 const LEAF: usize = usize::MAX;
 
-/// The merges that made the two parts of `merge`; leaves were made by none.
+/// Returns the merges that made the two parts of `merge`. Leaves are made by no merge.
 fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + use<> {
     [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
 }
 
 impl RawMerge {
-    /// The order in which the most similar comes first.
+    /// Orders the most similar merge first.
     pub(crate) fn by_similarity(&self, other: &Self) -> Ordering {
         other.similarity.total_cmp(&self.similarity)
     }
 
-    /// Puts merges, parts before wholes, into the order in which the naive engine makes them:
-    /// always the most similar of those whose parts are there, ties by `(i, j)`.
+    /// Orders merges, which have parts before wholes, in the order of the naive engine: always the most similar merge
+    /// whose parts exist, with ties by `(i, j)`.
     ///
-    /// A whole that rounding has put above one of its parts is lowered to that part.
+    /// If rounding made the similarity of a whole larger than that of a part, the similarity of the whole is lowered to
+    /// that of the part.
     pub(crate) fn sort(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance) -> Vec<RawMerge> {
         Self::sort_ranked(n, merges, &[], tolerance).merges
     }
 
-    /// As [`sort`](Self::sort), but of equally similar merges that of the lower rank comes first, then ties by `(i, j)`;
-    /// and whether it is in doubt what equals what.
+    /// Does the same as [`sort`](Self::sort), but among equally similar merges the lower rank comes first, then ties by
+    /// `(i, j)`. Also returns whether rounding leaves it in doubt which similarities are equal.
     pub(crate) fn sort_ranked(n: usize, merges: Vec<RawMerge>, ranks: &[u64], tolerance: Tolerance) -> Found {
         let mut doubtful = false;
         let doubted = |merges: &[RawMerge], at: usize| {
@@ -69,8 +70,8 @@ impl RawMerge {
         Found { merges, doubtful }
     }
 
-    /// As [`sort`](Self::sort), but `key_of` settles doubts: it tells the key of a merge's similarity, given all merges
-    /// in the order that they came in.
+    /// Does the same as [`sort`](Self::sort), but `key_of` settles doubts: it returns the exact key of a merge's
+    /// similarity, given all merges in their original order.
     pub(crate) fn sort_settled(
         n: usize,
         merges: Vec<RawMerge>,
@@ -98,7 +99,7 @@ impl RawMerge {
         }
         let mut order = Self::order(merges.iter().map(|merge| merge.similarity));
         let compare = |tolerance: Tolerance, (at, similarity): (usize, f64), (before, above): (usize, f64)| {
-            // Most are so far apart that there is nothing to compare.
+            // Most similarities differ so much that no exact comparison is needed.
             match similarity < tolerance.floor(above) {
                 true => (Ordering::Less, false),
                 false => tolerance.among(of_leaves[at] && of_leaves[before]).compare_keys(similarity, above),
@@ -117,7 +118,7 @@ impl RawMerge {
             }
         }
         if !doubted.is_empty() {
-            // From here on keys are compared, in their own order.
+            // From here on keys are compared, in the order of the keys.
             keys.extend(merges.iter().map(|merge| tolerance.key(merge.similarity)));
             doubted.dedup();
             for at in doubted {
@@ -134,7 +135,7 @@ impl RawMerge {
             (any_tie, tolerance) = (true, Tolerance::GRID);
         }
         if !any_tie {
-            // Without ties parts come before wholes.
+            // Without ties, parts already come before wholes.
             return Ok(order.iter().map(|&(_, at)| merges[at as usize]).collect());
         }
         let compared = |at: usize| keys.get(at).copied().unwrap_or(merges[at].similarity);
@@ -147,7 +148,7 @@ impl RawMerge {
         Ok(Self::parts_first(n, &merges, |at| (tie[at], ranks.get(at).copied().unwrap_or(0))))
     }
 
-    /// Sorts merges by `key`, then by leaves, so that each comes after those that made its parts.
+    /// Sorts merges by `key`, then by leaves, so that each merge comes after the merges that made its parts.
     fn parts_first(n: usize, merges: &[Self], key: impl Fn(usize) -> (usize, u64)) -> Vec<Self> {
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];
@@ -174,7 +175,8 @@ impl RawMerge {
         sorted
     }
 
-    /// Places, that of the largest number first, beside numbers that are smaller if theirs is larger.
+    /// Returns positions in descending order of their numbers. Each position has an integer key that is smaller if the
+    /// number is larger.
     fn order(numbers: impl Iterator<Item = f64>) -> Vec<(i64, u32)> {
         let mut order: Vec<(i64, u32)> = numbers.zip(0..).map(|(x, at)| (!in_order(x), at)).collect();
         order.sort_unstable_by_key(|&(x, _)| x);
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn doubts_about_the_order_are_settled_by_keys() {
-        // Both are about halfway between two keys; rounding has put the later one above.
+        // Both similarities are about halfway between two keys, and rounding has put the later one above.
         let half = 1.0 + 0.5f64.powi(36);
         let merge = |i, j, similarity| RawMerge { i, j, similarity };
         let merges = vec![merge(0, 1, half), merge(2, 3, half + f64::EPSILON), merge(4, 5, 0.5), merge(0, 2, 0.25)];

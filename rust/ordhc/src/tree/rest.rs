@@ -1,14 +1,15 @@
-//! Trees of some of the leaves.
+//! Extends a tree of some leaves to all leaves.
 
 use super::{Dendrogram, Topology};
 use crate::error::{Error, Result};
 
 impl Dendrogram {
-    /// The tree over `n` leaves of which this one has `leaves`: its leaf `i` is `leaves[i]`. All others
-    /// are merged last, one by one, at the height of the last merge (0 if there is none).
+    /// Returns the tree over `n` leaves in which leaf `i` of this tree is `leaves[i]`. All other leaves are merged
+    /// last, one by one, at the height of the last merge (0 if there is none).
     ///
     /// # Errors
-    /// `leaves` that aren't ascending and below `n`, or aren't as many as the tree's.
+    /// `leaves` that aren't ascending and below `n`; a length of `leaves` that differs from the number of the tree's
+    /// leaves.
     ///
     /// ```
     /// use ordhc::{Dendrogram, Kind};
@@ -26,7 +27,7 @@ impl Dendrogram {
             return Err(Error::Argument(format!("{few} ascending leaves below {n} are needed")));
         }
         let (tree, n_rest) = (self.topology(), n - few);
-        // Leaves and inner nodes keep their order; one more node for each leaf that is added.
+        // Leaves and inner nodes keep their order. Each added leaf needs one more node.
         let label = |node: usize| node.checked_sub(few).map_or(leaves[node.min(few - 1)] as usize, |at| n + at);
         let mut parents = vec![0; n + tree.n_inner() + n_rest];
         for node in few..tree.n_nodes() {

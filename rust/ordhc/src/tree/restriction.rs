@@ -1,17 +1,17 @@
-//! A tree as it looks from some of its leaves.
+//! Restricts a tree to some of its leaves.
 
 use super::{HeavyPaths, RangeMax, Topology};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::sorting::sort;
 
-/// Restricts a tree to any of its leaves, in O(k log k) for k leaves.
+/// An index that restricts a tree to any k of its leaves in O(k log k).
 #[derive(Debug)]
 pub(crate) struct Restriction {
-    /// By leaf, from left to right.
+    /// For each leaf, its position from left to right.
     places: Vec<u32>,
-    /// The lowest common ancestors of neighbouring leaves. That of any two leaves is the largest between
-    /// them, for parents come after their children.
+    /// The lowest common ancestors of neighbouring leaves. The ancestor of any two leaves is the largest value between
+    /// them, because parents come after their children.
     ancestors: RangeMax,
 }
 
@@ -32,8 +32,8 @@ impl Restriction {
         Ok(Self { places, ancestors: RangeMax::new(ancestors) })
     }
 
-    /// The tree over the given leaves without nodes of a single child, and what the leaves are called
-    /// in it.
+    /// Returns the tree over the given leaves without nodes that have one child, and the number of each leaf in that
+    /// tree.
     pub(crate) fn to(&self, leaves: &[u32], monitor: &Monitor) -> Result<(Topology, Vec<u32>)> {
         let k = leaves.len();
         let mut order: Vec<(u32, u32)> =
@@ -60,11 +60,11 @@ impl Restriction {
     }
 }
 
-/// The parent of every node, given the lowest common ancestors of neighbouring leaves.
+/// Returns the parent of each node, given the lowest common ancestors of neighbouring leaves.
 fn parents(n_nodes: usize, gaps: &[u32]) -> Vec<u32> {
     let root = (n_nodes - 1) as u32;
     let mut parent = vec![root; n_nodes];
-    // Nodes that have begun and not ended, the lowest one last.
+    // Nodes that have begun and not ended, with the lowest one last.
     let mut open: Vec<u32> = Vec::new();
     for (leaf, &gap) in gaps.iter().enumerate() {
         parent[leaf] = open.last().map_or(gap, |&last| last.min(gap));
@@ -93,7 +93,7 @@ mod tests {
         tree.relabel(&leaves).unwrap().into_topology()
     }
 
-    /// The leaves under each node in their original names, nodes in any order.
+    /// Returns the leaves below each node with their original names, nodes in any order.
     fn clusters(tree: &Topology, name: impl Fn(u32) -> u32) -> Vec<Vec<u32>> {
         let n = tree.n_leaves();
         let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![name(leaf)]).collect();

@@ -5,11 +5,10 @@ use std::sync::OnceLock;
 
 use crate::error::{Error, Result, check_n_leaves};
 
-/// The shape of a rooted tree over leaves `0..n`.
+/// The shape of a rooted tree over the leaves `0..n`.
 ///
-/// Nodes `0..n` are the leaves. Inner nodes follow, children before parents, the root last. An inner node has two
-/// children or more. In a tree of `n - 1` inner nodes all have two, and node `n + k` is merge `k`, as SciPy numbers
-/// clusters.
+/// Nodes `0..n` are the leaves. The inner nodes follow, children before parents, with the root last. An inner node has
+/// at least two children. In a binary tree there are `n - 1` inner nodes, and node `n + k` is merge `k`, as in SciPy.
 ///
 /// ```
 /// use ordhc::tree::Topology;
@@ -23,13 +22,13 @@ use crate::error::{Error, Result, check_n_leaves};
 #[derive(Debug, Clone)]
 pub struct Topology {
     n_leaves: usize,
-    /// The children of all inner nodes, those of one node together and ascending.
+    /// The children of all inner nodes. The children of one node are consecutive and ascending.
     children: Vec<u32>,
     /// The children of inner node `n + k` are `children[ends[k - 1]..ends[k]]`. Empty if all have two children.
     ends: Vec<u32>,
     /// The number of leaves below each inner node.
     sizes: Vec<u32>,
-    /// The parent of each node, computed when it is first needed.
+    /// The parent of each node, computed at the first use.
     parents: OnceLock<Vec<u32>>,
 }
 
@@ -42,7 +41,8 @@ impl PartialEq for Topology {
 impl Eq for Topology {}
 
 impl Topology {
-    /// Checks merges: every cluster is merged once, after it was made, into one root.
+    /// Returns the tree of these merges. Every cluster must be merged exactly once, after the merge that made it, and
+    /// the last merge must be the root.
     ///
     /// # Errors
     /// The first merge that is not possible.
@@ -73,10 +73,11 @@ impl Topology {
         Ok(Self { n_leaves: n, children, ends: Vec::new(), sizes, parents: OnceLock::new() })
     }
 
-    /// The tree in which node `v` is a child of `parents[v]`; that of the root, which is last, is not looked at.
+    /// Returns the tree in which node `v` is a child of node `parents[v]`. The root is the last node; its entry is
+    /// ignored.
     ///
     /// # Errors
-    /// A parent that does not come after its child, or is a leaf; an inner node of less than two children.
+    /// A parent that does not come after its child, or is a leaf; an inner node with fewer than two children.
     pub fn from_parents(n_leaves: usize, mut parents: Vec<u32>) -> Result<Self> {
         check_n_leaves(n_leaves)?;
         let n_nodes = parents.len();
@@ -100,7 +101,7 @@ impl Topology {
         Ok(Self::of_parents(n_leaves, parents))
     }
 
-    /// As [`from_parents`](Self::from_parents), of parents that are known to be right.
+    /// Does the same as [`from_parents`](Self::from_parents), without checking the parents.
     pub(crate) fn of_parents(n_leaves: usize, parents: Vec<u32>) -> Self {
         let root = parents.len() - 1;
         let n_inner = parents.len() - n_leaves;
@@ -126,32 +127,32 @@ impl Topology {
         Self { n_leaves, children, ends, sizes, parents: OnceLock::from(parents) }
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.n_leaves
     }
 
-    /// The number of nodes, leaves included.
+    /// Returns the number of nodes, including leaves.
     pub fn n_nodes(&self) -> usize {
         self.n_leaves + self.sizes.len()
     }
 
-    /// The number of inner nodes.
+    /// Returns the number of inner nodes.
     pub fn n_inner(&self) -> usize {
         self.sizes.len()
     }
 
-    /// The root.
+    /// Returns the root.
     pub fn root(&self) -> usize {
         self.n_nodes() - 1
     }
 
-    /// Whether every inner node has two children.
+    /// Returns true if every inner node has two children.
     pub fn is_binary(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The parent of each node; that of the root is the root.
+    /// Returns the parent of each node. The parent of the root is the root.
     pub fn parents(&self) -> &[u32] {
         self.parents.get_or_init(|| {
             let mut parents = vec![self.root() as u32; self.n_nodes()];
@@ -162,12 +163,12 @@ impl Topology {
         })
     }
 
-    /// The parent of a node; that of the root is the root.
+    /// Returns the parent of a node. The parent of the root is the root.
     pub fn parent(&self, node: usize) -> usize {
         self.parents()[node] as usize
     }
 
-    /// The children of a node in ascending order, none for a leaf.
+    /// Returns the children of a node in ascending order. A leaf has no children.
     pub fn children(&self, node: usize) -> &[u32] {
         let Some(at) = node.checked_sub(self.n_leaves) else { return &[] };
         if self.is_binary() {
@@ -177,25 +178,25 @@ impl Topology {
         &self.children[start as usize..self.ends[at] as usize]
     }
 
-    /// The number of leaves below a node, 1 for a leaf.
+    /// Returns the number of leaves below a node, 1 for a leaf.
     pub fn size(&self, node: usize) -> u32 {
         node.checked_sub(self.n_leaves).map_or(1, |at| self.sizes[at])
     }
 
-    /// The number of leaves below each inner node.
+    /// Returns the number of leaves below each inner node.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// The tree as merges of two clusters, in the order of the nodes: a node of k children is k - 1 merges, of its
-    /// first two children, then of what they make with the third, and so on.
+    /// Returns the tree as merges of two clusters, in the order of the nodes. A node with k children is k - 1 merges:
+    /// its first two children, then their cluster with the third child, and so on.
     pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
         let n = self.n_leaves;
         if self.is_binary() {
             return Cow::Borrowed(self.children.as_chunks().0);
         }
         let mut merges = Vec::with_capacity(n - 1);
-        // The cluster of each inner node: its last merge.
+        // The cluster of each inner node is that of its last merge.
         let mut clusters: Vec<u32> = Vec::with_capacity(self.n_inner());
         for node in n..self.n_nodes() {
             let cluster = |&child: &u32| (child as usize).checked_sub(n).map_or(child, |at| clusters[at]);
@@ -210,7 +211,8 @@ impl Topology {
         Cow::Owned(merges)
     }
 
-    /// Values of inner nodes as values of [`merges`](Self::merges): each merge has that of its node.
+    /// Converts a value for each inner node into a value for each of the [`merges`](Self::merges). A merge gets the
+    /// value of its node.
     pub fn by_merge<'a, T: Copy>(&self, by_node: &'a [T]) -> Cow<'a, [T]> {
         if self.is_binary() {
             return Cow::Borrowed(by_node);
@@ -219,7 +221,8 @@ impl Topology {
         Cow::Owned(by_node.iter().enumerate().flat_map(|(at, &x)| std::iter::repeat_n(x, n_merges(at))).collect())
     }
 
-    /// The tree with two children for each node: nodes of more become several ([`merges`](Self::merges)).
+    /// Returns the binary tree in which each node with more than two children is several nodes, see
+    /// [`merges`](Self::merges).
     pub(crate) fn binary(&self) -> Cow<'_, Self> {
         match self.is_binary() {
             true => Cow::Borrowed(self),
@@ -227,7 +230,7 @@ impl Topology {
         }
     }
 
-    /// The leaves from left to right, children in ascending order.
+    /// Returns the leaves from left to right, with children in ascending order.
     pub fn leaf_order(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.n_leaves);
         let mut open = vec![self.root() as u32];
@@ -240,7 +243,7 @@ impl Topology {
         order
     }
 
-    /// The position of each leaf in an order of all leaves.
+    /// Returns the position of each leaf in an order of all leaves.
     pub(crate) fn places(order: &[u32]) -> Vec<u32> {
         let mut places = vec![0; order.len()];
         for (place, &leaf) in order.iter().enumerate() {
@@ -249,10 +252,10 @@ impl Topology {
         places
     }
 
-    /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
+    /// Returns the same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
     ///
     /// # Errors
-    /// `leaves` that are no permutation.
+    /// `leaves` is not a permutation.
     pub fn relabel(&self, leaves: &[u32]) -> Result<Self> {
         let n = self.n_leaves;
         let mut seen = vec![false; n];
@@ -274,9 +277,10 @@ impl Topology {
         Ok(renamed)
     }
 
-    /// The tree without some inner nodes, whose children become those of the node above. The root stays.
+    /// Returns the tree without the inner nodes for which `goes` is true. Their children become children of the node
+    /// above. The root is always kept.
     ///
-    /// Returns the tree and the former number of each node.
+    /// Also returns the former number of each node.
     pub fn without(&self, goes: impl Fn(usize) -> bool) -> (Self, Vec<u32>) {
         let mut kept: Vec<u32> = (0..self.n_leaves as u32).collect();
         kept.extend(
@@ -284,7 +288,8 @@ impl Topology {
         );
         let mut number = vec![u32::MAX; self.n_nodes()];
         kept.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
-        // Nodes that go have the number of the node that takes their place, set from the root down.
+        // A removed node gets the number of the node that replaces it. Go from the root down, so that the parent's
+        // number is known.
         for node in (self.n_leaves..self.root()).rev() {
             if number[node] == u32::MAX {
                 number[node] = number[self.parent(node)];
@@ -294,12 +299,13 @@ impl Topology {
         (Self::of_parents(self.n_leaves, parents), kept)
     }
 
-    /// The tree of some leaves, without nodes that are left with one child. Leaf `i` is `leaves[i]`, which ascend.
+    /// Returns the tree restricted to some leaves, without nodes that are left with one child. The new leaf `i` is
+    /// `leaves[i]`; `leaves` must be ascending.
     ///
-    /// Returns the tree and the former number of each node.
+    /// Also returns the former number of each node.
     ///
     /// # Errors
-    /// No leaves; leaves that do not ascend or are not in the tree.
+    /// No leaves; leaves that are not ascending or not in the tree.
     pub fn restricted(&self, leaves: &[u32]) -> Result<(Self, Vec<u32>)> {
         let n = self.n_leaves;
         check_n_leaves(leaves.len())?;
@@ -307,7 +313,7 @@ impl Topology {
             return Err(Error::Argument(format!("leaves must ascend and be below {n}")));
         }
         const NONE: u32 = u32::MAX;
-        // What is left of each node: the new number of it or of the only node left below it.
+        // For each node: its new number, or the new number of the only node left below it.
         let mut left = vec![NONE; self.n_nodes()];
         leaves.iter().zip(0..).for_each(|(&old, new)| left[old as usize] = new);
         let mut kept = leaves.to_vec();
@@ -328,7 +334,7 @@ impl Topology {
         Ok((Self::of_parents(leaves.len(), parents), kept))
     }
 
-    /// The same tree with its inner nodes in another order: `order` lists them by their present numbers, children
+    /// Returns the same tree with its inner nodes in another order. `order` lists their current numbers, children
     /// before parents.
     pub(crate) fn reordered(&self, order: &[u32]) -> Self {
         let mut number: Vec<u32> = (0..self.n_nodes() as u32).collect();
@@ -340,7 +346,7 @@ impl Topology {
         Self::of_parents(self.n_leaves, parents)
     }
 
-    /// The smallest leaf below each inner node.
+    /// Returns the smallest leaf below each inner node.
     pub(crate) fn smallest_leaves(&self) -> Vec<u32> {
         let mut smallest: Vec<u32> = Vec::with_capacity(self.n_inner());
         for node in self.n_leaves..self.n_nodes() {

@@ -1,5 +1,5 @@
-//! A minimum spanning tree of points of few coordinates: every component looks for its nearest other one in a k-d
-//! tree, until there is one (Borůvka 1926; Bentley 1975).
+//! A minimum spanning tree of points with few coordinates. Every component searches for its nearest other component in
+//! a k-d tree, until one component is left (Borůvka 1926; Bentley 1975).
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use crate::parallel;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// Points of up to so many coordinates are worth a tree.
+/// The largest number of coordinates for which a tree is faster.
 pub(super) const FEW: usize = 12;
-/// Nodes of up to so many points are not split.
+/// Nodes with at most this number of points are not split.
 const LEAF: usize = 24;
-/// Points for a thread.
+/// The smallest number of points per thread.
 const GRAIN: usize = 1 << 11;
-/// Points between two looks at the monitor.
+/// The number of points between two calls of the monitor.
 const STEPS: usize = 1 << 10;
-/// No component, no point, or no node.
+/// Marks a missing component, point or node.
 const NONE: u32 = u32::MAX;
 
-/// The edges, in any order. `points` are rows of `p` coordinates.
+/// Returns the edges in any order. `points` are rows of `p` coordinates.
 pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(vectors_boruvka);
     match p {
@@ -36,49 +36,49 @@ pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -
     }
 }
 
-/// The edges, found with `P` coordinates of each point.
+/// Returns the edges, computed with `P` coordinates for each point.
 fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let boxes = Boxes::<P>::new(points, p);
     let search: Search<'_> = &|from, components, limit, stack| boxes.nearest_of::<C>(from, components, limit, stack);
     boxes.shape.edges(search, C::similarity, monitor)
 }
 
-/// The nearest point of another component to the point at a place, if it is nearer than a limit. The last argument is
-/// memory to work in.
+/// A function that returns the nearest point of another component to the point at a position, if it is nearer than a
+/// limit. The last argument is working memory.
 ///
-/// Only this search is compiled for each measure and number of coordinates; all around it exists once.
+/// Only this function is compiled for each measure and number of coordinates. The code around it is compiled once.
 type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
 
-/// A k-d tree as a search has it: coordinates are as many as loops know of, the last ones zero.
+/// A k-d tree for searches. The number of coordinates is a constant of the loops; additional coordinates are zero.
 struct Boxes<const P: usize> {
     shape: Shape,
     /// The coordinates of each point, in the order of the tree.
     points: Vec<[f64; P]>,
     /// For each node, the smallest and the largest value of each coordinate.
     bounds: Vec<[[f64; P]; 2]>,
-    /// How many coordinates there are.
+    /// The number of coordinates.
     p: usize,
 }
 
 /// A k-d tree without coordinates.
 struct Shape {
-    /// By place: the leaf.
+    /// The leaf at each position.
     leaves: Vec<u32>,
     nodes: Vec<Node>,
-    /// By node: the node above.
+    /// The parent of each node.
     parents: Vec<u32>,
-    /// By place: the node without others below it.
+    /// The lowest node that contains each position.
     node_of: Vec<u32>,
 }
 
-/// What is known of the nearest point of another component: where it stands, and a bound of how near it is.
+/// The nearest known point of another component: its position, and a bound of its distance.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,
     place: u32,
 }
 
-/// The nearest point of another component to one component.
+/// The nearest point of another component to any point of one component.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     sum: f64,
@@ -96,7 +96,7 @@ impl Best {
     }
 }
 
-/// Which points belong together: by place, and by node where all of its points do.
+/// The component of each position, and of each node whose points are all in one component.
 struct Components {
     count: usize,
     of: Vec<u32>,
@@ -130,9 +130,9 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// The nearest point of another component, if it is nearer than `limit`; else that is the bound.
+    /// Returns the nearest point of another component, if it is nearer than `limit`. Otherwise `limit` is the bound.
     ///
-    /// Upwards from the point's own node, down into all others that may have a nearer one.
+    /// Goes up from the point's own node, and down into all other nodes that may have a nearer point.
     fn nearest_of<C: Closeness>(
         &self,
         from: usize,
@@ -157,7 +157,7 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// What is nearer in nodes and below them, else `nearest`.
+    /// Returns the nearest point in a node and below it, or `nearest` if none is nearer.
     #[inline(always)]
     fn descend<C: Closeness>(
         &self,
@@ -195,7 +195,8 @@ impl<const P: usize> Boxes<P> {
         nearest
     }
 
-    /// How far a node is from a point at least; infinitely, if all of its points are of the point's own component.
+    /// Returns a lower bound of the distance between a point and a node. The bound is infinite if all points of the
+    /// node are in the point's own component.
     #[inline(always)]
     fn far<C: Closeness>(&self, (point, own): (&[f64; P], u32), node: u32, components: &Components) -> f64 {
         match components.within[node as usize] == own {
@@ -204,7 +205,7 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Whether every point outside of a node that the point itself is in is at least `limit` away.
+    /// Returns true if every point outside of a node that contains the point is at least `limit` away.
     #[inline(always)]
     fn is_inside<C: Closeness>(&self, point: &[f64; P], node: u32, limit: f64) -> bool {
         let [low, high] = &self.bounds[node as usize];
@@ -212,7 +213,7 @@ impl<const P: usize> Boxes<P> {
         (0..self.p).all(side)
     }
 
-    /// The sum of the coordinates' parts from a point to the nearest that the node's box may have.
+    /// Returns the sum over coordinates of the distance from a point to the nearest point of the node's box.
     #[inline(always)]
     fn sum_to_box<C: Closeness>(&self, point: &[f64; P], node: u32) -> f64 {
         let [low, high] = &self.bounds[node as usize];
@@ -263,7 +264,7 @@ impl Shape {
         Components { count, of, within }
     }
 
-    /// The nearest other point of every component.
+    /// Returns the nearest other point of every component.
     fn nearest_of_components(
         &self,
         search: Search<'_>,
@@ -286,7 +287,7 @@ impl Shape {
     }
 }
 
-/// The nearest of every component to its points at some places.
+/// Returns, for every component, the nearest other point to its points at some positions.
 fn nearest_from(
     search: Search<'_>,
     places: Range<usize>,
@@ -296,8 +297,8 @@ fn nearest_from(
 ) -> Result<Vec<Best>> {
     let of = &components.of;
     let mut best = vec![Best::NONE; components.count];
-    // First those whose nearest is in another component still; then, of each component, the point that may have
-    // the nearest: so that few others need to look.
+    // Start with the points whose nearest point is still in another component. Then take, for each component, the point
+    // that may have the nearest one. After that, few other points need a search.
     let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
     for (from, at) in places.clone().zip(0..) {
         let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);

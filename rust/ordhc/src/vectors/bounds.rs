@@ -1,8 +1,8 @@
 //! Upper bounds of dot products in single precision, sixteen at a time.
 //!
-//! A bound is itself a dot product: of the rounded means, and of one more coordinate that makes up for
-//! all rounding by Cauchy-Schwarz. Coordinates stand in falling order of their mean squares; the first
-//! few, the head, with the norm of the rest for one more coordinate, are a bound that is often enough.
+//! A bound is itself a dot product of the rounded means, with one more coordinate that covers all rounding errors by
+//! Cauchy-Schwarz. Coordinates are in descending order of their mean squares. The first few coordinates (the head),
+//! with the norm of the rest as one more coordinate, give a cheaper bound that is often enough.
 
 use super::clusters::MeanClusters;
 use crate::error::Result;
@@ -10,18 +10,18 @@ use crate::memory;
 use crate::sorting::order_by;
 
 pub(super) const LANES: usize = 16;
-/// Queries that go through the tiles together.
+/// The number of queries that are compared with a tile together.
 pub(super) const QUERIES: usize = 2;
-/// Coordinates of a tile that are none of the means: the norm, and that of what is behind the head.
+/// The number of additional coordinates of a tile: the norm, and the norm of the coordinates after the head.
 const EXTRA: usize = 2;
 
-/// The means of clusters in tiles of [`LANES`], coordinate by coordinate: the norm, the head, the norm
-/// of the rest, the rest.
+/// The means of clusters in tiles of [`LANES`]. The coordinates are: the norm, the head, the norm of the rest, and the
+/// rest.
 pub(super) struct Tiles {
     values: Vec<f32>,
-    /// Coordinates as they are stored.
+    /// The order in which coordinates are stored.
     order: Vec<u32>,
-    /// How many of these are the head.
+    /// The number of coordinates in the head.
     head: usize,
 }
 
@@ -44,12 +44,12 @@ impl Tiles {
         self.values.len() / self.tile_len()
     }
 
-    /// Coordinates of a tile.
+    /// Returns the number of coordinates of a tile.
     pub(super) fn height(&self) -> usize {
         self.order.len() + EXTRA
     }
 
-    /// Numbers of a tile.
+    /// Returns the number of values in a tile.
     pub(super) fn tile_len(&self) -> usize {
         LANES * self.height()
     }
@@ -58,7 +58,7 @@ impl Tiles {
         at / LANES * self.tile_len() + at % LANES
     }
 
-    /// Takes over the mean of a cluster.
+    /// Stores the mean of a cluster.
     pub(super) fn set(&mut self, clusters: &MeanClusters, at: usize) {
         let (first, weight, row) = (self.lane(at), clusters.weight(at), clusters.row(at));
         let (mut squares, mut tail) = (0.0, 0.0);
@@ -73,7 +73,7 @@ impl Tiles {
         self.values[first + (1 + self.head) * LANES] = rounded_up(tail);
     }
 
-    /// A cluster that is gone has bounds of minus infinity.
+    /// Sets the bounds of a removed cluster to minus infinity.
     pub(super) fn remove(&mut self, at: usize) {
         let first = self.lane(at);
         for k in 0..self.height() {
@@ -82,7 +82,7 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes a query, `QUERIES` apart. A query's bounds are too small by at most [`Tiles::slack`].
+    /// Writes a query, with values `QUERIES` apart. The query's bounds are too small by at most [`Tiles::slack`].
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {
@@ -93,12 +93,12 @@ impl Tiles {
         out[0] = (self.values[first] * rounding).max(f32::MIN_POSITIVE);
     }
 
-    /// What numbers too small for single precision may have lost.
+    /// Returns the error due to values that are too small for single precision.
     pub(super) fn slack(&self) -> f64 {
         (self.height() + 16) as f64 * 4.0 * f64::from(f32::from_bits(1))
     }
 
-    /// The bounds of some queries with all clusters of a tile, if any of them reaches the `least`.
+    /// Returns the bounds of some queries with all clusters of a tile, if any bound reaches `least`.
     #[inline(always)]
     pub(super) fn bounds(
         &self,
@@ -156,8 +156,8 @@ fn mean_squares(clusters: &MeanClusters) -> Vec<f64> {
     sums.iter().map(|sum| sum / clusters.len() as f64).collect()
 }
 
-/// How many of the coordinates, given by their mean squares, make the cheapest head, if products are
-/// about normally distributed: the largest of `k` then is sqrt(2 ln k) deviations large.
+/// Returns the size of the head with the smallest expected cost, given the mean squares of coordinates. Assumes that
+/// products are normally distributed, so that the largest of `k` products is at sqrt(2 ln k) standard deviations.
 fn best_head(squares: &[f64], k: usize) -> usize {
     let p = squares.len();
     let deviation = squares.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -1,4 +1,5 @@
-//! Clusters of many coordinates, sixteen means at a time, of which most are too far: for linkages of squared distances.
+//! Clusters with many coordinates, for linkages of squared distances. Sixteen means are compared at a time, and most
+//! are excluded as too far.
 
 use std::ops::Range;
 
@@ -12,25 +13,26 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// A thread should have this many coordinates to look at.
+/// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 20;
 
 /// Clusters in the order of their smallest leaves.
 pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
-    /// The same, rounded.
+    /// The same means in single precision.
     rough: RoughTiles,
-    /// By place: the smallest leaf, and what there is beside the mean, also behind the last.
+    /// For each position: the smallest leaf, and the properties besides the mean. There are also entries after the last
+    /// cluster.
     names: Vec<u32>,
     about: Vec<About>,
     n_alive: usize,
-    /// By smallest leaf.
+    /// The position for each smallest leaf.
     places: Vec<u32>,
 }
 
 impl<C: OfSquares> CentroidTiles<C> {
-    /// One cluster for each of `n` rows of `p` coordinates.
+    /// Returns one cluster for each of `n` rows of `p` coordinates.
     pub(super) fn new<R: Iterator<Item = f64>>(
         n: usize,
         p: usize,
@@ -57,7 +59,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         })
     }
 
-    /// Merges until one cluster is left; returns the merges, parts before wholes.
+    /// Merges until one cluster is left. Returns the merges, parts before wholes.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -68,7 +70,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         self.places[cluster] as usize
     }
 
-    /// The similarities of a cluster with those of a tile, if one of them may reach `floor`.
+    /// Returns the similarities of a cluster with the clusters of a tile, or `None` if none reaches `floor`.
     #[inline(always)]
     fn similarities_in(&self, tile: usize, query: &[f64], own: usize, floor: f64) -> Option<[f64; LANES]> {
         let others = &self.about.as_chunks::<LANES>().0[tile];
@@ -83,7 +85,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         Some(std::array::from_fn(|lane| value(lane, sums[lane])))
     }
 
-    /// The nearest cluster in some tiles.
+    /// Returns the nearest cluster in some tiles.
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
         let mut near = NOBODY;
@@ -107,7 +109,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         near
     }
 
-    /// Packs clusters when a third has gone.
+    /// Packs clusters when a third of them have been removed.
     fn pack(&mut self) {
         if 3 * self.n_alive >= 2 * self.names.len() {
             return;

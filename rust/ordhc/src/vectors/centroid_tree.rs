@@ -1,4 +1,4 @@
-//! Clusters of few coordinates in a k-d tree of their means, which follows while they merge.
+//! Clusters with few coordinates in a k-d tree of their means, which is updated when clusters merge.
 
 use super::criteria::{About, Cluster, Criterion, MOST, squared};
 use super::kd_tree::Tree;
@@ -7,40 +7,40 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// Clusters from which a tree pays.
+/// The number of clusters from which a tree is faster.
 pub(super) const TREE_FROM: usize = 256;
-/// Nodes of up to so many clusters are not split.
+/// Nodes with at most this number of clusters are not split.
 const LEAF: usize = 12;
-/// No node above, or no cluster.
+/// Marks a missing parent or cluster.
 const NONE: u32 = u32::MAX;
 
-/// Clusters by place in the tree; a merged cluster takes the place of its larger part.
+/// The clusters by position in the tree. A merged cluster takes the position of its larger part.
 pub(super) struct CentroidTree<C> {
     criterion: C,
-    /// Boxes of means; its points are rows, as the criterion has them.
+    /// The bounding boxes of means. The points are the rows of the criterion.
     tree: Tree,
-    /// By place: what there is beside the mean, the smallest leaf, and the node.
+    /// For each position: the properties besides the mean, the smallest leaf, and the node.
     about: Vec<About>,
     names: Vec<u32>,
     node_of: Vec<u32>,
-    /// By smallest leaf.
+    /// The position for each smallest leaf.
     places: Vec<u32>,
     nodes: Vec<Known>,
     n_alive: usize,
-    /// Nodes that a search has still to look at, each with a bound of the similarities.
+    /// The nodes that a search must still visit, each with an upper bound of the similarity.
     stack: Vec<(f64, u32)>,
 }
 
-/// What a node has beside its box.
+/// The properties of a node besides its box.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     parent: u32,
-    /// The least rank, infinite where no cluster is left, and the smallest leaf of all.
+    /// The smallest rank, infinite if no cluster is left, and the smallest leaf of all clusters.
     least: f64,
     first: u32,
 }
 
-/// What clusters are made of, by place or in another order.
+/// The data of clusters, by position or in another order.
 struct Parts {
     rows: Vec<f64>,
     about: Vec<About>,
@@ -48,7 +48,7 @@ struct Parts {
 }
 
 impl<C: Criterion> CentroidTree<C> {
-    /// `rows` of `p` coordinates, one for each cluster.
+    /// Builds the tree from `rows` with `p` coordinates, one for each cluster.
     pub(super) fn new(rows: Vec<f64>, p: usize, about: Vec<About>, criterion: C) -> Self {
         entered!(vectors_centroid_tree);
         let n = about.len();
@@ -67,14 +67,14 @@ impl<C: Criterion> CentroidTree<C> {
         this
     }
 
-    /// Merges until one cluster is left; returns the merges, parts before wholes.
+    /// Merges until one cluster is left. Returns the merges, parts before wholes.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
         Ok(chain.into_merges())
     }
 
-    /// The cluster of a smallest leaf.
+    /// Returns the cluster with this smallest leaf.
     pub(super) fn cluster(&self, name: usize) -> Cluster<'_> {
         self.at(self.places[name] as usize)
     }
@@ -111,7 +111,7 @@ impl<C: Criterion> CentroidTree<C> {
         (0..self.nodes.len() as u32).rev().for_each(|node| self.look_again(node));
     }
 
-    /// Leaves out what is gone.
+    /// Rebuilds the tree without removed clusters.
     fn pack(&mut self) {
         let alive: Vec<usize> = (0..self.about.len()).filter(|&at| !self.about[at].is_gone()).collect();
         self.build(&Parts {
@@ -121,7 +121,7 @@ impl<C: Criterion> CentroidTree<C> {
         });
     }
 
-    /// Takes the box and what is known of a node from its children, or from its clusters.
+    /// Recomputes the box and properties of a node from its children, or from its clusters.
     fn look_again(&mut self, at: u32) {
         let (p, own) = (self.tree.p, at as usize);
         let second = self.tree.nodes[own].second;
@@ -157,7 +157,7 @@ impl<C: Criterion> CentroidTree<C> {
         self.nodes[own] = Known { least, first, ..self.nodes[own] };
     }
 
-    /// What has changed at a place changes all nodes above it.
+    /// Updates all nodes above a position that has changed.
     fn tell(&mut self, place: usize) {
         let mut node = self.node_of[place];
         while node != NONE {
@@ -166,7 +166,7 @@ impl<C: Criterion> CentroidTree<C> {
         }
     }
 
-    /// At least the similarity with any cluster of a node.
+    /// Returns an upper bound of the similarity with any cluster of a node.
     fn bound(&self, cluster: Cluster<'_>, node: u32) -> f64 {
         let least = self.nodes[node as usize].least;
         if least == f64::INFINITY {
@@ -223,7 +223,7 @@ impl<C: Criterion> Linkage for CentroidTree<C> {
         stack.clear();
         stack.push((f64::INFINITY, 0));
         while let Some((bound, node)) = stack.pop() {
-            // Of equally near clusters that of the smallest leaf is the nearest.
+            // Among equally near clusters, the one with the smallest leaf is the nearest.
             let too_late = || {
                 self.nodes[node as usize].first as usize > near.cluster
                     && tolerance.key(bound) <= tolerance.key(near.similarity)

@@ -1,16 +1,16 @@
-//! How close two vectors are.
+//! Measures of the closeness of two vectors.
 
-/// What is computed for two vectors.
+/// A measure for pairs of vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Measure {
     /// The Euclidean distance.
     Euclidean,
-    /// Its square.
+    /// The squared Euclidean distance.
     SquaredEuclidean,
     /// The sum of absolute differences.
     Manhattan,
-    /// The dot product, a similarity.
+    /// The dot product, which is a similarity.
     Dot,
 }
 
@@ -22,20 +22,20 @@ named!(Measure, "measure", {
 });
 
 impl Measure {
-    /// Whether smaller is closer.
+    /// Returns true if smaller values are closer.
     pub fn is_dissimilarity(self) -> bool {
         self != Self::Dot
     }
 }
 
-/// A measure as code of its own: a sum over coordinates, from which the similarity follows.
+/// A measure with code compiled for it: a sum over coordinates, from which the similarity is computed.
 pub(super) trait Closeness: Sync {
-    /// How many times a factor of all coordinates is a factor of the similarity.
+    /// If all coordinates are multiplied by c, the similarity is multiplied by c^DEGREE.
     const DEGREE: i32;
-    /// Whether the similarity is the negated measure.
+    /// True if the similarity is the negated measure.
     const DISSIMILARITY: bool = true;
 
-    /// The same for `x` and `y` exchanged.
+    /// Returns `sum` plus the part of one coordinate. The result is symmetric in `x` and `y`.
     fn add(sum: f64, x: f64, y: f64) -> f64;
 
     fn similarity(sum: f64) -> f64;

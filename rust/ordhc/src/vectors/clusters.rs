@@ -1,22 +1,22 @@
-//! MeanClusters of vectors: their means, or where these are exact their sums.
+//! Clusters of vectors, stored as means, or as sums if these are exact.
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// MeanClusters in the order of their smallest leaves.
+/// Clusters in the order of their smallest leaves.
 pub(super) struct MeanClusters {
-    /// By cluster: the smallest leaf and the number of leaves.
+    /// For each cluster: the smallest leaf, and the number of leaves.
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
-    /// The rows are sums of vectors instead of means.
+    /// True if the rows are sums of vectors instead of means.
     sums: bool,
     p: usize,
     rows: Buffer,
 }
 
 impl MeanClusters {
-    /// Room for `k` clusters of vectors of `p` numbers, all zero.
+    /// Returns `k` clusters of vectors with `p` coordinates, all zero.
     pub(super) fn new(k: usize, p: usize, sums: bool) -> Result<Self> {
         let rows = Buffer::zeros("the means of clusters", k * p)?;
         Ok(Self { names: vec![0; k], sizes: vec![0.0; k], sums, p, rows })
@@ -26,7 +26,7 @@ impl MeanClusters {
         self.names.len()
     }
 
-    /// When two values count as equal.
+    /// Returns the tolerance within which two values count as equal.
     pub(super) fn tolerance(&self) -> Tolerance {
         if self.sums { Tolerance::EXACT } else { Tolerance::GRID }
     }
@@ -41,17 +41,17 @@ impl MeanClusters {
         self.rows[at * self.p..(at + 1) * self.p].iter_mut().zip(row).for_each(|(to, x)| *to = x);
     }
 
-    /// The sum or mean of a cluster's vectors.
+    /// Returns the sum or mean of a cluster's vectors.
     pub(super) fn row(&self, at: usize) -> &[f64] {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// What a row is to be multiplied with to be a mean.
+    /// Returns the factor that turns a row into a mean.
     pub(super) fn weight(&self, at: usize) -> f64 {
         if self.sums { 1.0 / self.sizes[at] } else { 1.0 }
     }
 
-    /// The average dot product of two clusters.
+    /// Returns the average dot product of two clusters.
     #[inline]
     pub(super) fn value(&self, a: usize, b: usize) -> f64 {
         let product = dot(self.row(a), self.row(b));
@@ -67,13 +67,13 @@ impl MeanClusters {
         if self.sums {
             pairs.for_each(|(x, y)| *x += y);
         } else {
-            // In this form the mean of equal numbers is that number.
+            // In this form, the mean of equal numbers is exactly that number.
             pairs.for_each(|(x, y)| *x += (y - *x) * share);
         }
         self.sizes[i] += self.sizes[j];
     }
 
-    /// Forgets all but the clusters `kept`, ascending.
+    /// Removes all clusters except `kept`, in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         let p = self.p;
         for (to, &from) in kept.iter().enumerate() {
@@ -87,7 +87,7 @@ impl MeanClusters {
     }
 }
 
-/// The dot product, always added in the same order.
+/// Returns the dot product, always added in the same order.
 #[inline]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;

@@ -1,7 +1,7 @@
-//! How clusters are compared of which the means are known, and bounds of that for means in a box.
+//! Similarities of clusters with known means, and their upper bounds for means in a box.
 //!
-//! A bound is computed in the order in which the similarity is, of coordinates that are all as near or nearer: as
-//! rounding keeps the order of numbers, no similarity is above its bound.
+//! A bound is computed with the same operations in the same order as the similarity, from coordinates that are at least
+//! as near. Rounding keeps the order of numbers, so no similarity is above its bound.
 
 use super::closeness::{Closeness, SquaredEuclidean};
 use super::clusters::dot;
@@ -9,23 +9,23 @@ use super::kd_tree::sum_to_box;
 use super::rough_tiles::Limits;
 use crate::agglomerate::Tolerance;
 
-/// Boxes have at most so many coordinates.
+/// The largest number of coordinates of a box.
 pub(super) const MOST: usize = 12;
-/// What rounding of means may change in the product of two, relative to the sum of what is added.
+/// The relative error of a product of two means due to rounding of the means.
 const SLACK: f64 = 1e-14;
 
-/// What a cluster is compared by.
+/// The data by which a cluster is compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cluster<'a> {
-    /// The mean, or what [`Criterion::mean`] makes the mean of.
+    /// The mean, or the row from which [`Criterion::mean`] computes the mean.
     pub(super) row: &'a [f64],
     pub(super) about: About,
 }
 
-/// What there is of a cluster beside its mean.
+/// The properties of a cluster besides its mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About {
-    /// Zero where a cluster is gone.
+    /// The number of leaves, or 0 for a removed cluster.
     pub(super) size: f64,
     /// The mean squared distance of a vector to the mean.
     pub(super) spread: f64,
@@ -39,7 +39,8 @@ impl About {
         self.size == 0.0
     }
 
-    /// Of two clusters together, whose means have this squared distance; with the share of the second.
+    /// Returns the properties of the merge of two clusters whose means have this squared distance, and the weight of
+    /// the second cluster.
     pub(super) fn together(self, other: Self, squared: f64) -> (Self, f64) {
         let size = self.size + other.size;
         let share = other.size / size;
@@ -49,49 +50,50 @@ impl About {
     }
 }
 
-/// A similarity of clusters, with which nothing comes nearer by merging.
+/// A similarity of clusters that a merge never increases.
 pub(super) trait Criterion: Copy {
-    /// When two similarities count as equal.
+    /// Returns the tolerance within which two similarities count as equal.
     fn tolerance(self) -> Tolerance;
 
     fn similarity(self, a: Cluster<'_>, b: Cluster<'_>) -> f64;
 
-    /// What clusters have the least of in a node.
+    /// Returns the value of which nodes store the minimum over their clusters.
     fn rank(self, about: About) -> f64;
 
-    /// At least the similarity with every cluster of this rank or more whose mean is within bounds.
+    /// Returns an upper bound of the similarity with every cluster whose rank is at least `least` and whose mean is
+    /// within bounds.
     fn bound(self, a: Cluster<'_>, low: &[f64], high: &[f64], least: f64) -> f64;
 
-    /// A coordinate of the mean.
+    /// Returns a coordinate of the mean.
     fn mean(self, x: f64, _size: f64) -> f64 {
         x
     }
 
-    /// A coordinate of two clusters together, of which the second has a `share`.
+    /// Returns a coordinate of the merge of two clusters, of which the second has the weight `share`.
     fn together(self, x: f64, y: f64, share: f64) -> f64 {
-        // In this form the mean of equal numbers is that number.
+        // In this form, the mean of equal numbers is exactly that number.
         x + (y - x) * share
     }
 }
 
-/// A similarity that follows from the squared distance of two means; the farther, the less.
+/// A similarity that decreases with the squared distance of two means.
 pub(super) trait OfSquares: Copy + Sync {
     fn tolerance(self) -> Tolerance;
 
-    /// The same for both sides.
+    /// Returns the similarity. The result is symmetric in `a` and `b`.
     fn of_square(self, squared: f64, a: About, b: About) -> f64;
 
-    /// What of `about` makes clusters less similar.
+    /// Returns the part of `about` that makes clusters less similar.
     fn rank(self, about: About) -> f64;
 
-    /// What a cluster is known by where coordinates are rounded, see [`Limits`].
+    /// Returns the term of a cluster for rounded coordinates, see [`Limits`].
     fn term(self, about: About) -> f32;
 
-    /// Similarities of at least `floor` have squared distances within these limits.
+    /// Returns limits of the squared distance for similarities of at least `floor`.
     fn limits(self, floor: f64) -> Limits;
 }
 
-/// The squared distance of two means.
+/// Returns the squared distance of two means.
 pub(super) fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |sum, (&x, &y)| SquaredEuclidean::add(sum, x, y))
 }
@@ -115,7 +117,7 @@ impl<T: OfSquares> Criterion for T {
     }
 }
 
-/// How much the variance grows, negated: Ward's linkage.
+/// The negated increase of the variance: Ward's linkage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variance(pub(super) Tolerance);
 
@@ -143,7 +145,8 @@ impl OfSquares for Variance {
     }
 }
 
-/// The mean squared distance of two clusters, negated: that of their means, and what they are spread themselves.
+/// The negated mean squared distance of two clusters: the squared distance of their means, plus the spread of each
+/// cluster.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeanSquare(pub(super) Tolerance);
 
@@ -170,8 +173,8 @@ impl OfSquares for MeanSquare {
     }
 }
 
-/// The mean dot product of two clusters, which is that of their means. Rows may be sums of vectors, where these are
-/// exact.
+/// The mean dot product of two clusters, which is the dot product of their means. Rows may be sums of vectors if sums
+/// are exact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeanDot {
     pub(super) sums: bool,
@@ -187,7 +190,7 @@ impl Criterion for MeanDot {
         if self.sums { product / (a.about.size * b.about.size) } else { product }
     }
 
-    /// One where there are only leaves.
+    /// The rank is 1 if a node has only leaves.
     fn rank(self, about: About) -> f64 {
         1.0 / about.size
     }
@@ -202,7 +205,7 @@ impl Criterion for MeanDot {
         if !self.sums {
             return product;
         }
-        // Of leaves, which are whole numbers, nothing is rounded but the quotient, as that of sums.
+        // For leaves with integer coordinates, only the quotient is rounded, as in the similarity.
         let added = || a.row.iter().zip(corner).fold(0.0, |sum, (x, y)| sum + (x * y).abs());
         (if least == 1.0 { product } else { product + added() * SLACK }) / a.about.size
     }

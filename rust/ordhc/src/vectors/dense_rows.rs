@@ -1,4 +1,4 @@
-//! Dense vectors, checked.
+//! Dense vectors, which have been checked.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use super::clusters::dot;
 use crate::error::{Error, Position, Result, check_n_leaves};
 use crate::parallel;
 
-/// Numbers in either precision.
+/// Coordinates in single or double precision.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Coordinates<'a> {
-    /// Double.
+    /// Double precision.
     F64(&'a [f64]),
-    /// Single.
+    /// Single precision.
     F32(&'a [f32]),
 }
 
@@ -48,9 +48,9 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// Some of them in double precision.
+    /// Returns the values in `range`, converted to double precision.
     fn range(self, range: Range<usize>) -> impl Iterator<Item = f64> + 'a {
-        // One of the two is empty.
+        // One of the two slices is empty, so that a single iterator type serves both precisions.
         let (double, single): (&[f64], &[f32]) = match self {
             Self::F64(values) => (&values[range], &[]),
             Self::F32(values) => (&[], &values[range]),
@@ -59,7 +59,7 @@ impl<'a> Coordinates<'a> {
     }
 }
 
-/// One vector per leaf: n rows of p numbers, row by row, all finite.
+/// One vector per leaf: n rows of p finite numbers, row by row.
 ///
 /// ```
 /// use ordhc::vectors::Vectors;
@@ -81,11 +81,11 @@ pub struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    /// Checks `n` rows of `p` numbers.
+    /// Checks `n` rows of `p` numbers, and returns them as vectors.
     ///
     /// # Errors
-    /// No rows or too many; another number of values than n p; a value that is NaN or infinite, with
-    /// its row and column.
+    /// No rows or too many; a number of values that differs from n p; a value that is NaN or infinite, with its row and
+    /// column.
     pub fn new(values: impl Into<Coordinates<'a>>, n: usize, p: usize) -> Result<Self> {
         Self::checked(values.into(), n, p)
     }
@@ -120,17 +120,17 @@ impl<'a> Vectors<'a> {
         Ok(Self { values, n, p, largest, whole: parts.iter().all(|part| part.1) })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn n_leaves(&self) -> usize {
         self.n
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn n_coordinates(&self) -> usize {
         self.p
     }
 
-    /// The dot product of every vector with itself.
+    /// Returns the dot product of each vector with itself.
     pub fn squared_norms(&self) -> Vec<f64> {
         let square = |i: usize| {
             let row: Vec<f64> = self.row(i).collect();
@@ -143,12 +143,12 @@ impl<'a> Vectors<'a> {
         self.values.range(i * self.p..(i + 1) * self.p)
     }
 
-    /// The largest absolute coordinate.
+    /// Returns the largest absolute coordinate.
     pub(super) fn largest(&self) -> f64 {
         self.largest
     }
 
-    /// Whether sums of vectors and the dot products of such sums are exact in floats.
+    /// Returns true if floats represent sums of vectors, and dot products of such sums, exactly.
     pub(super) fn sums_are_exact(&self) -> bool {
         let sums = self.largest * self.n as f64 / 2.0;
         self.whole && 2.0 * sums.max(sums * sums * self.p as f64) < (1u64 << 53) as f64

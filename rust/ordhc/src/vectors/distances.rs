@@ -1,4 +1,4 @@
-//! Distances of all pairs of vectors.
+//! The distances of all pairs of vectors.
 
 use std::sync::Mutex;
 
@@ -11,16 +11,16 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Rows that go through a tile while it is in a core's cache.
+/// The number of rows that are compared with a tile while the tile is in a core's cache.
 const ROWS: usize = 32;
 
 /// Writes the measure of all pairs of vectors in the condensed layout: (0, 1), (0, 2), ..., (1, 2), ...
 ///
-/// Every pair is a sum over the coordinates in their order: nothing cancels, and equal vectors have distance 0.
-/// Time is O(n^2 p); for hundreds of coordinates a product of matrices is faster.
+/// Each value is a sum over the coordinates in order. So no digits cancel, and equal vectors have distance 0. The time
+/// is O(n^2 p). For hundreds of coordinates a matrix product is faster.
 ///
 /// # Errors
-/// Another length of `out` than n (n - 1) / 2; values that overflow; not enough memory; [`Error::Interrupted`].
+/// A length of `out` that differs from n (n - 1) / 2; values that overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::bindings::distances;
@@ -58,7 +58,7 @@ fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor
     let unit = Unit::below_one(vectors.largest());
     let mut tiles = Tiles::new(n, vectors.n_coordinates())?;
     (0..n).for_each(|leaf| tiles.set(leaf, vectors.row(leaf).map(|x| unit.shrink(x))));
-    // Dissimilarities are negated inside.
+    // The engine negates dissimilarities.
     let sign = if C::DISSIMILARITY { -1.0 } else { 1.0 };
     let factor = unit.grow(sign, C::DEGREE);
     let value = |sum: f64| match C::similarity(sum) {

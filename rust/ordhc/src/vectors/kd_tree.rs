@@ -1,31 +1,31 @@
-//! Points of few coordinates in boxes of boxes (Bentley 1975).
+//! Points with few coordinates in a tree of boxes (Bentley 1975).
 //!
-//! Distances to boxes are sums in the order of coordinates, as those of points are, so that rounding never puts a
-//! point nearer than its box.
+//! Distances to boxes are sums in the order of coordinates, like those of points. So rounding never makes a point
+//! nearer than its box.
 
 use std::ops::Range;
 
 use super::closeness::Closeness;
 
-/// Points in boxes of boxes.
+/// A k-d tree: points in nested boxes.
 pub(super) struct Tree {
     pub(super) p: usize,
-    /// By place: the coordinates and the leaf.
+    /// For each position: the coordinates and the leaf.
     pub(super) points: Vec<f64>,
     pub(super) leaves: Vec<u32>,
     pub(super) nodes: Vec<Node>,
-    /// By node: the least coordinates, then the largest.
+    /// For each node: the smallest coordinates, then the largest.
     pub(super) boxes: Vec<f64>,
 }
 
 pub(super) struct Node {
     pub(super) places: Range<u32>,
-    /// The second of two children; the first is the next node. Zero if there are none.
+    /// The second of two children. The first is the next node. 0 if there are no children.
     pub(super) second: u32,
 }
 
 impl Tree {
-    /// Nodes of up to `most` points are not split.
+    /// Builds the tree. Nodes with at most `most` points are not split.
     pub(super) fn new(points: &[f64], p: usize, most: usize) -> Self {
         let n = points.len() / p;
         let mut tree =
@@ -37,7 +37,7 @@ impl Tree {
         tree
     }
 
-    /// Adds the node of some leaves, and those below it.
+    /// Adds the node of some leaves, and the nodes below it.
     fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32, most: usize) {
         let p = self.p;
         let (own, len) = (self.nodes.len(), leaves.len());
@@ -70,19 +70,19 @@ impl Tree {
         &self.points[place * self.p..(place + 1) * self.p]
     }
 
-    /// The least and the largest coordinates of a node.
+    /// Returns the smallest and the largest coordinates of a node.
     pub(super) fn bounds(&self, node: u32) -> (&[f64], &[f64]) {
         self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p)
     }
 }
 
-/// The sum of the coordinates' parts from a point to the nearest within bounds.
+/// Returns the sum over coordinates of the distance from a point to the nearest point within bounds.
 pub(super) fn sum_to_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
 }
 
-/// The sum of the coordinates' parts from a point to the farthest within bounds.
+/// Returns the sum over coordinates of the distance from a point to the farthest point within bounds.
 fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (high - x).max(x - low), 0.0))

@@ -3,14 +3,15 @@
 use crate::error::{Error, Position, Result, check_len};
 use crate::tree::Dendrogram;
 
-/// The height of every leaf: that of its merge, or where it is larger, `own`, the leaf's similarity
-/// with itself.
+/// Returns the height of every leaf: the height of its merge, or `own`, the leaf's similarity with itself, if that is
+/// larger.
 ///
-/// For dot products `own` is the squared norm of the leaf's vector, scaled as the heights are (J. Gray
-/// et al., "Hierarchical clustering with dot products recovers hidden tree structure").
+/// For dot products, `own` is the squared norm of the leaf's vector, scaled like the heights (J. Gray et al.,
+/// "Hierarchical clustering with dot products recovers hidden tree structure").
 ///
 /// # Errors
-/// Heights that are dissimilarities; another number of values than leaves; one that is not finite.
+/// Heights that are dissimilarities; a number of values that differs from the number of leaves; a value that is not
+/// finite.
 ///
 /// ```
 /// use ordhc::bindings::leaf_heights;

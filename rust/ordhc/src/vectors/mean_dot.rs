@@ -1,4 +1,4 @@
-//! Average linkage of dot products: the mean dot product of two clusters is that of their means.
+//! Average linkage of dot products. The mean dot product of two clusters is the dot product of their means.
 
 use super::centroid_tree::{CentroidTree, TREE_FROM};
 use super::clusters::MeanClusters;
@@ -10,25 +10,26 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
-/// Average linkage of dot products, without a matrix of pairs.
+/// Returns the average linkage of dot products, without a matrix of pairs.
 ///
-/// The similarity of two clusters is the average dot product of their vectors, which is the dot
-/// product of their means (J. Gray et al., "Hierarchical clustering with dot products recovers hidden
-/// tree structure"). Heights are these averages times `scale`: 1 / p for an average over
-/// coordinates. Merges stand in order of height. `initial` are clusters to start from: as long as
-/// there are pairs within them, the most similar one of these is merged; merges within come first, at
-/// least as high as the closest one after.
+/// The similarity of two clusters is the average dot product of their vectors, which is the dot product of their means
+/// (J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure"). Heights are these
+/// averages times `scale`. Use 1 / p for an average over coordinates. Merges are ordered by height.
 ///
-/// Time is O(n^2 p), for few coordinates mostly O(n log n), by a k-d tree of means; memory O(n p): a double- and a
-/// single-precision copy of the vectors.
+/// `initial` are the clusters to start from. They are merged first, the most similar pair within a cluster at a time.
+/// These merges come first, with heights at least that of the closest merge after them.
 ///
-/// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf): values of the same
-/// [`Tolerance::key`], which are rounded, as those of a matrix of dot products are, but otherwise. For whole numbers whose sums are exact, the tree is that of
-/// [`Agglomeration`](crate::agglomerate::Agglomeration) with all its ties.
+/// The time is O(n^2 p); for few coordinates a k-d tree of means usually takes O(n log n). The memory is O(n p), for a
+/// double-precision and a single-precision copy of the vectors.
+///
+/// Among ties, the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first. Values are
+/// tied if they have the same [`Tolerance::key`]. They are rounded differently from a matrix of dot products, so ties
+/// can differ. For integers whose sums are exact, the tree equals that of
+/// [`Agglomeration`](crate::agglomerate::Agglomeration), including all ties.
 ///
 /// # Errors
-/// Initial clusters of another number of leaves; a `scale` that isn't positive and finite; heights that
-/// overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+/// Initial clusters for a different number of leaves; a `scale` that isn't positive and finite; heights that overflow;
+/// not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::vectors::{Vectors, mean_dot_linkage};
@@ -49,7 +50,7 @@ pub fn mean_dot_linkage(
     mean_dot_from(vectors, scale, initial, tree_pays_from(vectors.n_coordinates()), monitor)
 }
 
-/// The same, with a tree of means from so many clusters on.
+/// Does the same as [`mean_dot_linkage`], with a tree of means from a given number of clusters on.
 fn mean_dot_from(
     vectors: &Vectors<'_>,
     scale: f64,
@@ -107,16 +108,17 @@ fn mean_dot_from(
     Ok(tree)
 }
 
-/// Means of up to so many coordinates are worth a tree, where they are many.
+/// The largest number of coordinates for which a tree of many means is faster.
 const FEW: usize = 10;
 
-/// How many means of so many coordinates make a tree faster than all of their pairs.
+/// Returns the number of means, for `p` coordinates, from which a tree is faster than computing all pairs.
 fn tree_pays_from(p: usize) -> usize {
     const ALWAYS: usize = 4;
     if p <= ALWAYS { TREE_FROM } else { 10_000 << (p - ALWAYS).min(16) }
 }
 
-/// Merges until one cluster is left, by a k-d tree of means; returns the merges, parts before wholes, and that cluster.
+/// Merges until one cluster is left, with a k-d tree of means. Returns the merges, parts before wholes, and the last
+/// cluster.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_dot_tree);
     let (k, p) = (clusters.len(), clusters.n_coordinates());
@@ -132,7 +134,7 @@ fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Resu
     Ok((merges, last))
 }
 
-/// A power of two that brings all coordinates below 1, so that nothing overflows on the way.
+/// A power of two by which all coordinates become less than 1, so that no computation overflows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     exponent: i32,
@@ -148,7 +150,7 @@ impl Unit {
         times_power(x, -self.exponent)
     }
 
-    /// For sums of products of `degree` coordinates.
+    /// Scales back a sum of products of `degree` coordinates.
     pub(super) fn grow(self, x: f64, degree: i32) -> f64 {
         times_power(x, degree * self.exponent)
     }
@@ -169,7 +171,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// A tree of means, and all pairs of them, beside the naive engine on the matrix of dot products.
+    /// Compares a tree of means, and all pairs of means, with the naive engine on the matrix of dot products.
     fn check(values: &[f64], n: usize, p: usize, initial: Option<&Partition>) {
         let pair = |i: usize, j: usize| (0..p).map(|k| values[i * p + k] * values[j * p + k]).sum::<f64>();
         let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
@@ -196,7 +198,7 @@ mod tests {
             steps in prop::sample::select(vec![0.0, 0.3, 1.0, 4.0]),
             classes in prop::option::of(1..9i64),
         ) {
-            // Whole numbers are summed exactly, so that all their ties are there.
+            // Sums of integers are exact, so all their ties occur.
             let value = |x: &f64| if steps > 0.0 { (x * steps).round() + shift } else { x + shift };
             let values: Vec<f64> = values.iter().map(value).collect();
             let initial = classes.map(|classes| {

@@ -1,4 +1,4 @@
-//! Hierarchies from vectors: the similarity of two leaves is the dot product of their vectors.
+//! Hierarchies from vectors. The similarity of two leaves is the dot product or the distance of their vectors.
 //!
 //! ```
 //! use ordhc::vectors::{Measure, Vectors, single_linkage, ward_linkage};
@@ -11,20 +11,21 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! * [`mean_dot_linkage`]: average linkage of dot products without a matrix of pairs;
-//! * [`mean_square_linkage`]: average linkage of squared Euclidean distances;
+//! * [`mean_dot_linkage`]: average linkage of dot products, without a matrix of pairs;
+//! * [`mean_square_linkage`]: average linkage of squared Euclidean distances, without a matrix;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
-//! * [`distances`]: of all pairs of vectors;
+//! * [`distances`]: the distances of all pairs of vectors;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
-//! * [`leaf_heights`]: how high the leaves themselves stand.
+//! * [`leaf_heights`]: the heights of the leaves.
 //!
 //! The average dot product of two clusters is the dot product of their means, so no matrix is needed. Reciprocal pairs
-//! merge in rounds. Bounds in single precision, of sixteen clusters at a time, leave few pairs, whose values are computed in
-//! double precision; so nearest clusters, ties and trees do not depend on how the search is divided. A round looks up new
-//! clusters and those that are the nearest of others. Should that take many queries, a single chain continues, which
-//! bounds time by O(n^2 p) for p coordinates. Points of few coordinates are in a k-d tree.
+//! merge in rounds. Bounds in single precision, for sixteen clusters at a time, leave few candidate pairs. The values
+//! of these pairs are computed in double precision, so nearest clusters, ties and trees do not depend on how the search
+//! is divided. A round searches the nearest clusters of new clusters, and of those that are the nearest of others. If
+//! this would take many queries, a single chain continues, which limits the time to O(n^2 p) for p coordinates. Points
+//! with few coordinates are stored in a k-d tree.
 //!
-//! J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure".
+//! Source: J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure".
 
 mod boruvka;
 mod bounds;
@@ -58,7 +59,7 @@ pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;
 
-/// Raises unless similarities can be multiplied by a scale.
+/// Returns an error unless `scale` is positive and finite.
 fn check_scale(scale: f64) -> Result<()> {
     if scale > 0.0 && scale.is_finite() {
         return Ok(());
@@ -66,7 +67,7 @@ fn check_scale(scale: f64) -> Result<()> {
     Err(Error::out_of_range("scale", scale, "the positive, finite numbers"))
 }
 
-/// The tree with other heights, all of which must be finite.
+/// Returns the tree with other heights, all of which must be finite.
 fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
     match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
         Some((merge, value)) => {

@@ -1,4 +1,4 @@
-//! Linkages that squared distances of means determine: Ward's, and average linkage of squared distances.
+//! Linkages that are functions of squared distances of means: Ward's, and average linkage of squared distances.
 
 use super::centroid_tiles::CentroidTiles;
 use super::centroid_tree::{CentroidTree, TREE_FROM};
@@ -11,16 +11,16 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
-/// Means of up to so many coordinates are worth a tree.
+/// The largest number of coordinates for which a tree of means is faster.
 const FEW: usize = 8;
 
-/// Ward's linkage of Euclidean distances without a matrix of pairs.
+/// Returns Ward's linkage of Euclidean distances, without a matrix of pairs.
 ///
-/// Clusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, which
-/// is that of [`Rule::Ward`](crate::linkage::Rule::Ward) and of SciPy. Time is O(n^2 p), by a
-/// nearest-neighbour chain, for few coordinates mostly O(n log n), by a k-d tree of centroids; memory O(n p): copies of
-/// the vectors in double and single precision. Ties, up to rounding, take the
-/// pair with the lexicographically smallest (smallest leaf, smallest leaf).
+/// Clusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, as in
+/// [`Rule::Ward`](crate::linkage::Rule::Ward) and SciPy. A nearest-neighbour chain takes O(n^2 p) time; for few
+/// coordinates a k-d tree of centroids usually takes O(n log n). The memory is O(n p), for copies of the vectors in
+/// double and single precision. Among ties, up to rounding, the pair with the lexicographically smallest (smallest
+/// leaf, smallest leaf) merges first.
 ///
 /// # Errors
 /// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -39,14 +39,15 @@ pub fn ward_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<
     linkage(vectors, Variance, TREE_FROM, |unit, x| unit.grow((-x).sqrt(), 1), monitor)
 }
 
-/// Average linkage of squared Euclidean distances without a matrix of pairs.
+/// Returns the average linkage of squared Euclidean distances, without a matrix of pairs.
 ///
-/// The mean squared distance of two clusters is the squared distance of their centroids and the mean squared distances
-/// of their vectors to these. (The mean of the distances themselves is no function of the centroids: it takes
-/// [`Agglomeration`](crate::agglomerate::Agglomeration) of a matrix.) Heights are such means. Time is O(n^2 p), by a
-/// nearest-neighbour chain, for few coordinates mostly O(n log n), by a k-d tree of centroids; memory O(n p): copies of
-/// the vectors in double and single precision. Ties, up to rounding, take the pair with the lexicographically smallest
-/// (smallest leaf, smallest leaf).
+/// Heights are mean squared distances. The mean squared distance of two clusters is the squared distance of their
+/// centroids, plus the mean squared distance of each cluster's vectors to its centroid. The mean of unsquared distances
+/// is not a function of the centroids, so it needs [`Agglomeration`](crate::agglomerate::Agglomeration) of a matrix.
+///
+/// A nearest-neighbour chain takes O(n^2 p) time; for few coordinates a k-d tree of centroids usually takes O(n log n).
+/// The memory is O(n p), for copies of the vectors in double and single precision. Among ties, up to rounding, the pair
+/// with the lexicographically smallest (smallest leaf, smallest leaf) merges first.
 ///
 /// # Errors
 /// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -65,8 +66,8 @@ pub fn mean_square_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> 
     linkage(vectors, MeanSquare, TREE_FROM, |unit, x| unit.grow(-x, 2), monitor)
 }
 
-/// The tree of a criterion, with a tree of means from so many vectors on, and a merge's height from what the
-/// criterion makes of coordinates in this unit.
+/// Returns the tree of a criterion, with a tree of means from a given number of vectors on. The last function computes
+/// a merge's height from its value in the unit of the coordinates.
 fn linkage<C: OfSquares>(
     vectors: &Vectors<'_>,
     criterion: impl FnOnce(Tolerance) -> C,
@@ -101,7 +102,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// By Ward's linkage and by the mean of squares, with a tree of means from so many vectors on.
+    /// Returns Ward's linkage and average linkage of squares, with a tree of means from `tree_from` vectors on.
     fn both(values: &[f64], n: usize, p: usize, tree_from: usize) -> [Dendrogram; 2] {
         let (vectors, monitor) = (Vectors::new(values, n, p).unwrap(), Monitor::new());
         let ward = linkage(&vectors, Variance, tree_from, |unit, x| unit.grow((-x).sqrt(), 1), &monitor);
@@ -119,7 +120,7 @@ mod tests {
             };
             let squares: Vec<f64> = (0..n * n).map(|at| square(at / n, at % n)).collect();
             let distances: Vec<f64> = squares.iter().map(|x| x.sqrt()).collect();
-            // Roots of sums that cancel are less exact.
+            // Square roots of sums that cancel are less exact.
             for (which, rule, pairs, near) in [(0, Rule::Ward, &distances, 1e-7), (1, Rule::Average, &squares, 0.0)] {
                 let matrix = Matrix::new(Values::F64(pairs), Layout::Square, Kind::Dissimilarity).unwrap();
                 let expected = Agglomeration::new(rule).engine(Engine::Naive).run(&matrix).unwrap();

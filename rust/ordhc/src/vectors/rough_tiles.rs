@@ -1,32 +1,33 @@
-//! Centroids rounded to single precision, sixteen at a time: most clusters are too far, which so many digits tell.
+//! Centroids in single precision, sixteen at a time. This precision is enough to exclude most clusters, which are too
+//! far.
 
 use super::tiles::LANES;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// Coordinates between two looks at whether all are too far already.
+/// The number of coordinates between two checks whether all clusters are already too far.
 const BLOCK: usize = 16;
-/// What rounding two coordinates below one, and their difference, may change it by.
+/// The error from rounding two coordinates below 1 and their difference.
 const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
 /// The square of a sum a + b is at most (1 + SPREAD) a^2 + (1 + 1 / SPREAD) b^2.
 const SPREAD: f64 = 1.0 / 512.0;
 
-/// Vectors of `p` coordinates below one, and what their clusters' sizes are.
+/// Vectors with `p` coordinates below 1, and the terms of their clusters.
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// What [`Limits`] are told by; minus infinity where a cluster is gone, and behind the last.
+    /// The terms of clusters in [`Limits`]. Removed clusters, and those after the last, have minus infinity.
     terms: Vec<f32>,
 }
 
-/// What a cluster is compared by.
+/// The data by which a cluster is compared.
 pub(super) struct Query {
     point: Vec<f32>,
     term: f32,
 }
 
-/// How far clusters may be: squared distances of means of at most a factor times their two terms together, and a
-/// constant. Terms are all above zero or all below, none larger than the constant where it isn't zero.
+/// A limit of the squared distance of two means: `factor` times the sum of the clusters' terms, plus `constant`. Terms
+/// are all positive or all negative. None is larger than the constant, unless the constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -54,7 +55,7 @@ impl RoughTiles {
         self.terms[at] = f32::NEG_INFINITY;
     }
 
-    /// Keeps the vectors at `kept`, ascending.
+    /// Keeps the vectors at the positions `kept`, in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             self.terms[to] = self.terms[from];
@@ -70,14 +71,14 @@ impl RoughTiles {
         Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Whether the squared distances of a tile's means are certainly all beyond the limits.
+    /// Returns true if the squared distances of all means of a tile are certainly beyond the limits.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;
         let sums_rounded = 1.0 + (p + 16.0) * f64::from(f32::EPSILON);
         let factor = (limits.factor * (1.0 + SPREAD) * sums_rounded) as f32;
         let least = ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded;
-        // Terms that the constant exceeds are rounded too.
+        // Terms smaller than the constant are rounded too.
         let rounded = 1.0 + 8.0 * f64::from(f32::EPSILON);
         let constant = (limits.constant * (1.0 + SPREAD) * sums_rounded * rounded + least) as f32;
         let terms = &self.terms.as_chunks::<LANES>().0[tile];
@@ -116,7 +117,7 @@ mod tests {
     use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
     use crate::agglomerate::Tolerance;
 
-    /// Sixteen clusters beside the last one.
+    /// Compares sixteen clusters with the last one.
     fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
         let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();
         for (at, (row, &about)) in rows.iter().zip(about).enumerate() {
@@ -144,7 +145,7 @@ mod tests {
             near in prop::sample::select(vec![0.0, 1e-9, 1e-5, 1e-2, 1.0]),
             share in prop::sample::select(vec![0.0, 0.5, 0.999, 1.0, 1.001, 2.0]),
         ) {
-            // All within a distance of the first that may be tiny beside the coordinates.
+            // All points are close to the first one, at a distance that may be tiny relative to the coordinates.
             let row = |at: usize| (0..p).map(|k| (values[k] + near * values[at * p + k]) / 2.0).collect::<Vec<f64>>();
             let rows: Vec<Vec<f64>> = (0..17).map(row).collect();
             let about: Vec<About> =

@@ -1,7 +1,8 @@
-//! Many chains at once: reciprocal nearest pairs are merged in rounds.
+//! Merges reciprocal nearest pairs in rounds.
 //!
-//! Average linkage is reducible: a merge makes no cluster nearer to any other than its parts were. So
-//! a cluster's nearest stays its nearest until it is merged, and reciprocal pairs merge in any order.
+//! Average linkage is reducible: a merge never brings the cluster nearer to another cluster than both parts were. So a
+//! cluster's nearest neighbour stays the same until that neighbour is merged, and reciprocal pairs can merge in any
+//! order.
 
 use super::bounds::Tiles;
 use super::clusters::MeanClusters;
@@ -10,13 +11,13 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// Steps that merging `k` clusters counts on the monitor: finding the first nearest ones, and merging.
+/// Returns the number of monitor steps for merging `k` clusters: finding the first nearest neighbours, and merging.
 pub(super) fn work(k: usize) -> u64 {
     let k = k as u64;
     if k > 1 { k * k + k * k / 2 } else { 0 }
 }
 
-/// Merges until one cluster is left; returns the merges, parts before wholes, and that cluster.
+/// Merges until one cluster is left. Returns the merges, parts before wholes, and the last cluster.
 pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_rounds);
     if clusters.len() < 2 {
@@ -30,10 +31,10 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
     Ok((rounds.merges, rounds.clusters))
 }
 
-/// After this many queries per cluster a single chain goes on, which needs at most three more.
+/// After this number of queries per cluster, a single chain continues, which needs at most three more.
 const PATIENCE: usize = 8;
-/// A round has one of this many of the clusters that could be looked up, those of the largest values.
-/// Fewer of these have to be looked up again, but rounds should not be small.
+/// A round searches for one in this number of candidate clusters, those with the largest values. Then fewer clusters
+/// must be searched again. But a round has at least SMALL clusters.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -43,17 +44,17 @@ struct Rounds<'m> {
     alive: Vec<bool>,
     n_alive: usize,
     nearest: Vec<Nearest>,
-    /// The queries that were made, and after how many a single chain takes over.
+    /// The number of queries so far, and the number after which a single chain continues.
     n_queries: usize,
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,
 }
 
-/// What is known of a cluster's nearest.
+/// The nearest neighbour of a cluster, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Nearest {
-    /// Nothing but that its value is at most this. A new cluster has no place in any chain yet.
+    /// Unknown, with an upper bound of the value. A new cluster is not in a chain yet.
     Unknown {
         most: f64,
         new: bool,
@@ -64,7 +65,7 @@ enum Nearest {
 impl<'m> Rounds<'m> {
     fn new(clusters: MeanClusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
-        // By Cauchy-Schwarz. Equal vectors reach it, so that their search ends early.
+        // A bound by Cauchy-Schwarz. Equal vectors reach the bound, so their search ends early.
         let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
         let zero = |at: usize| clusters.row(at).iter().all(|&x| x == 0.0);
         let unknown = |at| Nearest::Unknown { most: if zero(at) { 0.0 } else { most }, new: true };
@@ -115,7 +116,7 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// The reciprocal pairs that answers for `wanted` have made.
+    /// Returns the reciprocal pairs among the clusters `wanted`, whose nearest neighbours are now known.
     fn reciprocal(&self, wanted: &[usize]) -> Vec<(usize, usize)> {
         let pair = |&a: &usize| self.known(a).filter(|&b| self.known(b) == Some(a)).map(|b| (a.min(b), a.max(b)));
         let mut pairs: Vec<(usize, usize)> = wanted.iter().filter_map(pair).collect();
@@ -124,7 +125,7 @@ impl<'m> Rounds<'m> {
         pairs
     }
 
-    /// Merges pairs of clusters and forgets what was nearest to them.
+    /// Merges pairs of clusters, and removes outdated nearest neighbours.
     fn merge(&mut self, pairs: &[(usize, usize)]) -> Result<()> {
         if pairs.is_empty() {
             return Ok(());
@@ -153,7 +154,7 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Drops clusters that are gone when they are a third.
+    /// Drops removed clusters when they are a third of all.
     fn pack(&mut self) -> Result<()> {
         let k = self.alive.len();
         if 3 * self.n_alive >= 2 * k {
@@ -174,9 +175,9 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// The clusters to look up next: new ones, and those that are the nearest of others.
+    /// Returns the clusters to search for next: new clusters, and those that are the nearest of others.
     ///
-    /// Each merge can make many of the latter, so that there is a limit.
+    /// Each merge can add many of the latter, so their number is limited.
     fn wanted(&self) -> Vec<usize> {
         if self.n_queries >= self.patience {
             return self.end_of_chain();
@@ -196,7 +197,7 @@ impl<'m> Rounds<'m> {
         if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }
     }
 
-    /// Follows the chain from the first cluster to one whose nearest is not known.
+    /// Follows the chain from the first cluster. Returns the clusters at its end whose nearest neighbours are unknown.
     fn end_of_chain(&self) -> Vec<usize> {
         entered!(vectors_chain);
         let mut at = 0;
@@ -206,7 +207,7 @@ impl<'m> Rounds<'m> {
                 None => return vec![at],
             }
         }
-        // A circle of almost equal values, left by rounding of older ones: all of it is looked up again.
+        // Rounding of older values can cause a circle of almost equal values. Search for all of its clusters again.
         let mut circle = vec![at];
         while let Some(next) = self.known(circle[circle.len() - 1]).filter(|&next| next != at) {
             circle.push(next);
@@ -246,7 +247,7 @@ mod tests {
             for patience in [0, k, PATIENCE * k, usize::MAX] {
                 let mut rounds = Rounds::new(clusters(&rows), patience, &monitor).unwrap();
                 rounds.run().unwrap();
-                // The last round may go beyond; all are looked up first.
+                // The last round may exceed the limit, and all clusters are searched once at the beginning.
                 let most = patience.saturating_add(k / SHARE + SMALL).saturating_add(4 * k);
                 assert!(rounds.n_queries <= most, "{} queries for {k} clusters", rounds.n_queries);
                 found.push(RawMerge::sort(k, rounds.merges, Tolerance::GRID));

@@ -1,4 +1,5 @@
-//! The nearest clusters of some clusters: single-precision bounds first, exact values of what is left.
+//! Finds the nearest clusters of some clusters: single-precision bounds first, then exact values of the remaining
+//! candidates.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The nearest cluster of a query; among equally near ones the first.
+/// The nearest cluster of a query. Among equally near clusters, the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
@@ -29,23 +30,24 @@ impl Near {
     }
 }
 
-/// Tiles that stay in a core's cache while queries go through them, in bytes.
+/// The size in bytes of tiles that stay in a core's cache while queries are compared with them.
 const CACHED: usize = 256 << 10;
-/// A thread should have this many products.
+/// The smallest number of products per thread.
 const GRAIN: usize = 1 << 21;
-/// Groups of queries between two looks at the monitor.
+/// The number of groups of queries between two calls of the monitor.
 const GROUPS: usize = 64;
 
-/// A cluster whose nearest is wanted, and the value that no other can exceed but by rounding.
+/// A cluster whose nearest neighbour is wanted, and an upper bound of the value, up to rounding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Query {
     pub(super) cluster: usize,
     pub(super) most: f64,
 }
 
-/// The nearest cluster of each of `queries`: the first one that reaches the most, else the largest value.
+/// Returns the nearest cluster of each of `queries`: the first one that reaches the upper bound, or the one with the
+/// largest value.
 ///
-/// Pairs count as steps on the monitor if `count` says so.
+/// If `count` is true, pairs count as steps on the monitor.
 pub(super) fn nearest(
     clusters: &MeanClusters,
     tiles: &Tiles,
@@ -84,7 +86,7 @@ impl<'a> Lookup<'a> {
         Self { clusters, tiles, queries, packed, count, monitor }
     }
 
-    /// The nearest clusters among those of all tiles, a thread for each part of them.
+    /// Returns the nearest clusters in all tiles, with a thread for each part.
     fn run_parts(&self, parts: Vec<Range<usize>>) -> Result<Vec<Near>> {
         let mut found = vec![NOBODY; self.queries.len()];
         for part in parallel::map(parts, |part| self.run(part)) {
@@ -95,7 +97,7 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// The nearest clusters among those of some tiles.
+    /// Returns the nearest clusters in some tiles.
     fn run(&self, range: Range<usize>) -> Result<Vec<Near>> {
         let n_groups = self.queries.len().div_ceil(QUERIES);
         let mut found = vec![NOBODY; self.queries.len()];
@@ -118,7 +120,7 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// One group of queries through some tiles.
+    /// Compares one group of queries with some tiles.
     fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
         let len = self.tiles.height() * QUERIES;
         let packed = &self.packed[group * len..(group + 1) * len];
@@ -140,7 +142,7 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    /// The exact values of a query with the clusters of a tile that may be nearest.
+    /// Computes the exact values of a query with the clusters of a tile that may be nearest.
     #[inline(never)]
     fn look(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
         for (lane, &bound) in bounds.iter().enumerate() {
@@ -157,7 +159,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// More than any bound.
+/// A value above any bound.
 const DONE: f32 = f32::INFINITY;
 
 fn rounded_down(x: f64) -> f32 {
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
     use crate::testkit::fractions;
 
-    /// Every other cluster is gone.
+    /// Every other cluster is removed.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
         let (k, p) = (rows.len(), rows[0].len());
         let mut clusters = MeanClusters::new(k, p, false).unwrap();
@@ -204,7 +206,7 @@ mod tests {
             let rows: Vec<Vec<f64>> = (0..k).map(|_| (0..p).map(|_| random() - 0.5).collect()).collect();
             check(&rows, |_| f64::INFINITY);
             check(&rows, |at| if at % 3 == 0 { 0.01 } else { f64::INFINITY });
-            // Close beyond single precision, and tiny.
+            // Points closer than single precision resolves, and tiny values.
             let close: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| 0.5 + x * 1e-12).collect()).collect();
             check(&close, |_| f64::INFINITY);
             for tiny in [1e-10, 1e-22, 1e-30, 1e-100] {

@@ -1,5 +1,5 @@
-//! Single linkage of vectors: a spanning tree, from a k-d tree where points have few coordinates, else grown, every
-//! pair computed once (Prim 1957).
+//! Single linkage of vectors, by a spanning tree. Points with few coordinates use a k-d tree. Otherwise the tree grows,
+//! and every pair is computed once (Prim 1957).
 
 use std::ops::Range;
 use std::sync::{Barrier, Mutex};
@@ -17,14 +17,14 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, RawMerge};
 
-/// Single linkage of vectors without a matrix of pairs.
+/// Returns the single linkage of vectors, without a matrix of pairs.
 ///
-/// Heights are those of the [`Measure`], times `scale`. Time is O(n^2 p), and for distances of few coordinates about
-/// O(n log n); memory O(n p): a double-precision copy of the vectors. Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf).
+/// Heights are values of the [`Measure`], times `scale`. The time is O(n^2 p), and about O(n log n) for distances with
+/// few coordinates. The memory is O(n p), for a double-precision copy of the vectors. Among ties, the pair with the
+/// lexicographically smallest (smallest leaf, smallest leaf) merges first.
 ///
 /// # Errors
-/// A `scale` that isn't positive and finite; heights that overflow; not enough memory;
-/// [`Error::Interrupted`].
+/// A `scale` that isn't positive and finite; heights that overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::vectors::{Measure, Vectors, single_linkage};
@@ -58,13 +58,13 @@ pub fn single_linkage(
     with_heights(tree, measure.is_dissimilarity(), height)
 }
 
-/// Nodes of the tree in which ties are looked for are not split where they have so few points.
+/// In the tree that is searched for ties, nodes with at most this number of points are not split.
 const TIED_LEAF: usize = 8;
-/// Points from which a k-d tree pays.
+/// The number of points from which a k-d tree is faster.
 const TREE_FROM: usize = 32;
-/// A thread should have this many coordinates to look at per step.
+/// The smallest number of coordinates per thread and step.
 const GRAIN: usize = 1 << 18;
-/// Leaves that are not in the tree yet are packed when one of this many has joined it.
+/// The leaves outside of the tree are packed when one in this number has joined the tree.
 const PACK: usize = 4;
 
 struct Grown<'a> {
@@ -95,7 +95,8 @@ impl Grown<'_> {
         merges_along(n, edges, &similarity, Some(Space { same: &same, finder: &finder }), self.monitor)
     }
 
-    /// The edges of a maximum spanning tree. Every thread has some of the leaves; all know what joins the tree.
+    /// Returns the edges of a maximum spanning tree. Every thread has some of the leaves. All threads know which leaf
+    /// joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),
@@ -103,13 +104,14 @@ impl Grown<'_> {
         }
     }
 
-    /// The same with so many threads; nothing if these aren't to be had.
+    /// Does the same with the given number of threads. Returns `None` if the system does not provide these threads.
     fn edges_of_parts<C: Closeness>(&self, parts: usize) -> Result<Option<Vec<RawMerge>>> {
         entered!(vectors_prim);
         let n = self.vectors.n_leaves();
         let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
         let barrier = Barrier::new(parts);
-        // What the threads find in a step; the step before is still read by some.
+        // The results of the threads in a step. There are two copies, because some threads still read those of the step
+        // before.
         let found = [0, 1].map(|_| (0..parts).map(|_| Mutex::new(Edge::NONE)).collect::<Vec<_>>());
         let locked = |slot| Mutex::lock(slot).unwrap_or_else(std::sync::PoisonError::into_inner);
         let edges = parallel::together(own?.into_iter().enumerate().collect(), |(p, mut own)| {
@@ -119,7 +121,7 @@ impl Grown<'_> {
                 own.join(last);
                 let query: Vec<f64> = self.row(last).collect();
                 let mut best = own.nearest::<C>(last, &query);
-                // Threads stop together: all of them see what the first one writes.
+                // Threads stop together, because all of them read the value that the first one writes.
                 if p == 0 && self.monitor.advance((n - step) as u64).is_err() {
                     best = Edge::STOP;
                 }
@@ -148,7 +150,7 @@ impl Grown<'_> {
     }
 }
 
-/// A leaf outside the tree, and the leaf in it that is nearest.
+/// A leaf outside of the tree, and its nearest leaf in the tree.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     leaf: u32,
@@ -161,12 +163,12 @@ impl Edge {
     const STOP: Self = Self { similarity: f64::INFINITY, ..Self::NONE };
 }
 
-/// One thread's leaves that are not in the tree yet.
+/// The leaves of one thread that are not in the tree yet.
 struct Apart {
     tiles: Tiles,
     leaves: Vec<u32>,
-    /// By place: the largest similarity with the tree, and with which leaf. What has joined the tree since the
-    /// last packing has infinity: nothing is larger.
+    /// For each position: the largest similarity with the tree, and the leaf that has it. Leaves that have joined the
+    /// tree since the last packing have infinity, because no similarity is larger.
     best: Vec<f64>,
     with: Vec<u32>,
     gone: usize,
@@ -182,14 +184,14 @@ impl Apart {
         Ok(apart)
     }
 
-    /// Fills the last tile with what is never nearest.
+    /// Fills the last tile with values that are never nearest.
     fn pad(&mut self) {
         let len = self.leaves.len().next_multiple_of(LANES);
         self.best.resize(len, f64::INFINITY);
         self.with.resize(len, u32::MAX);
     }
 
-    /// Takes a leaf out, if it is one of these.
+    /// Removes a leaf, if this thread has it.
     fn join(&mut self, leaf: u32) {
         let Ok(at) = self.leaves.binary_search(&leaf) else { return };
         self.best[at] = f64::INFINITY;
@@ -205,7 +207,8 @@ impl Apart {
         }
     }
 
-    /// Compares all leaves with the `last` one that has joined the tree, and returns the nearest to the tree.
+    /// Compares all leaves with `last`, the leaf that joined the tree last, and returns the leaf that is nearest to the
+    /// tree.
     fn nearest<C: Closeness>(&mut self, last: u32, query: &[f64]) -> Edge {
         let mut nearest = Edge::NONE;
         let rows = self.best.as_chunks_mut::<LANES>().0.iter_mut().zip(self.with.as_chunks_mut::<LANES>().0);

@@ -9,16 +9,16 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Cell, Triangle, condensed_len};
 
-/// Writes the dot product of every pair of sparse rows into `out`, a condensed vector of `f64` or `f32`,
-/// and returns that of every row with itself.
+/// Writes the dot product of every pair of sparse rows into `out`, a condensed vector of `f64` or `f32`. Returns the
+/// dot product of each row with itself.
 ///
-/// Sums are taken in double precision, in the order of the values of the first row. Time is that of
-/// multiplying what the rows have in common and of writing the pairs; memory beside `out` is
-/// linear in the number of values. The result does not depend on the number of threads.
+/// Sums are computed in double precision, in the order of the values of the first row. The time is that of multiplying
+/// common columns and of writing the pairs. The memory besides `out` is linear in the number of values. The result does
+/// not depend on the number of threads.
 ///
 /// # Errors
-/// A wrong length of `out` or integers in it; a dot product that overflows, with its place; not enough
-/// memory; [`Error::Interrupted`].
+/// A wrong length of `out`, or an integer type; a dot product that overflows, with its position; not enough memory;
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::vectors::{SparseRows, sparse_gram};
@@ -65,7 +65,7 @@ fn overflow(i: usize, j: usize, value: f64) -> Error {
     Error::BadValue { what: "the dot product", place: Position::Pair(i, j), value, limit }
 }
 
-/// By column: the rows that have it, ascending, with their values.
+/// For each column: the rows that have it, in ascending order, with their values.
 struct Lists<V> {
     starts: Vec<usize>,
     entries: Vec<(u32, V)>,
@@ -90,7 +90,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         Ok(Self { starts, entries })
     }
 
-    /// By row: about how long its pairs with later rows take.
+    /// Returns, for each row, an estimate of the time for its pairs with later rows.
     fn costs<I: Copy + Sync + Into<i64>>(&self, rows: &SparseRows<'_, I, V>) -> Vec<u64> {
         let n = rows.n_leaves();
         let mut left: Vec<u64> = self.starts.windows(2).map(|list| (list[1] - list[0]) as u64).collect();
@@ -104,7 +104,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         (0..n).map(cost).collect()
     }
 
-    /// The pairs of some rows with later ones.
+    /// Computes the pairs of some rows with later rows.
     fn multiply<I: Copy + Sync + Into<i64>, T: Cell>(
         &self,
         rows: &SparseRows<'_, I, V>,
@@ -122,7 +122,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         let mut sums = vec![0.0; n];
         for i in part {
             for (column, x) in rows.row(i) {
-                // The list has come to this row itself.
+                // This entry of the list is the row itself, so skip it.
                 next[column] += 1;
                 let x: f64 = x.into();
                 for &(j, y) in &self.entries[next[column]..self.starts[column + 1]] {
@@ -134,7 +134,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
             let mut poison = 0.0;
             for (to, sum) in row.iter_mut().zip(&mut sums[i + 1..]) {
                 *to = T::from_weight(*sum).unwrap_or_default();
-                // Zero for finite values, NaN for the others.
+                // The product with 0 is 0 for finite values, and NaN for others.
                 poison += to.to_f64() * 0.0;
                 *sum = 0.0;
             }
@@ -148,7 +148,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
     }
 }
 
-/// Ranges of about equal cost, one per thread.
+/// Returns ranges of about equal cost, one per thread.
 fn even_parts(costs: &[u64]) -> Vec<Range<usize>> {
     let total: u64 = costs.iter().sum();
     let parts = parallel::ranges(total as usize, 1 << 18).len() as u64;

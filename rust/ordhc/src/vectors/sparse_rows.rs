@@ -1,11 +1,11 @@
-//! Sparse vectors, checked.
+//! Sparse vectors, which have been checked.
 
 use crate::error::{Error, Position, Result, check_len, check_n_leaves};
 
-/// One sparse vector per leaf: n rows of p numbers in compressed rows (CSR), all finite.
+/// One sparse vector per leaf: n rows of p finite numbers in compressed sparse rows (CSR).
 ///
-/// Row i has the values `values[indptr[i]..indptr[i + 1]]` in the columns given by `indices`, in any
-/// order, none of them twice. Indices may be `i32`, `i64` or `u32`, values `f32` or `f64`.
+/// Row i has the values `values[indptr[i]..indptr[i + 1]]`, in the columns given by `indices`. Columns may be in any
+/// order, but not repeated. Indices may be `i32`, `i64` or `u32`, and values `f32` or `f64`.
 ///
 /// ```
 /// use ordhc::vectors::SparseRows;
@@ -25,11 +25,11 @@ pub struct SparseRows<'a, I, V> {
 }
 
 impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, I, V> {
-    /// Checks `n` rows of `p` columns.
+    /// Checks `n` rows of `p` columns, and returns them as vectors.
     ///
     /// # Errors
-    /// Row pointers of another number than n + 1, that don't begin with 0, fall, or don't end with the
-    /// number of values; a column outside the p ones or twice in a row; a value that is NaN or infinite.
+    /// A number of row pointers that differs from n + 1; row pointers that don't start at 0, decrease, or don't end at
+    /// the number of values; a column outside of `0..p`, or twice in a row; a value that is NaN or infinite.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [V], n: usize, p: usize) -> Result<Self> {
         if n > 0 {
             check_n_leaves(n)?;
@@ -77,22 +77,22 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
         Ok(rows)
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn n_leaves(&self) -> usize {
         self.indptr.len() - 1
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn n_coordinates(&self) -> usize {
         self.p
     }
 
-    /// The number of values that are there.
+    /// Returns the number of stored values.
     pub fn n_values(&self) -> usize {
         self.values.len()
     }
 
-    /// The columns and values of a row.
+    /// Returns the columns and values of a row.
     pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, V)> {
         let range = self.range(i);
         let columns = self.indices[range.clone()].iter().map(|&column| -> i64 { column.into() });

@@ -1,13 +1,13 @@
-//! Vectors sixteen at a time, coordinate by coordinate.
+//! Tiles of sixteen vectors, stored coordinate by coordinate.
 
 use crate::error::Result;
 use crate::memory::Buffer;
 
 pub(super) const LANES: usize = 16;
-/// Coordinates between two looks at whether it is too far already.
+/// The number of coordinates between two checks whether all vectors are already too far.
 const BLOCK: usize = 16;
 
-/// Vectors of `p` numbers in tiles of [`LANES`].
+/// Vectors with `p` coordinates in tiles of [`LANES`].
 pub(super) struct Tiles {
     p: usize,
     len: usize,
@@ -19,7 +19,7 @@ impl Tiles {
         Ok(Self { p, len, values: Buffer::zeros("the vectors", len.next_multiple_of(LANES) * p)? })
     }
 
-    /// The number of tiles.
+    /// Returns the number of tiles.
     pub(super) fn n_tiles(&self) -> usize {
         self.len.div_ceil(LANES)
     }
@@ -38,7 +38,7 @@ impl Tiles {
         (0..self.p).map(move |k| self.values[first + k * LANES])
     }
 
-    /// Keeps the vectors at `kept`, ascending.
+    /// Keeps the vectors at the positions `kept`, in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             let (from, to) = (self.first(from), self.first(to));
@@ -48,8 +48,8 @@ impl Tiles {
         self.values.truncate(self.len.next_multiple_of(LANES) * self.p);
     }
 
-    /// Sums over coordinates of `add(sum, query, x)` with a tile's vectors, always in the same order; nothing, if
-    /// after some of them `enough` says so.
+    /// Returns the sums over coordinates of `add(sum, query, x)` for the vectors of a tile, always in the same order.
+    /// Returns `None` if `enough` is true after some coordinates.
     #[inline(always)]
     pub(super) fn sums(
         &self,

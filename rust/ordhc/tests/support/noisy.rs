@@ -5,12 +5,12 @@ use ordhc::generate::TreeOracle;
 use ordhc::learn::{Assume, Learner, Limits, Method, Noise, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
 
-/// The method `robust` with all its settings.
+/// Returns the method `robust` with all its settings.
 pub(crate) fn robust(p: f64, assume: Assume, noise: Noise, parallel: usize, schedule: Schedule) -> Method {
     Method::Robust { p, delta: 0.05, assume, noise, parallel, schedule }
 }
 
-/// All of them but the paper's, which asks too much for some tests.
+/// Returns all such methods except the paper's, which asks too many questions for some tests.
 pub(crate) fn methods(p: f64) -> [Method; 8] {
     use {Assume::*, Noise::*, Schedule::*};
     [
@@ -25,12 +25,12 @@ pub(crate) fn methods(p: f64) -> [Method; 8] {
     ]
 }
 
-/// Whether the trees are the same.
+/// Returns true if the trees are equal.
 pub(crate) fn is_same(a: &Dendrogram, b: &Dendrogram) -> bool {
     robinson_foulds(&a.topology().clone(), &b.topology().clone()).unwrap().distance() == 0
 }
 
-/// A learner that has asked the oracle all it wanted to.
+/// Returns a learner that has asked the oracle all of its questions.
 pub(crate) fn learned(method: Method, oracle: &mut TreeOracle, seed: u64, batch: usize) -> Box<dyn Learner> {
     let mut learner = method.learner(oracle.n_leaves(), seed).unwrap();
     let limits = Limits { batch, budget: None };

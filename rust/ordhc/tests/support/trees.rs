@@ -2,7 +2,7 @@
 
 use ordhc::Dendrogram;
 
-/// All binary trees over n leaves, as clusters: leaf n goes beside every node of every tree of n - 1.
+/// Returns all binary trees over n leaves, as clusters: leaf n is put beside every node of every tree of n - 1 leaves.
 pub(crate) fn all_trees(n: u32) -> Vec<Dendrogram> {
     #[derive(Clone)]
     enum Node {

@@ -1,4 +1,4 @@
-//! Sums over the pairs between clusters, as square rows that learn of merges when they are read.
+//! Sums over the pairs between clusters, as square rows that apply merges when they are read.
 
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
@@ -17,7 +17,7 @@ pub(in crate::agglomerate) enum Means {
 }
 
 impl Means {
-    /// Those that a rule's similarities of clusters are made of, if they are.
+    /// Returns the means on which a rule's similarities depend, or `None`.
     pub(in crate::agglomerate) fn of(rule: &Rule) -> Option<Self> {
         match rule {
             Rule::Centroid => Some(Self::Centroid),
@@ -27,35 +27,36 @@ impl Means {
     }
 }
 
-/// No position.
+/// Marks a missing position.
 pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct Rows<'a> {
     values: Store<'a>,
-    /// From one row to the next, whole vectors: the last positions may be empty, as those of clusters that are gone.
+    /// The distance from one row to the next, in whole vectors. The last positions may be empty, like those of removed
+    /// clusters.
     pub(super) stride: usize,
-    /// By position: the smallest leaf and the number of leaves.
+    /// For each position: the smallest leaf, and the number of leaves.
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
     pub(super) n_alive: usize,
-    /// What sums are multiplied with, for each of the two clusters.
+    /// The factor of sums for each cluster of a pair.
     share: Vec<f64>,
-    /// The sum over pairs of a cluster's own members (centroid), and what it takes from similarities with others;
-    /// infinite where no cluster is.
+    /// For each cluster: the sum over pairs of its own members (centroid), and the value subtracted from similarities
+    /// with others, which is infinite for removed clusters.
     pub(super) sums: Vec<f64>,
     pub(super) inner: Vec<f64>,
     means: Means,
-    /// Merges, and how many of them a row has seen.
+    /// The merges, and the number of them that each row has applied.
     log: Vec<(u32, u32)>,
     seen: Vec<u32>,
 }
 
-/// Matrices below this many rows are not packed.
+/// Matrices with fewer rows are not packed.
 const PACK_FROM: usize = 64;
-/// Vectors of a row that are looked at together.
+/// The number of vectors of a row that are processed together.
 const BLOCK: usize = 64;
 
-/// What keeps a vector's first lanes, as many as the row's number, from being the largest.
+/// Terms that keep the first lanes of a vector, up to the row's own position, from being the largest.
 const AFTER: [[f64; LANES]; LANES] = {
     let mut all = [[0.0; LANES]; LANES];
     let mut at = 0;
@@ -69,7 +70,7 @@ const AFTER: [[f64; LANES]; LANES] = {
 };
 
 impl<'a> Rows<'a> {
-    /// `values` are the similarities of `n` leaves, in rows a [`stride`] apart.
+    /// Returns the rows. `values` are the similarities of `n` leaves, in rows a [`stride`] apart.
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];
@@ -94,7 +95,7 @@ impl<'a> Rows<'a> {
         self.values[i * self.stride + k]
     }
 
-    /// The similarity of the clusters at two positions, the first of which is up to date.
+    /// Returns the similarity of the clusters at two positions. The first row must be up to date.
     #[inline(always)]
     pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
         self.sum(i, k) * (self.share[i] * self.share[k]) - (self.inner[i] + self.inner[k])
@@ -149,13 +150,13 @@ impl<'a> Rows<'a> {
         self.n_alive -= 1;
     }
 
-    /// Whether the most positions are those of clusters that are gone.
+    /// Returns true if most positions belong to removed clusters.
     #[inline(always)]
     pub(super) fn is_sparse(&self) -> bool {
         self.stride > PACK_FROM && 2 * self.n_alive <= self.stride
     }
 
-    /// Drops the positions of clusters that are gone, and returns those that are kept.
+    /// Drops the positions of removed clusters. Returns the positions that are kept.
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let (factor, old) = (self.factor(), self.stride);
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
@@ -179,7 +180,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Replays merges of others on a row. Its own it has seen.
+/// Applies missed merges of other clusters to a row. The row has already applied its own merges.
 #[inline(always)]
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     stream(row, missed.len());
@@ -188,7 +189,7 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-/// A row, with what it takes to make similarities of its sums.
+/// A row, with the factors and terms that convert its sums into similarities.
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],
@@ -198,7 +199,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Similarities with the clusters of one vector.
+    /// Returns the similarities with the clusters of one vector.
     #[inline(always)]
     pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
         let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;
@@ -206,7 +207,7 @@ impl Row<'_> {
         f64x8::load_array_ref(simd, &self.sums[chunk]) * share - inner
     }
 
-    /// At which position after `i` the largest similarity stands, what it is, and the second largest.
+    /// Returns the position after `i` with the largest similarity, this similarity, and the second largest one.
     #[inline(always)]
     pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
         let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -245,7 +246,7 @@ impl Row<'_> {
     }
 }
 
-/// The largest value of whole vectors.
+/// Returns the largest value of whole vectors.
 #[inline(always)]
 pub(super) fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];

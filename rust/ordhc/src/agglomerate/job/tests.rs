@@ -1,4 +1,4 @@
-//! All engines beside the naive one.
+//! Compares all engines with the naive one.
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy;
@@ -28,7 +28,7 @@ struct Case<'a> {
     initial: Option<&'a Partition>,
 }
 
-/// Up to so many leaves start on a square, and squares of so many clusters copy values.
+/// The largest number of leaves that start on a square, and the largest number of clusters whose square copies values.
 type Sizes = [usize; 2];
 
 fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, [at_once, few]: Sizes) -> Dendrogram {
@@ -87,7 +87,7 @@ fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
             assert_eq!(found.merges(), expected.merges(), "{rule:?} {engine:?} {how}");
             for (a, b) in found.heights().iter().zip(expected.heights()) {
                 let scale = if exactly { 1.0 + b.abs() } else { largest };
-                // Roots of squares that cancel are known to half the digits.
+                // Square roots of values that cancel are exact to half the digits only.
                 let near = (a - b).abs() <= 1e-9 * scale || (a * a - b * b).abs() <= 1e-12 * scale * scale;
                 assert!(near, "{rule:?} {engine:?}: {a} {b}");
             }
@@ -163,7 +163,7 @@ proptest! {
         copies in prop::collection::vec(0..8usize, 2..60),
         dissimilarity: bool,
     ) {
-        // Leaves of the same kind are as close as any, so that blocks are constant.
+        // Leaves of the same kind have the same similarities, so blocks are constant.
         let kinds = Triangle::of_pairs(few.len()).unwrap().n_leaves();
         let pair = |a: usize, b: usize| match (a % kinds, b % kinds) {
             (a, b) if a == b => if dissimilarity { 0.1 } else { 1.3 },
@@ -195,7 +195,7 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-/// What a chain finds.
+/// Returns the result of a chain.
 fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
@@ -217,7 +217,7 @@ fn all_doubts(values: &[f64], at_once: usize) -> Vec<bool> {
 
 #[test]
 fn merges_that_are_nearly_as_high_are_in_order() {
-    // Pairs of leaves 0, 1 and 2, 3 that have nothing to do with each other.
+    // The pairs of leaves 0, 1 and 2, 3 do not affect each other.
     let values = [0.9, 0.1, 0.1, 0.1, 0.1, 0.9 + 3e-11];
     assert_eq!(all_doubts(&values, 0), [false; 3]);
     let Found { merges, .. } = found(&crate::linkage::Average, &Rule::Average, &values, 0);
@@ -230,11 +230,11 @@ fn leaves_that_are_as_similar_are_so_for_certain() {
     let half = 1.0 + 0.5f64.powi(36);
     assert_eq!(all_doubts(&[half, half, 0.25, 0.25, 0.25, 0.25], 0), [false; 3]);
     assert_eq!(all_doubts(&[half, 0.25, 0.25, 0.25, 0.25, half], 0), [false; 3]);
-    // That of a cluster is rounded, and settled from its leaves.
+    // The similarity of the cluster is rounded, and settled from its leaves.
     assert_eq!(all_doubts(&[2.0, half, half, half, half, half], 0), [false; 3]);
 }
 
-/// Numbers that are halfway between two keys, `ulps` beside that, or fractions with few denominators.
+/// Returns numbers that are halfway between two keys, `ulps` away from that, or fractions with few denominators.
 fn halfway(ulps: i64) -> impl Strategy<Value = f64> + Clone {
     let half = move |(x, ulps): (i32, i64)| {
         let x = 1.0 + f64::from(x) * 0.125 + 0.5f64.powi(36);
@@ -255,7 +255,7 @@ proptest! {
     fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
-        // Different means are far apart, so that the leaves settle all doubts.
+        // Different means are far apart, so the leaves settle all doubts.
         prop_assert!(!all_doubts(&values, 0)[0]);
     }
 
@@ -279,7 +279,7 @@ proptest! {
     }
 }
 
-/// What two sets have in common, as a share of both together, or one less of that.
+/// Returns the Jaccard similarity of sets (the size of the intersection over that of the union), or 1 less it.
 fn jaccard(sets: &[Vec<u64>], mirrored: bool) -> Vec<f64> {
     let count = |a: &[u64], b: &[u64], of: fn(u64, u64) -> u64| -> f64 {
         a.iter().zip(b).map(|(&a, &b)| f64::from(of(a, b).count_ones())).sum()
@@ -295,7 +295,7 @@ fn ordinary_similarities_are_in_no_doubt() {
     let n_pairs = condensed_len(1600);
     let uniform: Vec<f64> = (0..n_pairs).map(|_| random(1 << 53) as f64 / (1u64 << 53) as f64).collect();
     let counts: Vec<f64> = (0..n_pairs).map(|_| random(50) as f64).collect();
-    // Clusters of these are equally near at numbers halfway between two keys: their leaves tell.
+    // Clusters of these sets are equally near at numbers halfway between two keys. Their leaves decide.
     let sets: Vec<Vec<u64>> = (0..1600).map(|_| (0..7).map(|_| random(1 << 30)).collect()).collect();
     for values in [uniform, counts, jaccard(&sets, false), jaccard(&sets, true)] {
         assert_eq!(all_doubts(&values, AT_ONCE), [false; 3]);
@@ -352,7 +352,7 @@ proptest! {
     }
 }
 
-/// From a chain on square rows to rounds on triangles.
+/// Covers chains on square rows and rounds on triangles.
 #[test]
 fn infinite_similarities_are_errors() {
     for n in [3, 40, 1600] {
@@ -375,7 +375,7 @@ fn infinite_similarities_are_errors() {
 
 #[test]
 fn what_cancels_is_not_to_be_trusted() {
-    // What remains of 1e300 + 1 + 1e-20 - 1e300 - 1 is less than two floats can tell, and as much as the last one.
+    // The result of 1e300 + 1 + 1e-20 - 1e300 - 1 needs more than two floats; it is as large as the last term.
     let n = 7;
     let (far, near) = ([1e300, 1.0, 1e-20, -1e300, -1.0, -5.0], 2e-21);
     let pair = |(i, j): (usize, usize)| {

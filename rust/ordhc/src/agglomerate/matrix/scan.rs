@@ -1,4 +1,4 @@
-//! One pass over the values of a matrix, which checks them.
+//! Checks the values of a matrix in one pass.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// Rows and columns that are looked at together.
+/// The number of rows and columns that are compared together.
 pub(in crate::agglomerate) const BLOCK: usize = 64;
-/// Relative difference up to which two halves count as symmetric; their mean is used.
+/// The relative difference up to which two triangles count as symmetric. Their mean is used.
 const ASYMMETRY: f64 = 1e-8;
 
-/// What one pass over the values finds out.
+/// The results of one pass over the values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
     pub(crate) largest: f64,
@@ -28,13 +28,13 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Whether all numbers are the same one, which isn't negative.
+    /// Returns true if all numbers are equal and not negative.
     pub(in crate::agglomerate) fn all_equal(self) -> bool {
         self.low == self.largest
     }
 }
 
-/// Looks at the values of a condensed matrix of `n` leaves.
+/// Checks the values of a condensed matrix of `n` leaves.
 ///
 /// # Errors
 /// A value that isn't finite.
@@ -42,7 +42,7 @@ pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts>
     let parts = parallel::ranges(values.len(), 1 << 19);
     let facts = parallel::map(parts, |part| {
         let mut seen = Seen::default();
-        // Few numbers mostly tell that not all are whole.
+        // A few values are mostly enough to see that not all are integers.
         let (first, rest) = values[part.clone()].split_at(part.len().min(64));
         wide!(simd => {
             seen.add(simd, first);
@@ -63,12 +63,12 @@ pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts>
     Ok(seen.facts(true))
 }
 
-/// Looks at the values of a square one.
+/// Checks the values of a square matrix.
 ///
 /// # Errors
-/// A value that isn't finite, or halves that differ.
+/// A value that isn't finite; triangles that differ.
 pub(super) fn scan_square<T: Number>(values: &[T], n: usize) -> Result<Facts> {
-    // Blocks of rows are longer and longer.
+    // Later blocks of rows are longer, so each thread takes every `n_threads`-th block.
     let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
     let found =
         parallel::map((0..n_threads).collect(), |thread| scan_blocks(values, n, (thread..n_blocks).step_by(n_threads)));
@@ -96,12 +96,12 @@ fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
-/// Rows that are compared with columns together.
+/// The number of rows that are compared with columns together.
 const ROWS: usize = 4 * BLOCK;
 
-/// Some blocks of rows against the blocks of columns up to the diagonal.
+/// Compares some blocks of rows with the blocks of columns up to the diagonal.
 ///
-/// What is above the diagonal is only compared with what is below, unless they differ.
+/// Values above the diagonal are only compared with those below, unless they differ.
 fn scan_blocks<T: Number>(
     values: &[T],
     n: usize,
@@ -137,7 +137,7 @@ fn scan_blocks<T: Number>(
     (seen, symmetric, bad)
 }
 
-/// Whether what is below the diagonal in a block is what is above it.
+/// Returns true if a block below the diagonal equals its mirror image above.
 fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
     wide!(mirrored_block(values, n, rows, columns))
 }
@@ -173,15 +173,15 @@ fn mirrored_block<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns
 
 const LANES: usize = 8;
 
-/// Adding and taking 1.5 * 2^52 rounds to whole numbers below 2^51.
+/// Adding and subtracting 1.5 * 2^52 rounds numbers below 2^51 to integers.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Running minimum, maximum, finiteness and wholeness, of several rows of values side by side.
+/// The minimum, maximum, finiteness and integrality of the values so far, in several lanes.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     low: [f64; LANES],
     high: [f64; LANES],
-    /// Zero for finite values, NaN for the others.
+    /// 0 for finite values, NaN for others.
     poison: [f64; LANES],
     fractions: [f64; LANES],
 }

@@ -1,4 +1,5 @@
-//! The nearest-neighbour chain, and links that it moves one by one, from the cluster of fewer links to the other.
+//! The nearest-neighbour chain on sparse links. A merge moves links one by one, from the cluster with fewer links to
+//! the other.
 
 use super::graph::{Graph, Near, Rules, SHARE, nearest};
 use super::links::{Entry, Link, Summary, sort_ascending};
@@ -11,34 +12,34 @@ mod hub;
 
 use hub::Hub;
 
-/// From this many links on a cluster keeps them sorted.
+/// The number of links from which a cluster keeps them sorted.
 const HUB: usize = 256;
 
-/// Clusters and their links, which a chain merges. Clusters are numbered as in the graph that they come from; a
-/// merged one has the number of either part.
+/// Clusters and their links, which a chain merges. Clusters have the numbers of the initial graph. A merged cluster has
+/// the number of either part.
 pub(super) trait Linked {
-    /// The number of clusters at the beginning.
+    /// Returns the number of clusters at the beginning.
     fn n_clusters(&self) -> usize;
 
-    /// The smallest leaf, unless the cluster is part of another one.
+    /// Returns the smallest leaf, or `None` if the cluster is part of another one.
     fn name(&self, cluster: usize) -> Option<u32>;
 
-    /// As [`nearest`] of all its links.
+    /// Does the same as [`nearest`] for all links of a cluster.
     fn nearest(&mut self, cluster: usize) -> Option<Near>;
 
-    /// Merges two clusters and returns the one that they become.
+    /// Merges two clusters, and returns the merged one.
     fn merge(&mut self, a: usize, b: usize) -> usize;
 
-    /// Whether the chain is to go on; else another way is faster.
+    /// Returns true if the chain should continue, and false if another method is faster.
     fn goes_on(&self) -> bool {
         true
     }
 }
 
-/// Merges as long as a cluster has a nearest one, and it goes on. Returns whether that is all.
+/// Merges as long as a cluster has a nearest one and the chain should continue. Returns true if no links are left.
 ///
-/// Of equally near clusters one is the nearest by an order of all pairs. So a chain cannot run in a circle, unless
-/// rounding makes a similarity different from both sides: a circle ends where it closes.
+/// Among equally near clusters, an order of all pairs decides. So a chain cannot run in a circle, unless rounding makes
+/// a similarity depend on the direction. A circle ends where it closes.
 pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
     let mut stack: Vec<(usize, f64)> = Vec::new();
     let mut on_stack = vec![false; linked.n_clusters()];
@@ -55,7 +56,7 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
         let (top, before) = stack[stack.len() - 1];
         let near = linked.name(top).and_then(|_| linked.nearest(top));
         let Some(near) = near else {
-            // Only the first can be without a link, the others have one to the one before.
+            // Only the first cluster can have no link. Each of the others has a link to the one before.
             stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
             next += 1;
             start = next;
@@ -79,13 +80,13 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
     Ok(false)
 }
 
-/// Links cluster by cluster.
+/// The links of each cluster.
 pub(super) struct Lists<'m, K: Summary> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
     hub_from: usize,
-    /// By cluster: the last merge that has looked at it.
+    /// For each cluster: the last merge that visited it.
     stamps: Vec<u32>,
     /// The number of merges.
     stamp: u32,
@@ -110,7 +111,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
-        // Tests set the share to make all kinds of work small.
+        // Tests set the share to values for which all kinds of work are small.
         let hub_from = if rules.share == SHARE { HUB } else { 3 };
         let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
         let rows = (0..graph.len()).map(row).collect();
@@ -118,7 +119,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
     }
 
-    /// The links, ascending.
+    /// Returns the links, ascending.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let most = self.rows.iter().map(|row| row.entries.len()).sum::<usize>().div_ceil(2);
         let mut links = memory::room("the links that are left", most)?;

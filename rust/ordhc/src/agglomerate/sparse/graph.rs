@@ -1,4 +1,4 @@
-//! Clusters and their links, cluster by cluster.
+//! A graph of clusters and their links.
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// Clusters in the order of their names, which are their smallest leaves, and the links of each.
+/// Clusters in the order of their names, which are their smallest leaves, with the links of each.
 pub(super) struct Graph {
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
@@ -20,23 +20,23 @@ pub(super) struct Graph {
 /// The links of consecutive clusters.
 pub(super) struct Chunk {
     pub(super) first: usize,
-    /// By cluster: where its entries end.
+    /// For each cluster: the end of its entries.
     pub(super) ends: Vec<usize>,
     pub(super) entries: Vec<Entry>,
 }
 
-/// The nearest cluster, by its number.
+/// The nearest cluster, by number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
     pub(super) similarity: f64,
 }
 
-/// Links between two looks at the monitor.
+/// The number of links between two calls of the monitor.
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
-    /// Links must be ascending, between clusters of these names.
+    /// Builds the graph. Links must be ascending, between clusters of these names.
     pub(super) fn new(
         names: Vec<u32>,
         sizes: Vec<f64>,
@@ -89,12 +89,12 @@ impl Graph {
         &chunk.entries[start..chunk.ends[at]]
     }
 
-    /// The number of entries, two for every link.
+    /// Returns the number of entries, two for every link.
     pub(super) fn n_entries(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
     }
 
-    /// The links, ascending.
+    /// Returns the links, ascending.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let of = |cluster: usize| {
             let later = self.row(cluster).iter().filter(move |entry| entry.cluster as usize > cluster);
@@ -112,8 +112,8 @@ impl Graph {
     }
 }
 
-/// The most similar of some entries above `bar`: of equal ones that of which the larger share is known,
-/// then that of the smallest name. `about` gives the size and the name of a cluster.
+/// Returns the most similar of some entries above `bar`. Among ties, the one with the larger share of known pairs is
+/// first, then the one with the smallest name. `about` returns the size and the name of a cluster.
 pub(super) fn nearest<K: Summary>(
     entries: &[Entry],
     n_i: f64,
@@ -121,7 +121,7 @@ pub(super) fn nearest<K: Summary>(
     rules: Rules<'_>,
 ) -> Option<Near> {
     let Rules { bar, tolerance, .. } = rules;
-    // Only the mean of all needs the other's size to be known.
+    // Only the mean of all pairs depends on the size of the other cluster.
     let similarity =
         |entry: &Entry| K::similarity(entry, n_i, if K::MEAN && K::ALL { about(entry.cluster).0 } else { 1.0 });
     let largest = entries.iter().map(similarity).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
@@ -140,45 +140,45 @@ pub(super) fn nearest<K: Summary>(
     best.near
 }
 
-/// As [`Rules::share`] should be.
+/// The default of [`Rules::share`].
 pub(super) const SHARE: usize = 128;
-/// As [`Rules::patience`] should be.
+/// The default of [`Rules::patience`].
 pub(super) const PATIENCE: usize = 32;
-/// As [`Rules::filled`] should be: a table then takes about as much memory as the links.
+/// The default of [`Rules::filled`]. A table then takes about as much memory as the links.
 pub(super) const FILLED: usize = 2;
 
-/// When pairs merge, and who watches.
+/// The conditions for merging, and the monitor.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'m> {
-    /// Only pairs that are more similar than this merge.
+    /// Only pairs that are more similar than this value merge.
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
-    /// Whether rounding may have decided something.
+    /// True if rounding may have decided a comparison.
     pub(super) doubtful: &'m AtomicBool,
-    /// A round costs about as much as moving one of this many of all entries one by one. (In tests also 0 and a
-    /// lot, here and below.)
+    /// A round costs about as much as moving one in this number of all entries one by one. (Tests also use 0 and large
+    /// values, here and below.)
     pub(super) share: usize,
-    /// A chain goes through this many times the number of entries before it has them sorted.
+    /// A chain may read this many times the number of entries before entries are sorted.
     pub(super) patience: usize,
-    /// Clusters go into a table where at least one of this many pairs is linked.
+    /// Clusters are stored in a table if at least one in this number of pairs is linked.
     pub(super) filled: usize,
 }
 
 impl Rules<'_> {
-    /// Takes note that rounding may have decided something.
+    /// Records that rounding may have decided a comparison.
     pub(super) fn doubt(&self) {
         self.doubtful.store(true, Relaxed);
     }
 
-    /// Whether clusters of so many entries go into a table.
+    /// Returns true if clusters with this number of entries should be stored in a table.
     pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
         n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
     }
 }
 
-/// The best of some entries: the most similar one, of equal ones that of the largest share, then of the smallest
-/// name.
+/// The best of some entries: the most similar one. Among ties, the one with the largest share is first, then the one
+/// with the smallest name.
 pub(super) struct Best {
     pub(super) near: Option<Near>,
     share: f64,

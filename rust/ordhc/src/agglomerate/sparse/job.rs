@@ -21,13 +21,13 @@ use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{Dendrogram, LcaSizes, Partition, RawMerge, with_initial};
 
-/// What a pair is that isn't stored.
+/// The meaning of pairs that aren't stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Its similarity is zero: the tree is that of the full matrix.
+    /// The similarity is zero: the tree is that of the full matrix.
     Zero,
-    /// It is unknown: clusters are compared by the pairs that are stored.
+    /// The similarity is unknown: clusters are compared by the stored pairs.
     Ignore,
 }
 
@@ -36,7 +36,7 @@ named!(Missing, "missing", {
     "ignore": Self::Ignore => Self::Ignore,
 });
 
-/// What [`Agglomeration::run_sparse`] does.
+/// Implements [`Agglomeration::run_sparse`].
 pub(crate) fn agglomerate_sparse(
     pairs: &SparsePairs,
     rule: &Rule,
@@ -48,9 +48,9 @@ pub(crate) fn agglomerate_sparse(
     SparseJob::checked(pairs, rule, missing, initial, (monitor, &doubtful))?.run(initial)
 }
 
-/// Up to this many leaves, ties that rounding might decide are left to the full matrix.
+/// Up to this number of leaves, ties that rounding might decide are computed with the full matrix.
 const FULL: usize = 5000;
-/// Every link is above this.
+/// A bar that every link exceeds.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
 pub(super) struct SparseJob<'a> {
@@ -104,7 +104,7 @@ impl<'a> SparseJob<'a> {
         })
     }
 
-    /// Makes all kinds of work small, for tests.
+    /// Changes the rules for tests, so that all kinds of work are small.
     #[cfg(test)]
     pub(super) fn with(mut self, [share, patience, filled]: [usize; 3]) -> Self {
         self.rules = Rules { share, patience, filled, ..self.rules };
@@ -130,7 +130,7 @@ impl<'a> SparseJob<'a> {
         Ok(found)
     }
 
-    /// By the full matrix.
+    /// Agglomerates the full matrix.
     fn precisely(&self, initial: Option<&Partition>) -> Result<Dendrogram> {
         entered!(sparse_in_full);
         let n = self.pairs.n_leaves();
@@ -144,7 +144,7 @@ impl<'a> SparseJob<'a> {
 
     fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
         let n = self.pairs.n_leaves();
-        // Merged, their merges, the order of these and the tree.
+        // Memory for merged clusters, their merges, the order of these, and the tree.
         memory::check("the clusters", 256 * n as u64)?;
         self.rules.monitor.start(n as u64);
         let initial = initial.filter(|initial| initial.n_clusters() < n);
@@ -190,8 +190,8 @@ impl<'a> SparseJob<'a> {
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
     }
 
-    /// For each of all merges, parts before wholes, a number that is lower where the larger share of pairs is known;
-    /// none where that does not matter.
+    /// Returns a number for each of all merges, parts before wholes, that is lower if a larger share of pairs is known.
+    /// Empty if shares do not matter.
     fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
         if self.missing == Missing::Zero || *self.rule == Rule::Single {
             return Ok(Vec::new());
@@ -219,7 +219,7 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters as their links say, within the initial clusters `within` or all of them.
+    /// Merges clusters by their links, within the initial clusters `within`, or all of them.
     fn merge(
         &self,
         clusters: &mut Merged,
@@ -234,7 +234,7 @@ impl<'a> SparseJob<'a> {
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
                 clusters.join(self.collected(links)?, 0.0, monitor)?;
-                // A link of zero, like none, joins.
+                // A link of zero joins clusters, like a missing link.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
                 let (names, groups) = clusters.groups(within);
                 let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
@@ -266,7 +266,7 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters without links, and in the end those that are linked each to each.
+    /// Merges clusters without links, and at the end those that are all linked to each other.
     fn merge_rest<K: Summary>(
         &self,
         clusters: &mut Merged,
@@ -280,10 +280,10 @@ impl<'a> SparseJob<'a> {
     }
 }
 
-/// The clusters that there are, by their smallest leaves.
+/// The existing clusters, named by their smallest leaves.
 struct Merged {
     forest: Forest,
-    /// Zero for what is no cluster's smallest leaf.
+    /// The size of each cluster, 0 for leaves that are not the smallest of a cluster.
     sizes: Vec<f64>,
     merges: Vec<RawMerge>,
 }
@@ -297,7 +297,7 @@ impl Merged {
         (0..self.sizes.len() as u32).filter(|&leaf| self.sizes[leaf as usize] > 0.0).collect()
     }
 
-    /// Makes merges, and takes note of them.
+    /// Makes merges, and records them.
     fn record<R>(&mut self, make: impl FnOnce(&mut Vec<RawMerge>) -> R) -> R {
         let before = self.merges.len();
         let result = make(&mut self.merges);
@@ -342,7 +342,7 @@ impl Merged {
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    /// The names, and which of them, by number, are in each initial cluster.
+    /// Returns the names, and the indices of the names in each initial cluster.
     fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
         let names = self.names();
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
@@ -352,8 +352,8 @@ impl Merged {
         (names, groups)
     }
 
-    /// Makes every initial cluster whole: what no known pair has joined is merged in order, at the height of its
-    /// last merge, or lower than all if there was none.
+    /// Completes every initial cluster. Parts that no known pair joins are merged in order, at the height of the
+    /// cluster's last merge, or below all heights if there was none.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

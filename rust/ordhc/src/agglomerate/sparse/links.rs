@@ -1,22 +1,22 @@
-//! What is known of two clusters, and how merging changes it.
+//! The known similarity of two clusters, and its change by merging.
 
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by_key;
 
-/// What is known of clusters `a < b`, named by their smallest leaves.
+/// The known pairs of clusters `a < b`, named by their smallest leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Link {
     pub(super) a: u32,
     pub(super) b: u32,
-    /// The number of pairs of their leaves that are stored.
+    /// The number of stored pairs of their leaves.
     pub(super) count: u32,
-    /// The sum of these, or the least or largest one.
+    /// The sum, minimum or maximum of these pairs.
     pub(super) value: f64,
 }
 
-/// A link as one of its clusters sees it.
+/// A link as stored with one of its clusters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     pub(super) cluster: u32,
@@ -24,19 +24,20 @@ pub(super) struct Entry {
     pub(super) value: f64,
 }
 
-/// How similar two clusters are: the mean or the least of their pairs, all of them (those that aren't stored
-/// are zero) or those that are known.
+/// The similarity of two clusters: the mean or the minimum of their pairs. Either all pairs count (pairs that aren't
+/// stored are zero), or only the known ones.
 ///
-/// Reciprocal nearest pairs commute: merging never brings a cluster closer to a third than both parts were,
-/// and as close as the closer part only if both parts were. For the latter pairs that are equally similar
-/// stand, where not all is known, in the order of the share that is: it falls when only one part has a link.
+/// Reciprocal nearest pairs commute. A merge never brings a cluster closer to a third than both parts were, and as
+/// close as the closer part only if both parts were equally close. For the second property, ties of known pairs are
+/// ordered by the share of pairs that is known. This share decreases if only one part has a link.
 pub(super) trait Summary: Sync {
-    /// Means, else the least.
+    /// True for means, false for minima.
     const MEAN: bool;
-    /// Pairs that aren't stored count as zero. (The least of all is kept for clusters with all pairs stored.)
+    /// True if pairs that aren't stored count as zero. (The minimum of all pairs is kept only for clusters with all
+    /// pairs stored.)
     const ALL: bool;
 
-    /// The similarity of clusters of these sizes.
+    /// Returns the similarity of clusters of these sizes.
     #[inline(always)]
     fn similarity(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         match (Self::MEAN, Self::ALL) {
@@ -46,13 +47,13 @@ pub(super) trait Summary: Sync {
         }
     }
 
-    /// The share of pairs that are known; where all count, the same for all.
+    /// Returns the share of pairs that are known, or 0 if all pairs count.
     #[inline(always)]
     fn share(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         if Self::ALL { 0.0 } else { f64::from(entry.count) / (n_i * n_k) }
     }
 
-    /// The value of two links to the same cluster.
+    /// Returns the combined value of two links to the same cluster.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         if Self::MEAN { x + y } else { x.min(y) }
@@ -89,13 +90,13 @@ pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()
     sort_by_key(links, |link| (link.a, link.b), monitor)
 }
 
-/// Sorts the links of one cluster stably by the other cluster.
+/// Sorts the links of one cluster by the other cluster. The sort is stable.
 fn sort_by_second(links: &mut [Link]) {
     links.sort_by_key(|link| link.b);
 }
 
-/// Links between the clusters that `n` leaves are `of`, each pair of clusters once, ascending. `most` is a bound
-/// of their number.
+/// Returns the links between clusters, ascending, with each pair of clusters once. `of` is the cluster of each of `n`
+/// leaves, and `most` a bound of the number of links.
 pub(super) fn contracted(
     links: impl Iterator<Item = Link>,
     (n, most): (usize, usize),
@@ -120,7 +121,7 @@ pub(super) fn contracted(
     for a in 0..n {
         ends[a + 1] += ends[a];
     }
-    // Stable, so that sums are always taken in the same order.
+    // The sort is stable, so that sums are always computed in the same order.
     let mut sorted = memory::filled(WHAT, Link { a: 0, b: 0, count: 0, value: 0.0 }, found.len())?;
     for (at, link) in found.iter().enumerate() {
         if at % BLOCK == 0 {

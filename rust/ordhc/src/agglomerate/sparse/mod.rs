@@ -1,13 +1,13 @@
 //! Agglomeration of similarities of which few are known, or few are not zero.
 //!
-//! * `pairs`: the input, checked;
-//! * `links`: what is known of two clusters, and how merging changes it;
-//! * `rounds`: all reciprocal nearest pairs at once, from one graph to the next, smaller one;
-//! * `chain`: where rounds would merge few: on `rows`, which learn of merges when they are looked at, on links that
-//!   are moved one by one, hubs included, or on a `table`, where most clusters are linked;
+//! * `pairs`: the checked input;
+//! * `links`: the known similarity of two clusters, and its change by a merge;
+//! * `rounds`: merges all reciprocal nearest pairs at once, from one graph to the next, smaller one;
+//! * `chain`: continues when rounds would merge few pairs. The chain uses `rows`, which are updated when they are next
+//!   read; or links that are moved one by one, including those of hubs; or a `table`, if most clusters are linked;
 //! * `zeros`: merges of pairs that aren't stored and are zero;
 //! * `single`: single linkage, by Kruskal's algorithm;
-//! * `job`: the order of these.
+//! * `job`: runs these steps in order.
 
 mod chain;
 mod graph;

@@ -1,4 +1,4 @@
-//! The pairs of leaves that are stored, checked.
+//! The stored pairs of leaves, checked.
 
 use super::links::Link;
 use crate::error::{Error, Position, Result, check_len, check_n_leaves};
@@ -23,7 +23,7 @@ use crate::sorting::sort_by_key;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparsePairs {
     n: usize,
-    /// Ascending by leaves; dissimilarities are negated.
+    /// The pairs, ascending by leaves. Dissimilarities are negated.
     pairs: Vec<Pair>,
     dissimilarity: bool,
     facts: Facts,
@@ -37,24 +37,24 @@ pub(crate) struct Pair {
     pub(crate) similarity: f64,
 }
 
-/// What decides when similarities count as equal.
+/// The properties that decide when similarities count as equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Facts {
     /// The largest absolute value.
     pub(super) largest: f64,
-    /// Whether there are values of both signs.
+    /// True if there are values of both signs.
     pub(super) mixed: bool,
-    /// Whether floats hold every sum of values exactly.
+    /// True if floats represent every sum of values exactly.
     pub(super) exact: bool,
 }
 
 impl SparsePairs {
-    /// From compressed sparse rows of an (n, n) matrix, with n + 1 row pointers and columns ascending within a row.
-    /// A pair may be in either triangle or in both; the diagonal is ignored.
+    /// Returns the pairs of compressed sparse rows of an (n, n) matrix, with n + 1 row pointers and ascending columns
+    /// within each row. A pair may be in either triangle or in both. The diagonal is ignored.
     ///
     /// # Errors
-    /// Arrays that don't fit together; columns that don't ascend or are outside the matrix; NaN and infinity;
-    /// two different values of a pair; each with row and column; [`Error::Interrupted`].
+    /// Arrays whose lengths don't fit together; columns that don't ascend or are outside the matrix; NaN or infinity;
+    /// two different values of a pair; each with its row and column; [`Error::Interrupted`].
     pub fn from_csr<I: Copy + TryInto<usize>>(
         indptr: &[I],
         indices: &[I],
@@ -68,7 +68,7 @@ impl SparsePairs {
         check_n_leaves(n)?;
         check_len("columns", indices.len(), "values", values.len())?;
         let number = |x: I| x.try_into().unwrap_or(usize::MAX);
-        // By row: where it starts, what was compared; in the search of links, more.
+        // The memory for each row: its start, what was compared and, in the search of links, more.
         memory::check("the rows of leaves", 64 * n as u64)?;
         let starts: Vec<usize> = indptr.iter().map(|&x| number(x)).collect();
         if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[n] != values.len() {
@@ -82,7 +82,7 @@ impl SparsePairs {
         let sign = if dissimilarity { -1.0 } else { 1.0 };
         let mut upper = memory::room(WHAT, (0..n).map(above).sum())?;
         let mut lower = Vec::new();
-        // By row: the first value that no row below has been compared with.
+        // For each row: its first value that has not been compared with a row below.
         let mut seen = starts.clone();
         let mut looked = 0;
         for row in 0..n {
@@ -127,7 +127,7 @@ impl SparsePairs {
         Self::ascending(n, upper, dissimilarity)
     }
 
-    /// From pairs that are ascending, distinct and finite.
+    /// Returns pairs that are ascending, distinct and finite.
     pub(crate) fn ascending(n: usize, pairs: Vec<Pair>, dissimilarity: bool) -> Result<Self> {
         check_n_leaves(n)?;
         if pairs.len() > u32::MAX as usize {
@@ -146,22 +146,22 @@ impl SparsePairs {
         Ok(Self { n, pairs, dissimilarity, facts: Facts { largest, mixed: positive && negative, exact } })
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.n
     }
 
-    /// The number of pairs.
+    /// Returns the number of stored pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether no pair is stored.
+    /// Returns true if no pair is stored.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Whether larger or smaller is closer.
+    /// Returns whether larger values are closer (similarities) or smaller ones (dissimilarities).
     pub fn kind(&self) -> Kind {
         Kind::of(self.dissimilarity)
     }
@@ -170,7 +170,7 @@ impl SparsePairs {
         self.dissimilarity
     }
 
-    /// Rows of both triangles: row pointers, columns and values.
+    /// Returns the compressed sparse rows of the full matrix with both triangles: row pointers, columns and values.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`].
@@ -206,13 +206,13 @@ impl SparsePairs {
         self.facts
     }
 
-    /// The pairs as links of leaves.
+    /// Returns the pairs as links of leaves.
     pub(super) fn links(&self) -> impl Iterator<Item = Link> + Clone {
         self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
     }
 }
 
-/// Pairs between two looks at the monitor.
+/// The number of pairs between two calls of the monitor.
 const BLOCK: usize = 1 << 16;
 
 /// Sorts pairs by row and column.

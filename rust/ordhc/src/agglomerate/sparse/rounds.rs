@@ -1,4 +1,4 @@
-//! Rounds: all reciprocal nearest pairs are merged at once, from one graph to the next.
+//! Rounds: all reciprocal nearest pairs merge at once, from one graph to the next.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mu
         if nearest.iter().all(Option::is_none) {
             return graph.links(rules.monitor);
         }
-        // Without reciprocal pairs, equal within rounding has made a circle, which a chain can break.
+        // If there are no reciprocal pairs, rounding has made a circle of similarities, which a chain can break.
         let small = one_by_one.saturating_mul(rules.share) < graph.n_entries();
         if pairs.merged.is_empty() || small || rules.fills_table(graph.len(), graph.n_entries()) {
             return reduce_by_chain::<K>(graph, rules, merges);
@@ -61,8 +61,9 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // Rows stop when they seem to fill a table. They count links twice that two merged clusters had to the same one,
-        // so they may go on. From now on half as many links fill a table, or rows could stop after each merge.
+        // Rows stop when they seem to fill a table. They count links twice if two merged clusters both had one to the
+        // same cluster, so the table may not be filled yet. Half as many links fill a table from now on; otherwise rows
+        // could stop after each merge.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -92,11 +93,11 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
     }
 }
 
-/// Pairs of clusters that merge.
+/// The pairs of clusters that merge.
 struct Pairs {
-    /// By new cluster: the old one of the same name.
+    /// For each new cluster: the old one of the same name.
     left: Vec<u32>,
-    /// By new cluster: the old one that it takes in, or `NOBODY`.
+    /// For each new cluster: the old one that it absorbs, or `NOBODY`.
     taken: Vec<u32>,
     merged: Vec<(u32, u32)>,
 }
@@ -119,11 +120,11 @@ impl Pairs {
         Self { left, taken, merged }
     }
 
-    /// The graph after the merges, and the nearest of each of its clusters.
+    /// Returns the graph after the merges, and the nearest of each of its clusters.
     fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
         entered!(sparse_rounds);
         let k = self.left.len();
-        // By old cluster: the new one, and which of its parts.
+        // For each old cluster: the new one, and which part of it.
         let mut to = vec![0u32; graph.len()];
         let mut sizes = Vec::with_capacity(k);
         for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
@@ -174,7 +175,7 @@ impl Pairs {
         Ok((Graph { names, sizes, chunks }, nearest))
     }
 
-    /// New clusters in parts of about the same number of entries, with the most entries that they may have.
+    /// Returns new clusters in parts with about the same number of entries, and a bound of their entries.
     fn parts(&self, graph: &Graph) -> Vec<(Range<usize>, usize)> {
         const EACH: usize = 8;
         let aim = (graph.n_entries() / (EACH * parallel::n_threads())).max(1 << 16);
@@ -194,20 +195,20 @@ impl Pairs {
 
 /// Writes the rows of the next graph.
 struct Writer {
-    /// By new cluster: where in `row` it may stand.
+    /// For each new cluster: its probable index in `row`, to be checked before use.
     place: Vec<u32>,
     row: Vec<Sum>,
 }
 
-/// Links of one new cluster with another.
+/// The links of one new cluster with another.
 #[derive(Clone, Copy)]
 struct Sum {
     cluster: u32,
     count: u32,
     /// The number of links.
     links: u32,
-    /// Of links between the two first or the two second parts, and of the others: like this the sum is the same
-    /// from both sides.
+    /// The sum of links between the two first or the two second parts, and the sum of the other links. With this order
+    /// the total is the same from both sides.
     values: [f64; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Links cluster by cluster, of which a cluster learns what has merged when it is looked at.
+//! Links of clusters that apply merges when they are next read.
 
 use std::marker::PhantomData;
 
@@ -7,11 +7,12 @@ use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Summary};
 use crate::union_find::UnionFind;
 
-/// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
-/// which is much for hubs, so there is a limit to all of it. Not used for the least of all pairs, where a link that
-/// only one part has is dropped.
+/// Rows of links. A merge only concatenates two rows, at the cost of the shorter one. Finding the nearest costs the
+/// whole row, which is much for hubs, so there is a limit to the total. Not used for the minimum of all pairs, which
+/// drops a link that only one part has.
 pub(super) struct Rows<'m, K: Summary> {
-    /// By cluster. Clusters in the entries may be parts of others by now, and some of them the same one.
+    /// The entries of each cluster. Clusters in the entries may have become parts of others, and several may be the
+    /// same one.
     entries: Vec<Vec<Entry>>,
     names: Vec<u32>,
     sizes: Vec<f64>,
@@ -19,7 +20,7 @@ pub(super) struct Rows<'m, K: Summary> {
     n_alive: usize,
     n_entries: usize,
     patience: usize,
-    /// By cluster: where in the row at hand it may stand.
+    /// For each cluster: its probable index in the current row, to be checked before use.
     place: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
@@ -52,12 +53,12 @@ impl<'m, K: Summary> Rows<'m, K> {
         }
     }
 
-    /// Whether more links may be looked at one by one.
+    /// Returns true if more links may be read one by one.
     pub(super) fn is_patient(&self) -> bool {
         self.patience > 0
     }
 
-    /// A cluster's links, each once.
+    /// Returns a cluster's links, each once.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
         let mut row = std::mem::take(&mut self.entries[cluster]);
         self.n_entries -= row.len();
@@ -82,7 +83,7 @@ impl<'m, K: Summary> Rows<'m, K> {
         row
     }
 
-    /// The clusters that are left and their links.
+    /// Returns the remaining clusters and their links.
     pub(super) fn into_graph(mut self) -> Graph {
         let mut alive: Vec<usize> = (0..self.clusters.len()).filter(|&k| self.clusters.is_name(k as u32)).collect();
         alive.sort_unstable_by_key(|&cluster| self.names[cluster]);

@@ -1,4 +1,4 @@
-//! Single linkage: links in falling order join clusters (Kruskal 1956).
+//! Single linkage: links in descending order join clusters (Kruskal 1956).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +29,7 @@ impl Forest {
         self.leaves.attach(j, i);
     }
 
-    /// Merges what links above `bar` join, in order; equal ones always the first pair first.
+    /// Merges the clusters that links above `bar` join, in order. Among ties, the first pair merges first.
     pub(super) fn join(
         &mut self,
         mut links: Vec<Link>,
@@ -67,14 +67,14 @@ impl Forest {
         merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
     }
 
-    /// Merges clusters that edges of one similarity connect: in each connected group the first one takes, again
-    /// and again, the first one that it has an edge to.
+    /// Merges clusters that edges of one similarity connect. In each connected group, the first cluster repeatedly
+    /// absorbs the first one that it has an edge to.
     fn grow(&mut self, mut edges: Vec<[u32; 2]>, similarity: f64, merges: &mut Vec<RawMerge>) {
         edges.sort_unstable();
         edges.dedup();
         for at in 0..edges.len() {
             let first = edges[at][0];
-            // Groups come in the order of their first clusters; what has merged belongs to an earlier one.
+            // Groups are in the order of their first clusters. A cluster that has merged belongs to an earlier group.
             if (at > 0 && edges[at - 1][0] == first) || !self.leaves.is_name(first) {
                 continue;
             }

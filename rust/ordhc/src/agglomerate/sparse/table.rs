@@ -1,4 +1,4 @@
-//! The chain on a matrix, for clusters most of which are linked to each other.
+//! The chain on a matrix, for clusters that are mostly linked to each other.
 
 use std::marker::PhantomData;
 
@@ -8,26 +8,26 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A full square of values, NaN where there is no link. A cluster keeps its number; its place changes when those
-/// that are gone, once a third, are packed away. Places are in the order of names.
+/// A full square of values, with NaN for missing links. A cluster keeps its number. The cluster's position changes when
+/// removed clusters are packed away, once they are a third. Positions are in the order of names.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,
-    /// Of each link, where shares matter: the number of pairs that are known.
+    /// For each link, if shares matter: the number of known pairs.
     counts: Vec<u32>,
-    /// By place. What is gone has size 0.
+    /// The clusters by position. A removed cluster has size 0.
     names: Vec<u32>,
     sizes: Vec<f64>,
     numbers: Vec<u32>,
     n_alive: usize,
-    /// By number.
+    /// The position of each number.
     places: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
 }
 
 const LANES: usize = 8;
-/// Below this many clusters nothing is packed.
+/// With fewer clusters, nothing is packed.
 const PACK_FROM: usize = 64;
 
 impl<'m, K: Summary> Table<'m, K> {
@@ -57,7 +57,7 @@ impl<'m, K: Summary> Table<'m, K> {
         Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules, kind: PhantomData })
     }
 
-    /// The value of two links to the same cluster.
+    /// Returns the combined value of two links to the same cluster.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         let needs_both = K::ALL && !K::MEAN;
@@ -77,13 +77,13 @@ impl<'m, K: Summary> Table<'m, K> {
         Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
     }
 
-    /// The similarity of a cluster of size `n_i` with one that it may have no link to, then NaN.
+    /// Returns the similarity of a cluster of size `n_i` with another one, or NaN without a link.
     #[inline(always)]
     fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
         K::similarity(&self.entry(row, place), n_i, self.sizes[place])
     }
 
-    /// The largest similarity in a row.
+    /// Returns the largest similarity in a row.
     fn largest(&self, row: usize, n_i: f64) -> f64 {
         let mut largest = [f64::NEG_INFINITY; LANES];
         let whole = self.stride / LANES * LANES;
@@ -97,7 +97,7 @@ impl<'m, K: Summary> Table<'m, K> {
         largest.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
     }
 
-    /// The links, ascending.
+    /// Returns the links, ascending.
     pub(super) fn links(&self) -> Vec<Link> {
         let alive = |place: &usize| self.sizes[*place] > 0.0;
         let mut links = Vec::new();

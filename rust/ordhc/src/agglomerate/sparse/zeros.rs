@@ -1,10 +1,10 @@
-//! Pairs that aren't stored and are zero: they merge when nothing is above zero any more, before what is below.
+//! Merges of pairs that aren't stored and are zero. They merge after all pairs above zero, and before those below.
 
 use super::links::Link;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// By cluster that is there: the negative ones among its links, by number.
+/// For each cluster: its links with negative similarity, by number.
 struct Below {
     starts: Vec<usize>,
     others: Vec<(u32, u32)>,
@@ -33,16 +33,16 @@ impl Below {
     }
 }
 
-/// Merges clusters `names`, ascending, within each of `groups` (ascending numbers of clusters), that have no
-/// negative link, always the first pair. A merged cluster has the links of both parts.
+/// Merges the clusters `names`, ascending, that have no negative link, within each of `groups` (ascending numbers of
+/// clusters). The first pair merges first. A merged cluster has the links of both parts.
 ///
-/// The first cluster takes the first one that it has no link to, until it has a link to all; then the next.
-/// In the end clusters of a group are linked each to each.
+/// The first cluster repeatedly absorbs the first one to which it has no link, until it has a link to all others. Then
+/// the next cluster follows. At the end all clusters of a group are linked to each other.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
     entered!(sparse_zeros);
     let below = Below::new(names, links);
     let mut whole = UnionFind::new(names.len());
-    // By cluster: the last one that it was linked to.
+    // For each cluster: the last one to which it was linked.
     let mut linked = vec![u32::MAX; names.len()];
     for mut open in groups {
         while let Some((&i, rest)) = open.split_first() {
@@ -77,7 +77,7 @@ pub(super) fn merge_somewhere_unlinked(
     entered!(sparse_some_zeros);
     use std::cmp::Reverse;
     let below = Below::new(names, links);
-    // By cluster: the last one, and the merge, for which it was looked at.
+    // For each cluster: the last merge that visited it.
     let mut apart = vec![0; names.len()];
     let mut stamp = 0;
     for mut open in groups {

@@ -1,4 +1,4 @@
-//! Tables: what is read, what is refused.
+//! Tables that are read, and tables that are rejected.
 
 use super::*;
 
@@ -131,7 +131,7 @@ fn columns_can_be_chosen() {
 
 #[test]
 fn parts_of_a_text() {
-    // The first row alone would be ids; what came before says that these are names.
+    // The first row alone looks like ids, but the options say that these are names.
     let names =
         parse(b"1,2,3\nfig,2,1\n", &TableOptions { ids: Some(false), header: Some(false), ..options() }).unwrap();
     assert_eq!(
@@ -147,7 +147,7 @@ fn parts_of_a_text() {
 
 #[test]
 fn more_names_than_slots_are_numbered_as_they_appear() {
-    // Every name occurs twice, far from its first row, so that most slots have changed hands.
+    // Every name occurs twice, far apart, so that most slots were reused in between.
     let n = 3 * SLOTS;
     let names: Vec<String> = (0..n).map(|at| format!("{}{at}", "picture ".repeat(at % 3))).collect();
     let cells = [names.clone(), names.clone()].concat();

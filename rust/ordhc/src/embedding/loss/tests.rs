@@ -13,7 +13,7 @@ const MODELS: [Model; 7] = [
     Model::Soe { margin: 0.8 },
 ];
 
-/// The loss as the papers have it, triplet by triplet.
+/// Returns the loss as defined in the papers, triplet by triplet.
 fn naive(model: Model, rows: &[[i32; 3]], weights: &[f64], points: &[f64], d: usize) -> f64 {
     let squared = |i: i32, j: i32| -> f64 {
         (0..d).map(|at| (points[i as usize * d + at] - points[j as usize * d + at]).powi(2)).sum()
@@ -36,7 +36,7 @@ fn naive(model: Model, rows: &[[i32; 3]], weights: &[f64], points: &[f64], d: us
 
 type Case = (usize, Vec<[i32; 3]>, Vec<f64>, Vec<f64>);
 
-/// Leaves, triplets (some repeated or contradicting), weights (some 0 or equal), and points in d dimensions.
+/// Returns leaves, triplets (some repeated or contradicting), weights (some 0 or equal), and points in d dimensions.
 fn cases(d: usize) -> impl Strategy<Value = Case> {
     (3usize..9).prop_flat_map(move |n| {
         let leaf = 0..n as i32;
@@ -75,7 +75,7 @@ fn check((n, rows, weights, points): Case, d: usize) -> std::result::Result<(), 
         }
         for at in 0..n * d {
             prop_assert!((gradient[at] - from_pairs[at]).abs() <= 1e-9 * (1.0 + gradient[at].abs()));
-            // A hinge has no derivative where it begins; differences of another size then disagree, too.
+            // A hinge has no derivative at its kink. There differences of different step sizes disagree.
             let difference = |step: f64| {
                 let moved = |by: f64| {
                     let mut points = points.clone();

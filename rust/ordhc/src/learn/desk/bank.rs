@@ -1,22 +1,22 @@
-//! Answers that wait until the learner asks for them; who gave them doesn't matter to it.
+//! Answers that are stored until the learner asks for them. The learner ignores who gave them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::learn::learner::Told;
 
-/// Answers by question, the first one first. Copies share what both have.
+/// Answers by question, in the order of arrival. Copies share their common part.
 #[derive(Debug, Clone)]
 pub(super) struct Bank<const K: usize> {
     shared: Arc<HashMap<[u32; K], Few>>,
-    /// What has changed since; a question without answers hides those that are shared.
+    /// The changes since the shared part. An entry without answers hides the shared answers.
     changed: HashMap<[u32; K], Few>,
-    /// Of questions with answers that `Few` doesn't hold: these and all that came after them.
+    /// For questions with answers that do not fit into `Few`: these answers, and all later ones.
     more: HashMap<[u32; K], VecDeque<Told>>,
     len: u64,
 }
 
-/// So many changes are kept apart, and a share of all that is there.
+/// The number of changes that are stored separately, and their share of all entries.
 const APART: usize = 1024;
 const SHARE: usize = 4;
 
@@ -27,12 +27,12 @@ impl<const K: usize> Default for Bank<K> {
 }
 
 impl<const K: usize> Bank<K> {
-    /// How many answers there are.
+    /// Returns the number of answers.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// One more answer to a question.
+    /// Adds an answer to a question.
     pub(super) fn push(&mut self, question: [u32; K], told: Told) {
         self.len += 1;
         let few = self.few(&question);
@@ -43,7 +43,7 @@ impl<const K: usize> Bank<K> {
         }
     }
 
-    /// Takes the first answer to a question.
+    /// Removes and returns the first answer to a question.
     pub(super) fn take(&mut self, question: [u32; K]) -> Option<Told> {
         if let Some((answer, few)) = self.few(&question).split() {
             self.len -= 1;
@@ -79,7 +79,7 @@ impl<const K: usize> Bank<K> {
     }
 }
 
-/// At most 15 answers, two bits each, the first ones lowest, under a bit that is set.
+/// At most 15 answers with two bits each, the first one in the lowest bits, below a bit that marks the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Few(u32);
 
@@ -90,14 +90,15 @@ impl Default for Few {
 }
 
 impl Few {
-    /// With another answer at the end, if there is room and nothing else is known of it.
+    /// Returns these answers with another one at the end, or `None` if there is no room or the answer has a
+    /// probability.
     fn with(self, Told { answer, p, .. }: Told) -> Option<Self> {
         let end = self.0.ilog2();
         (end < 30 && p.is_none())
             .then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
     }
 
-    /// The first answer, and the others.
+    /// Returns the first answer, and the others.
     fn split(self) -> Option<(i8, Self)> {
         (self.0 > 1).then_some(((self.0 & 3) as i8 - 1, Self(self.0 >> 2)))
     }
@@ -112,7 +113,7 @@ mod tests {
     type Plain = HashMap<[u32; 3], VecDeque<Told>>;
 
     proptest! {
-        /// Beside lists, with copies that go their own ways.
+        /// Compares the bank with plain lists, including copies that change separately.
         #[test]
         fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2, prop::option::weighted(0.02, 0.5..1.0)), 0..400), many: bool) {
             let mut banks = vec![(Bank::<3>::default(), Plain::new())];

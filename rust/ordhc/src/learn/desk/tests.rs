@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::learn::Method;
 
-/// As the tree ((0,1),(2,3),...) has it.
+/// Returns the answer of the tree ((0,1),(2,3),...).
 fn oracle(leaves: [u32; 3]) -> i8 {
     let same = |a: usize, b: usize| leaves[a] / 2 == leaves[b] / 2;
     if same(1, 2) {
@@ -17,7 +17,7 @@ fn oracle(leaves: [u32; 3]) -> i8 {
     }
 }
 
-/// Somebody's answer, or nobody's.
+/// Returns an answer of a person, or of an unknown person.
 fn by(at: usize, leaves: [u32; 3]) -> Told {
     Told { who: (at % 3).checked_sub(1).map(|who| who as u32), ..Told::new(oracle(leaves)) }
 }
@@ -59,7 +59,7 @@ proptest! {
 }
 
 proptest! {
-    // Trees are drawn often.
+    // Few cases, because trees are drawn often.
     #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
@@ -72,8 +72,8 @@ fn acts() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop::collection::vec((0u8..6, 0usize..8), 1..40)
 }
 
-/// People ask, answer (also what isn't open), import and take back, in any order. A desk that is told all
-/// events is where the one that saw them come is, and in the end all is known.
+/// People ask, answer (also questions that aren't open), import, and take answers back, in any order. A desk that
+/// replays all events has the same state as the original one. At the end all questions are answered.
 fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Result<(), TestCaseError> {
     let repeat = if triple { 3 } else { 1 };
     let mut events: Vec<Event> = Vec::new();
@@ -115,7 +115,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
                     one = told(kind, repeat, &events);
                     let again =
                         events.iter().any(|event| matches!(event, Event::Answered(other, ..) if *other == number));
-                    // Whoever has the question may answer it again.
+                    // A person who still has the question may answer it again.
                     prop_assert_eq!(one.held(number).is_some(), !again);
                     let is_open = one.open(99, &[]).iter().any(|open| open.0 == number);
                     prop_assert_eq!(one.is_asked(number), is_open);
@@ -150,7 +150,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
     Ok(())
 }
 
-/// What is asked beside the learner's questions counts for the budget.
+/// Questions that the learner did not ask count towards the budget.
 #[test]
 fn the_budget_is_shared() {
     let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(8, 1).unwrap(), None, Some(3));
@@ -166,7 +166,7 @@ fn the_budget_is_shared() {
     assert!(desk.done());
 }
 
-/// More searches begin when more are wanted; none is given up when fewer are.
+/// More searches start when more are wanted. No search is cancelled when fewer are wanted.
 #[test]
 fn searches_follow_what_is_wanted() {
     for method in [Method::Insertion { parallel: 1 }, Method::robust(0.9, 0.05)] {

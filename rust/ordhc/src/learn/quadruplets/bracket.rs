@@ -1,19 +1,19 @@
-//! A tournament whose matches are kept.
+//! A tournament that keeps the results of matches.
 
-/// The nearest cluster of a cluster, by matches of the others. Similarities never grow: a match that a
-/// cluster has lost stays lost, one that it has won is open again when its similarity becomes less.
+/// A tournament that finds the nearest cluster of a cluster. Similarities never increase. So a lost match stays lost,
+/// and a won match is open again if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
-    /// The children of match m are 2m and 2m + 1, cluster c stands at n + c.
+    /// The children of match m are 2m and 2m + 1. Cluster c is entry n + c.
     winners: Vec<u32>,
 }
 
-/// A match that nobody takes part in, and one that is to be played.
+/// Marks a match without players, and a match that must be played.
 const EMPTY: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {
-    /// Some of the clusters below `n`, at least 2.
+    /// Returns a tournament of some clusters below `n`, at least 2.
     pub(super) fn new(n: usize, clusters: impl Iterator<Item = u32>) -> Self {
         let mut winners = vec![OPEN; n];
         winners.resize(2 * n, EMPTY);
@@ -21,8 +21,8 @@ impl Bracket {
         Self { winners }
     }
 
-    /// The brackets of two clusters become that of their union: a winner against similarities that are
-    /// less now still wins if its own is the same.
+    /// Merges this tournament with that of another cluster, for the union of both. Similarities can only decrease, so a
+    /// winner still wins if its own similarity is unchanged.
     pub(super) fn inherit(&mut self, parent: &Self, is_same: impl Fn(u32) -> bool) {
         let n = self.winners.len() / 2;
         for at in 1..n {
@@ -33,12 +33,12 @@ impl Bracket {
         }
     }
 
-    /// The winner, if all matches that matter are played.
+    /// Returns the winner, if all relevant matches are played.
     pub(super) fn winner(&self) -> Option<u32> {
         Some(self.winners[1]).filter(|&winner| winner < OPEN)
     }
 
-    /// Matches that must be played and can be.
+    /// Returns the matches that must be played and can be played now.
     pub(super) fn matches(&mut self) -> Vec<u32> {
         let mut matches = Vec::new();
         self.close(1, &mut matches);
@@ -62,20 +62,20 @@ impl Bracket {
         false
     }
 
-    /// The two clusters of a match.
+    /// Returns the two clusters of a match.
     pub(super) fn players(&self, at: u32) -> [u32; 2] {
         [2 * at, 2 * at + 1].map(|child| self.winners[child as usize])
     }
 
-    /// The first player of a match has won, or the second.
+    /// Records the winner of a match.
     pub(super) fn decide(&mut self, at: u32, is_first: bool) {
         self.winners[at as usize] = self.players(at)[usize::from(!is_first)];
     }
 
-    /// The similarity of a cluster has become less.
+    /// Records that the similarity of a cluster has decreased.
     pub(super) fn lessen(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
-        // All the way up: after contradictions it may have won above a match that it has lost.
+        // Go all the way up: after contradictions, a cluster may have won above a match that it lost.
         while at > 0 {
             if self.winners[at] == cluster {
                 self.winners[at] = OPEN;
@@ -84,7 +84,7 @@ impl Bracket {
         }
     }
 
-    /// A cluster is there no more.
+    /// Removes a cluster.
     pub(super) fn leave(&mut self, cluster: u32) {
         self.lessen(cluster);
         let n = self.winners.len() / 2;

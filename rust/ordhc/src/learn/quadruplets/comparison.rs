@@ -1,17 +1,17 @@
-//! Two pairs that are compared, and what the answer says.
+//! The comparison of two pairs, and its answer.
 
 use super::Pair;
 
-/// What is known of two pairs.
+/// The result of comparing two pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict {
-    /// 1 if the first pair is more similar, -1 if the second one is, 0 if that was not said.
+    /// 1 if the first pair is more similar, -1 if the second one is, 0 if neither.
     pub(super) sign: i8,
-    /// Whether the first pair counts as more similar: if nothing was said, the lexicographically smaller.
+    /// True if the first pair counts as more similar. If neither is, the lexicographically smaller pair counts.
     pub(super) is_first: bool,
 }
 
-/// What two pairs are compared for, and whether they changed places in the question.
+/// The purpose of a comparison, and whether the two pairs were swapped in the question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compared<P> {
     purpose: P,
@@ -19,14 +19,14 @@ pub(super) struct Compared<P> {
 }
 
 impl<P> Compared<P> {
-    /// The question about two different pairs. The lexicographically smaller one comes first.
+    /// Returns the question about two different pairs. The lexicographically smaller one comes first.
     pub(super) fn question([first, second]: [Pair; 2], purpose: P) -> ([u32; 4], Self) {
         let is_swapped = second < first;
         let ([i, j], [k, l]) = if is_swapped { (second, first) } else { (first, second) };
         ([i, j, k, l], Self { purpose, is_swapped })
     }
 
-    /// What the answer says of the pairs as they were given.
+    /// Returns the result for the pairs in their original order.
     pub(super) fn answered(self, answer: i8) -> (P, Verdict) {
         let sign = if self.is_swapped { -answer } else { answer };
         let is_first = if sign == 0 { !self.is_swapped } else { sign > 0 };

@@ -16,25 +16,25 @@ use crate::tree::Dendrogram;
 
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
 ///
-/// Two clusters are as similar as their representative is, the least similar pair between them. A merge
-/// asks once for each third cluster which of its two representatives is less similar. The nearest of a
-/// cluster is found by a tournament whose matches are kept, and handed on to the cluster that it becomes
-/// part of. In the end the merges are sorted by their representatives.
+/// The similarity of two clusters is that of their representative, the least similar pair between them. A merge asks
+/// one question for each third cluster: which of its two representatives is less similar? The nearest cluster is found
+/// by a tournament. The results of its matches are kept, and passed on to the merged cluster. At the end the merges are
+/// sorted by their representatives.
 #[derive(Debug, Clone)]
 pub(super) struct Complete {
     n: usize,
-    /// By pair of clusters, condensed; clusters are named by their smallest leaves.
+    /// The representative of each pair of clusters, condensed. Clusters are named by their smallest leaves.
     representatives: Vec<Pair>,
     active: Vec<u32>,
     brackets: Vec<Option<Bracket>>,
-    /// Each but the first is the nearest of the one before.
+    /// Each cluster except the first is the nearest of the one before.
     chain: Vec<u32>,
-    /// By cluster: leaf, or n + join.
+    /// For each cluster: its leaf, or n + its join.
     labels: Vec<u32>,
     joins: Vec<Join>,
-    /// The clusters that are being merged, the smaller one first.
+    /// The clusters being merged, the smaller one first.
     merging: Option<[u32; 2]>,
-    /// By third cluster: whether the representative of the second one is the less similar.
+    /// For each third cluster: true if the representative of the second part is less similar.
     is_second: Vec<bool>,
     ready: VecDeque<Contest>,
     waiting: usize,
@@ -48,7 +48,7 @@ struct Join {
     level: u32,
 }
 
-/// What a question is for.
+/// The purpose of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contest {
     /// A match of the tournament at the end of the chain.
@@ -59,11 +59,11 @@ pub(super) enum Contest {
     Sort(u32),
 }
 
-/// Questions / n^2, nearly; measured: 1.1 on a line, 1.5 where similarities are independent.
+/// The approximate number of questions / n^2. Measured: 1.1 on a line, 1.5 if similarities are independent.
 const PRICE: f64 = 1.25;
 
 impl Complete {
-    /// For at least one leaf.
+    /// Returns the strategy for at least one leaf.
     pub(super) fn new(n: usize) -> Result<Self> {
         memory::check("the representatives and tournaments", 12 * (n as u64) * n as u64)?;
         let leaves = 0..n as u32;
@@ -95,12 +95,12 @@ impl Complete {
         self.representatives[self.at(a, b)]
     }
 
-    /// The clusters that a cluster is not.
+    /// Returns the active clusters except those in `not`.
     fn others<'a>(active: &'a [u32], not: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         active.iter().copied().filter(move |cluster| !not.contains(cluster))
     }
 
-    /// All that was asked is answered.
+    /// Continues after all open questions are answered.
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if let Some(merging) = self.merging.take() {
@@ -113,7 +113,7 @@ impl Complete {
         }
     }
 
-    /// Looks for the nearest of the last cluster of the chain.
+    /// Searches the nearest of the last cluster of the chain.
     fn search(&mut self) {
         let first = self.active[0];
         let last = *self.chain.last().unwrap_or(&first);
@@ -125,7 +125,7 @@ impl Complete {
         self.ready.extend(bracket.matches().into_iter().map(Contest::Match));
         self.waiting = self.ready.len();
         let Some(nearest) = bracket.winner() else { return };
-        // Anything but the last but one contradicts earlier answers; merging ends the circle.
+        // If the nearest is not the previous cluster, the answers contradict each other. Merging ends the circle.
         if let Some(at) = self.chain.iter().position(|&cluster| cluster == nearest) {
             self.chain.truncate(at);
             let merging = [last.min(nearest), last.max(nearest)];
@@ -137,7 +137,7 @@ impl Complete {
         }
     }
 
-    /// Two clusters become one.
+    /// Completes the merge of two clusters.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);
@@ -178,7 +178,7 @@ impl Complete {
         order
     }
 
-    /// The order with parts before what they are parts of, which only contradictions change.
+    /// Returns the order with parts before wholes. The order changes only if answers contradict each other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

@@ -1,4 +1,4 @@
-//! Average linkage of a kernel of comparisons with reference pairs.
+//! Average linkage of a kernel from comparisons with reference pairs.
 
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
@@ -15,33 +15,33 @@ use crate::memory;
 use crate::similarity::condensed_len;
 use crate::tree::Dendrogram;
 
-/// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2): the similarity of `i` and
-/// `j` is the sum over landmarks `r` and reference pairs `(a, b)` of sign(w_ir - w_ab) sign(w_jr - w_ab).
+/// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2): the similarity of `i` and `j` is the sum
+/// over landmarks `r` and reference pairs `(a, b)` of sign(w_ir - w_ab) sign(w_jr - w_ab).
 ///
-/// All questions are known from the start. Those of one reference come together, so that whenever one
-/// stops most leaves were asked about as often.
+/// All questions are known from the start. The questions about one reference pair are consecutive. So if asking stops
+/// early, most leaves have about the same number of answers.
 #[derive(Debug, Clone)]
 pub(super) struct FourK {
     n: usize,
-    /// Ascending.
+    /// The landmarks, ascending.
     landmarks: Vec<u32>,
-    /// By leaf: which landmark it is, or [`NONE`].
+    /// For each leaf: the number of its landmark, or [`NONE`].
     which: Vec<u32>,
     references: Vec<Pair>,
-    /// By leaf, a bit for each reference and landmark: whether there was an answer, whether it was "more
+    /// For each leaf, a bit for each reference and landmark: whether there was an answer, and whether it was "more
     /// similar".
     said: Vec<u64>,
     more: Vec<u64>,
-    /// Words a leaf.
+    /// The number of words per leaf.
     width: usize,
-    /// By leaf: whether something was asked about it and answered.
+    /// For each leaf: true if a question about it was answered.
     is_heard: Vec<bool>,
     cursor: Cell,
     total: u64,
     n_taken: u64,
 }
 
-/// Which reference, landmark and leaf a question is about.
+/// The reference, landmark and leaf of a question.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell {
     reference: u32,
@@ -52,7 +52,7 @@ pub(super) struct Cell {
 const NONE: u32 = u32::MAX;
 
 impl FourK {
-    /// For at least one leaf.
+    /// Returns the strategy for at least one leaf.
     pub(super) fn new(
         n: usize,
         landmarks: Option<Landmarks>,
@@ -62,7 +62,7 @@ impl FourK {
         let landmarks = draw_landmarks(n, landmarks, seed)?;
         let mut which = vec![NONE; n];
         (0..).zip(&landmarks).for_each(|(at, &leaf)| which[leaf as usize] = at);
-        // Pairs of a landmark and a leaf: those of two landmarks are asked about once.
+        // Pairs of a landmark and a leaf. Pairs of two landmarks are asked about once.
         let pairs = landmarks.len() as u64 * (n as u64 - 1) - condensed_len(landmarks.len()) as u64;
         let references = draw_references(n, references, pairs, seed)?;
         let width = (references.len() * landmarks.len()).div_ceil(64);
@@ -140,7 +140,7 @@ fn draw_landmarks(n: usize, landmarks: Option<Landmarks>, seed: u64) -> Result<V
     Ok(drawn)
 }
 
-/// Different reference pairs, in random order; a landmark and a leaf make `pairs` pairs.
+/// Returns different reference pairs, in random order. `pairs` is the number of pairs of a landmark and a leaf.
 fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u64) -> Result<Vec<Pair>> {
     let all = condensed_len(n);
     let count = match references.unwrap_or(References::Budget((n as u64).pow(2))) {
@@ -155,12 +155,12 @@ fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u
         References::Budget(budget) => (budget / pairs.max(1)).max(1).min(all as u64) as usize,
     };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    // A stream of its own: the number of landmarks changes nothing here.
+    // Use a separate random stream, so that the number of landmarks does not change the references.
     random.set_stream(1);
     Ok(index::sample(&mut random, all, count).into_iter().map(nth_pair).collect())
 }
 
-/// The pairs in the order (0,1), (0,2), (1,2), (0,3), ...
+/// Returns pair number `at` in the order (0,1), (0,2), (1,2), (0,3), ...
 fn nth_pair(at: usize) -> Pair {
     let mut larger = ((1.0 + (1.0 + 8.0 * at as f64).sqrt()) / 2.0) as usize;
     while condensed_len(larger) > at {
@@ -181,7 +181,7 @@ impl Strategy<4> for FourK {
             let reference = *self.references.get(cell.reference as usize)?;
             self.step();
             let landmark = self.landmarks[cell.landmark as usize];
-            // Two landmarks were asked about already if the leaf comes first.
+            // A pair of two landmarks was already asked about if the leaf comes first.
             let is_new = cell.leaf != landmark
                 && (self.which[cell.leaf as usize] == NONE || self.which[cell.leaf as usize] > cell.landmark);
             let asked = pair(cell.leaf, landmark);

@@ -1,12 +1,12 @@
-//! From joins of leaves to a dendrogram.
+//! Dendrograms from joins of leaves.
 
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::tree::Dendrogram;
 use crate::union_find::UnionFind;
 
-/// The tree of joins, each given by a leaf of either cluster and its height. Heights are dissimilarities
-/// and don't decrease. Clusters that aren't joined are joined last, a level above.
+/// Returns the tree of joins, each given by a leaf of either cluster and its height. Heights are dissimilarities that
+/// don't decrease. Clusters that are not joined are joined last, one level above.
 pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u32; 2], f64)>) -> Result<Dendrogram> {
     let mut forest = Forest { leaves: UnionFind::new(n), labels: (0..n as u32).collect() };
     let (mut merges, mut heights) = (Vec::new(), Vec::new());
@@ -28,12 +28,12 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// By root: the label of its cluster.
+    /// The label of the cluster of each root.
     labels: Vec<u32>,
 }
 
 impl Forest {
-    /// The labels of the two clusters, if they are two.
+    /// Joins two clusters, and returns their labels. Returns `None` if they are the same cluster.
     fn join(&mut self, a: u32, b: u32, label: u32) -> Option<[u32; 2]> {
         let (a, b) = (self.leaves.find(a), self.leaves.find(b));
         if a == b {

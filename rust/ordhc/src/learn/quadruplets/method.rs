@@ -8,34 +8,36 @@ use crate::error::{Error, Result};
 use crate::learn::Learner;
 use crate::learn::asking::Asking;
 
-/// How to learn a tree from questions of four leaves `(i, j, k, l)`: are `i` and `j` more similar (1) or
-/// less similar (-1) than `k` and `l`?
+/// The method that a learner uses to build a tree from questions about four leaves `(i, j, k, l)`: are `i` and `j` more
+/// similar (1) or less similar (-1) than `k` and `l`?
 ///
-/// Source: Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical clustering"
-/// (2019). For single and complete linkage 0 (equally similar, or nobody can say) counts as: the
-/// lexicographically smaller pair is more similar, which is the first one of every question. Their heights
-/// are dissimilarities: the number of the merge, 1 to n - 1, and before the merges are sorted the
-/// number of levels that are known to be below. Neither asks the same question twice. From answers that contradict each other they find some tree.
+/// Source: Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical clustering" (2019).
+///
+/// Single and complete linkage treat the answer 0 (equally similar, or nobody can say) as 1, because the first pair of
+/// every question is the lexicographically smaller one. Their heights are dissimilarities: the number of the merge, 1
+/// to n - 1. Before the merges are sorted, heights are the number of levels that are known to be below. Neither method
+/// asks the same question twice. From answers that contradict each other, both find some tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
-    /// Single linkage by Prim's algorithm: 0.53 n^2 questions for n = 1,000 leaves whose similarities are
-    /// independent, up to n^2 where leaves lie on a line, never more than n^2 + n log2 n; about
-    /// n (log2 n + 2) rounds. Answers from
-    /// similarities without ties give exactly single linkage of these, merges in the same order.
+    /// Single linkage by Prim's algorithm, in about n (log2 n + 2) rounds. The method takes 0.53 n^2 questions for n =
+    /// 1,000 leaves with independent similarities, up to n^2 for leaves on a line, and never more than n^2 + n log2 n.
+    /// Answers from similarities without ties give exactly the single linkage of these similarities, with the merges in
+    /// the same order.
     Single,
-    /// Complete linkage by a nearest-neighbour chain: 1.1 to 1.5 n^2 questions and, if the answers don't
-    /// contradict each other, never more than 2.5 n^2 + n log2 n; about 3 n log2 n rounds. Answers from
-    /// similarities without ties give exactly complete linkage of these, merges in the same order.
+    /// Complete linkage by a nearest-neighbour chain, in about 3 n log2 n rounds. The method takes 1.1 to 1.5 n^2
+    /// questions, and never more than 2.5 n^2 + n log2 n if the answers don't contradict each other. Answers from
+    /// similarities without ties give exactly the complete linkage of these similarities, with the merges in the same
+    /// order.
     Complete,
-    /// Active 4K-AL: average linkage of how leaves agree in comparisons of their pairs with landmarks to
-    /// reference pairs. All questions are known from the start: one round. The answer 0 counts as neither,
-    /// as does a pair compared with itself, which is not asked. Heights are similarities. Leaves that
-    /// nothing was answered about yet are merged last.
+    /// Active 4K-AL: average linkage. The similarity of two leaves is how well they agree in comparisons of their pairs
+    /// with landmarks to reference pairs. All questions are known from the start, so there is one round. The answer 0
+    /// counts for neither pair. A pair is not compared with itself; this also counts for neither. Heights are
+    /// similarities. Leaves without answers yet are merged last.
     FourK {
-        /// Which leaves are landmarks; none: each with probability ln n / n.
+        /// The choice of landmarks. `None` makes each leaf a landmark with probability ln n / n.
         landmarks: Option<Landmarks>,
-        /// How many reference pairs there are; none: as many as n^2 questions allow.
+        /// The number of reference pairs. `None` uses as many as n^2 questions allow.
         references: Option<References>,
     },
 }
@@ -46,31 +48,31 @@ named!(QuadrupletMethod, "learner", {
     "4k-active": Self::FourK { .. } => Self::FourK { landmarks: None, references: None },
 });
 
-/// Which leaves are landmarks.
+/// The choice of landmarks among the leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Landmarks {
-    /// So many.
+    /// This number of landmarks.
     Count(usize),
-    /// Each with this probability, at least two.
+    /// Each leaf is a landmark with this probability. There are at least two landmarks.
     Probability(f64),
 }
 
-/// How many reference pairs there are; they are drawn without repetition.
+/// The number of reference pairs, which are drawn without repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum References {
-    /// So many.
+    /// This number of reference pairs.
     Count(usize),
-    /// As many as this number of questions allows, at least one.
+    /// As many reference pairs as this number of questions allows, at least one.
     Budget(u64),
 }
 
 impl QuadrupletMethod {
-    /// A learner of a tree over `n` leaves; the seed draws landmarks and reference pairs.
+    /// Returns a learner of a tree over `n` leaves. The seed draws landmarks and reference pairs.
     ///
     /// # Errors
-    /// No leaves, or more than 2^30; more landmarks or reference pairs than there can be, or none, or a
+    /// `n` is 0 or more than 2^30; a number of landmarks or reference pairs that is 0 or more than there can be; a
     /// probability outside 0..=1; not enough memory.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! No question twice.
+//! A strategy that asks no question twice.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::learn::asking::Strategy;
 use crate::tree::Dendrogram;
 
-/// A strategy whose answers are right, so that a question it has asked before gets the answer it had.
+/// Another strategy, whose repeated questions get the same answer as before without being asked.
 #[derive(Debug, Clone)]
 pub(super) struct Once<S: Strategy<4>> {
     strategy: S,
-    /// By question that was asked.
+    /// The state of each question that was asked.
     asked: HashMap<[u32; 4], State<S::Purpose>>,
     /// The next new question.
     next: Option<([u32; 4], S::Purpose)>,
@@ -18,7 +18,7 @@ pub(super) struct Once<S: Strategy<4>> {
 
 #[derive(Debug, Clone)]
 enum State<P> {
-    /// What else the answer is for.
+    /// The other purposes of the answer.
     Open(Vec<P>),
     Answered(i8),
 }
@@ -30,8 +30,8 @@ impl<S: Strategy<4>> Once<S> {
         new
     }
 
-    /// Answers questions that were asked before, up to the next new one. This happens before anybody asks, so that
-    /// the strategy knows whether it is done.
+    /// Answers repeated questions, up to the next new one. This is done in advance, so that the strategy knows whether
+    /// it is done.
     fn find_next(&mut self) {
         while self.next.is_none() {
             let Some((leaves, purpose)) = self.strategy.next() else { return };
@@ -97,7 +97,7 @@ mod tests {
     use crate::learn::asking::Asking;
     use crate::similarity::{Triangle, condensed_len};
 
-    /// The tree, and how many questions were asked, with batches of a size.
+    /// Returns the tree and the questions that were asked, with batches of a given size.
     fn learned<S: Strategy<4>>(strategy: S, values: &[u16], batch: usize) -> (Dendrogram, Vec<[u32; 4]>) {
         let n = strategy.n_leaves();
         let value = |i: u32, j: u32| values[Triangle::new(n).index(i as usize, j as usize)];
@@ -120,7 +120,7 @@ mod tests {
 
         #[test]
         fn no_question_is_asked_twice(n in 1..41usize, few: bool, batch in 1..50usize, random in proptest::collection::vec(0..60_000u16, 780)) {
-            // Few different values tie.
+            // A small number of different values gives ties.
             let values: Vec<u16> = random[..condensed_len(n)].iter().map(|&value| if few { value % 4 } else { value }).collect();
             let single = [learned(Single::new(n), &values, batch), learned(Single::new(n), &values, usize::MAX)];
             let once = learned(Once::new(Single::new(n)), &values, batch);

@@ -11,27 +11,29 @@ use crate::learn::asking::Strategy;
 use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
 
-/// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1): the spanning tree of the most
-/// similar pairs by Prim's algorithm, then its pairs are sorted.
+/// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1): Prim's algorithm finds the spanning tree of
+/// the most similar pairs, and then the pairs are sorted.
 ///
-/// Every leaf outside has its best pair with a leaf inside. A leaf that comes in challenges them all:
-/// (n - 1)(n - 2) / 2 questions. As many, less about n, are necessary: a pair that is not in the spanning
-/// tree must have lost a comparison. The best of the best pairs is found by a tournament whose matches
-/// are kept: only those are played again that a better pair has lost, or the leaf that came in has won.
+/// Every leaf outside of the tree has a best pair with a leaf inside. Each leaf that joins the tree is compared with
+/// all best pairs, which takes (n - 1)(n - 2) / 2 questions in all. Almost as many (about n fewer) are necessary,
+/// because a pair that is not in the spanning tree must have lost a comparison.
+///
+/// The best of the best pairs is found by a tournament. The results of matches are kept. A match is repeated only if
+/// its loser got a better pair, or if its winner has joined the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Single {
     n: usize,
-    /// By leaf: how many came in before, or [`NONE`].
+    /// For each leaf: the number of leaves that joined before, or [`NONE`].
     places: Vec<u32>,
-    /// By leaf outside: the leaf inside of its best pair.
+    /// For each leaf outside: the leaf inside of its best pair.
     best: Vec<u32>,
     newest: u32,
-    /// The spanning tree, and of each pair how many are known to be more similar, one more than the other.
+    /// The spanning tree and, for each pair, 1 + the number of levels of pairs that are known to be more similar.
     pairs: Vec<Pair>,
     levels: Vec<u32>,
-    /// The tournament: the children of match m are 2m and 2m + 1, leaf v stands at n + v.
+    /// The tournament. The children of match m are 2m and 2m + 1. Leaf v is entry n + v.
     winners: Vec<u32>,
-    /// By depth: matches with another winner, or a winner with a better pair, than the match above knows.
+    /// For each depth: the matches whose winner, or whose winner's best pair, has changed since the match above.
     changed: Vec<Vec<u32>>,
     is_changed: Vec<bool>,
     depth: usize,
@@ -42,10 +44,10 @@ pub(super) struct Single {
     sorting: Option<Sorting>,
 }
 
-/// What a question is for.
+/// The purpose of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Duel {
-    /// The newest leaf inside against the best pair of a leaf.
+    /// Compares the pair with the newest leaf inside to the best pair of a leaf.
     Challenge(u32),
     /// A match of the tournament.
     Match(u32),
@@ -56,7 +58,7 @@ pub(super) enum Duel {
 const NONE: u32 = u32::MAX;
 
 impl Single {
-    /// For at least one leaf.
+    /// Returns the strategy for at least one leaf.
     pub(super) fn new(n: usize) -> Self {
         let mut winners = vec![NONE; n];
         winners.extend(0..n as u32);
@@ -92,14 +94,14 @@ impl Single {
         }
     }
 
-    /// All that was asked is answered.
+    /// Continues after all open questions are answered.
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if self.depth == 0 {
                 self.come_in(self.winners[1]);
                 continue;
             }
-            // Matches of the level above know nothing of what changed here.
+            // Pass the changes of this level to the matches of the level above.
             self.depth -= 1;
             if self.depth == 0 {
                 for at in std::mem::take(&mut self.changed[0]) {
@@ -117,14 +119,14 @@ impl Single {
         }
     }
 
-    /// The changes of a level have been looked at.
+    /// Clears the changes of a level.
     fn settle(&mut self) {
         for at in std::mem::take(&mut self.changed[self.depth]) {
             self.is_changed[at as usize] = false;
         }
     }
 
-    /// What a match is now that its children changed.
+    /// Updates a match after its children changed.
     fn look(&mut self, at: u32) {
         let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
         let winner = self.winners[at as usize];
@@ -132,7 +134,7 @@ impl Single {
         if left == NONE || right == NONE {
             self.winners[at as usize] = left.min(right);
         } else if is_known && !self.is_changed[(self.side(at, winner) ^ 1) as usize] {
-            // The winner's side is better still.
+            // The winner's side is still better.
             self.winners[at as usize] = self.winners[self.side(at, winner) as usize];
         } else {
             self.ready.push_back(Duel::Match(at));
@@ -142,7 +144,7 @@ impl Single {
         self.change(at);
     }
 
-    /// The child of a match under which a leaf is.
+    /// Returns the child of a match below which a leaf is.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {
@@ -151,12 +153,12 @@ impl Single {
         side
     }
 
-    /// A leaf comes in.
+    /// Adds a leaf to the tree.
     fn come_in(&mut self, leaf: u32) {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;
-            // All that came in after the partner won against this pair.
+            // All leaves that joined after the partner won against this pair.
             let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
             self.pairs.push(pair(partner, leaf));
             self.levels.push(level);

@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 
-/// Merge sort of `0..n`: the merges of one level go on side by side. At most n log2 n questions in at
-/// most 3n rounds.
+/// A merge sort of `0..n`, in which all merges of one level run in parallel. The sort takes at most n log2 n questions,
+/// in at most 3n rounds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sorting {
     runs: Vec<Vec<u32>>,
     merges: Vec<Merge>,
     ready: VecDeque<u32>,
-    /// How many merges have not finished.
+    /// The number of merges that have not finished.
     n_open: usize,
     n: usize,
     n_taken: u64,
 }
 
-/// Two runs, what is left of each, and what they are merged into.
+/// Two runs: their remaining items, and the merged items.
 #[derive(Debug, Clone)]
 struct Merge {
     parts: [VecDeque<u32>; 2],
@@ -23,7 +23,7 @@ struct Merge {
 }
 
 impl Sorting {
-    /// Items in the order that seems right.
+    /// Starts from items in their most probable order.
     pub(super) fn new(order: Vec<u32>) -> Self {
         let runs: Vec<Vec<u32>> = order.into_iter().map(|item| vec![item]).collect();
         let mut new = Self { n: runs.len(), runs, ..Self::default() };
@@ -31,7 +31,7 @@ impl Sorting {
         new
     }
 
-    /// Neighbouring runs are merged.
+    /// Starts merging neighbouring runs.
     fn begin(&mut self) {
         let runs = std::mem::take(&mut self.runs);
         if runs.len() <= 1 {
@@ -49,14 +49,14 @@ impl Sorting {
         }
     }
 
-    /// A merge and two items to be compared.
+    /// Returns a merge, and two items to be compared.
     pub(super) fn next(&mut self) -> Option<(u32, [u32; 2])> {
         let at = self.ready.pop_front()?;
         let [first, second] = &self.merges[at as usize].parts;
         Some((at, [*first.front()?, *second.front()?]))
     }
 
-    /// Which of the two comes first.
+    /// Takes the answer: true if the first item comes first.
     pub(super) fn take(&mut self, at: u32, is_first: bool) {
         self.n_taken += 1;
         let Merge { parts, merged } = &mut self.merges[at as usize];
@@ -76,13 +76,13 @@ impl Sorting {
         self.merges.is_empty()
     }
 
-    /// The order so far.
+    /// Returns the order so far.
     pub(super) fn order(&self) -> Vec<u32> {
         let merges = self.merges.iter().cloned().map(Merge::so_far);
         self.runs.iter().cloned().chain(merges).flatten().collect()
     }
 
-    /// About how many questions are left.
+    /// Returns an estimate of the number of questions that are left.
     pub(super) fn remaining(&self) -> f64 {
         if self.done() { 0.0 } else { (cost(self.n) - self.n_taken as f64).max(1.0) }
     }
@@ -95,7 +95,7 @@ impl Merge {
     }
 }
 
-/// About what sorting `n` items costs.
+/// Returns the approximate number of questions for sorting `n` items.
 pub(super) fn cost(n: usize) -> f64 {
     let n = n as f64;
     if n < 2.0 { 0.0 } else { (n * n.log2() - 1.25 * n + 1.5).max(1.0) }

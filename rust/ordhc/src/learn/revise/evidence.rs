@@ -1,4 +1,4 @@
-//! Answers, and what they say in a tree.
+//! Answers, and the evidence that they give about a tree.
 
 use std::ops::RangeInclusive;
 
@@ -10,18 +10,19 @@ use crate::refine::Shape;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
-    /// By leaf: its answers, and its place in their questions.
+    /// For each leaf: its answers, and its position in their questions.
     of_leaf: Vec<Vec<(u32, u8)>>,
-    /// By answer and leaf of its question: the two sides of the smallest cluster of the other two, as ranges of places,
-    /// and the log of how much likelier the answer is if this leaf belongs there than if it is the odd one out.
+    /// For each answer and each leaf of its question: the two sides of the smallest cluster of the other two leaves, as
+    /// ranges of positions, and a log likelihood ratio. The ratio compares the likelihood of the answer if this leaf
+    /// belongs on that side, with its likelihood if the leaf is the odd one out.
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
-/// How many answers agree with a node, and how many don't.
+/// The numbers of answers that agree and disagree with a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     pub(super) agree: u64,
-    /// Those that say that no two are closer.
+    /// The number of answers that no two leaves are closer.
     pub(super) none: u64,
     pub(super) all: u64,
 }
@@ -35,17 +36,17 @@ impl Evidence {
         self.answers.len()
     }
 
-    /// All answers.
+    /// Returns all answers.
     pub(super) fn answers(&self) -> impl Iterator<Item = &([u32; 3], i8)> {
         self.answers.iter()
     }
 
-    /// In how many answers a leaf takes part.
+    /// Returns the number of answers about a leaf.
     pub(super) fn count(&self, leaf: usize) -> usize {
         self.of_leaf[leaf].len()
     }
 
-    /// Takes an answer; what it says is known after [`read`](Self::read).
+    /// Adds an answer. The evidence of the answer is available after [`read`](Self::read).
     pub(super) fn take(&mut self, leaves: [u32; 3], answer: i8) {
         for (at, &leaf) in leaves.iter().enumerate() {
             self.of_leaf[leaf as usize].push((self.answers.len() as u32, at as u8));
@@ -53,7 +54,7 @@ impl Evidence {
         self.answers.push((leaves, answer));
     }
 
-    /// The nodes above leaves that answers are about which weren't read yet, in ascending order.
+    /// Returns, in ascending order, the nodes above the leaves of answers that weren't read yet.
     pub(super) fn touched(&self, shape: &Shape) -> Vec<usize> {
         let mut is_touched = vec![false; shape.n_nodes()];
         for &(leaves, _) in &self.answers[self.tilts.len()..] {
@@ -68,7 +69,7 @@ impl Evidence {
         (0..shape.n_nodes()).filter(|&node| is_touched[node]).collect()
     }
 
-    /// Reads all answers in a tree.
+    /// Computes the evidence of all answers in a tree.
     pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
         tilts.clear();
@@ -80,7 +81,7 @@ impl Evidence {
                 let pivot = shape.smallest_holding(&[first, second].map(|other| leaves[other] as usize));
                 let [one, other] = shape.children(pivot).map(|child| shape.span(child));
                 let is_first = one.contains(&shape.place(leaves[first] as usize));
-                // Beside one of the two others it is the other that is odd.
+                // Beside one of the two others, the leaf makes the other one odd.
                 let odd_ones = if is_first { [second, first] } else { [first, second] };
                 let tilt = |span: RangeInclusive<usize>, truth: usize| {
                     (*span.start()..*span.end() + 1, logs[truth] - logs[at])
@@ -90,7 +91,7 @@ impl Evidence {
         }));
     }
 
-    /// How many answers about a leaf of a subtree and two others say that no two are closer.
+    /// Returns the number of answers about a leaf of a subtree and two others that say that no two are closer.
     pub(super) fn none(&self, shape: &Shape, subtree: usize) -> usize {
         let span = shape.span(subtree);
         let is_outside = |leaf: u32| !span.contains(&shape.place(leaf as usize));
@@ -101,7 +102,7 @@ impl Evidence {
             .count()
     }
 
-    /// What answers say of the place of a subtree: those with one of its leaves and two others.
+    /// Returns the evidence about the place of a subtree, from answers about one of its leaves and two others.
     pub(super) fn tilts(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = Tilt> {
         let span = shape.span(subtree);
         shape
@@ -119,7 +120,7 @@ impl Evidence {
             .filter(|(_, more)| *more != 0.0)
     }
 
-    /// By node: the answers that bear on it. A node is what holds two leaves together against a third.
+    /// Returns, for each node, the votes of the answers about it. A node separates two leaves from a third.
     pub(super) fn votes(&self, shape: &Shape) -> Vec<Votes> {
         let mut votes = vec![Votes::default(); shape.n_nodes()];
         for &(leaves, answer) in &self.answers {

@@ -1,33 +1,34 @@
-//! How far leaves are from all others.
+//! Lengths of leaves, which measure how far a leaf is from all others.
 
 use super::evidence::Evidence;
 use crate::refine::Shape;
 
-/// The length of each leaf: an untypical leaf is called the odd one out more often than its place explains.
+/// The length of each leaf. An untypical leaf is named as the odd one out more often than its place explains.
 ///
-/// P(leaf i is called odd) is proportional to exp(l(i) + e [i is the odd one out in the tree]), where e is the log of how
-/// much likelier a right answer is than either wrong one. Lengths are normal around 0; their variance is
-/// found by empirical Bayes (MacKay 1992), which makes them 0 if chance explains how often leaves are called odd.
+/// P(leaf i is named) is proportional to exp(l(i) + e \[i is the odd one out in the tree\]), where e is the log odds of
+/// a right answer against either wrong one. Lengths are normal around 0. Their variance is estimated by empirical Bayes
+/// (MacKay 1992). The variance is 0 if chance explains how often leaves are named.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     lengths: Vec<f64>,
     evidence: f64,
 }
 
-/// The most updates of the variance, and steps to the lengths for each.
+/// The maximum number of updates of the variance, and of steps of the lengths for each update.
 const UPDATES: usize = 20;
 const STEPS: usize = 20;
-/// The relative change of the variance, and the step of a length, that end them.
+/// The relative change of the variance, and the step of a length, at which iteration stops.
 const SETTLED: f64 = 1e-2;
 const FOUND: f64 = 1e-3;
-/// Lengths of a variance below the first are 0; odds of more than exp(5) are no better known than that.
+/// Lengths are 0 if their variance is below the first value. The variance is at most the second value, because odds
+/// above exp(5) are not estimated more precisely.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
-/// An answer: the leaves, which of them is odd by the answer, and which in the tree.
+/// An answer: the leaves, the position of the odd one out by the answer, and its position in the tree.
 type Called = ([u32; 3], usize, usize);
 
-/// The leaf of three that is the odd one out in a tree.
+/// Returns the position of the leaf that is the odd one out in a tree.
 fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
     let [a, b, c] = leaves.map(|leaf| leaf as usize);
     let whole = shape.smallest_holding(&[a, b, c]);
@@ -35,18 +36,18 @@ fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
 }
 
 impl Lengths {
-    /// No lengths; `evidence` is the log of how much likelier a right answer is than either wrong one.
+    /// Returns lengths of 0. `evidence` is the log odds of a right answer against either wrong one.
     pub(super) fn new(n: usize, evidence: f64) -> Self {
         Self { lengths: vec![0.0; n], evidence }
     }
 
-    /// Some lengths.
+    /// Returns the given lengths.
     #[cfg(test)]
     pub(super) fn of(lengths: Vec<f64>, evidence: f64) -> Self {
         Self { lengths, evidence }
     }
 
-    /// The probabilities of the three answers to a question of which one leaf is the odd one out in the tree.
+    /// Returns the probabilities of the three answers to a question, given the odd one out in the tree.
     fn probabilities(&self, leaves: [u32; 3], truth: usize) -> [f64; 3] {
         let mut found = leaves.map(|leaf| self.lengths[leaf as usize].exp());
         found[truth] *= self.evidence.exp();
@@ -54,12 +55,12 @@ impl Lengths {
         found.map(|share| share / total)
     }
 
-    /// The log probability of an answer if one leaf is the odd one out.
+    /// Returns the log probability of an answer, given the odd one out.
     pub(super) fn log_probability(&self, leaves: [u32; 3], answer: usize, truth: usize) -> f64 {
         self.probabilities(leaves, truth)[answer].ln()
     }
 
-    /// Learns from all answers, in a tree.
+    /// Estimates the lengths from all answers, given a tree.
     pub(super) fn learn(&mut self, evidence: &Evidence, shape: &Shape) {
         let called: Vec<Called> = evidence
             .answers()
@@ -73,7 +74,7 @@ impl Lengths {
         for _ in 0..UPDATES {
             let information = self.fit(&called, variance);
             let squares: f64 = self.lengths.iter().map(|l| l * l).sum();
-            // Of how many lengths the answers, not the prior, decide.
+            // The effective number of lengths that the answers determine, not the prior.
             let decided: f64 = information.iter().map(|h| h / (h + 1.0 / variance)).sum();
             let next = (squares / decided).min(MOST_VARIANCE);
             if next.is_nan() || next <= LEAST_VARIANCE {
@@ -89,7 +90,7 @@ impl Lengths {
         self.fit(&called, variance);
     }
 
-    /// The gradient of the log-likelihood, and its curvature, by leaf.
+    /// Returns the gradient of the log-likelihood and its curvature, for each leaf.
     fn slopes(&self, called: &[Called]) -> (Vec<f64>, Vec<f64>) {
         let n = self.lengths.len();
         let (mut gradient, mut information) = (vec![0.0; n], vec![0.0; n]);
@@ -103,15 +104,15 @@ impl Lengths {
         (gradient, information)
     }
 
-    /// Finds the likeliest lengths under a prior of this variance; returns the information about each.
+    /// Computes the most likely lengths under a prior of this variance. Returns the information about each.
     fn fit(&mut self, called: &[Called], variance: f64) -> Vec<f64> {
         let mut last = Vec::new();
         for _ in 0..STEPS {
             let (gradient, information) = self.slopes(called);
             let mut largest = 0.0f64;
             for (at, length) in self.lengths.iter_mut().enumerate() {
-                // The three probabilities of an answer add up to 1: steps of its leaves at the same time
-                // are at most twice too long.
+                // The three probabilities of an answer add up to 1. So simultaneous steps of its leaves are at most
+                // twice too long, and half steps are safe.
                 let step = 0.5 * (gradient[at] - *length / variance) / (information[at] + 1.0 / variance);
                 *length += step;
                 largest = largest.max(step.abs());
@@ -129,7 +130,7 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    /// Leaf 3 is called odd whatever the tree says.
+    /// Returns lengths for answers in which leaf 3 is named as the odd one out, whatever the tree.
     fn learnt(answers: &[([u32; 3], i8)]) -> Lengths {
         let shape = Shape::of(vec![[0, 1], [2, 3], [4, 5]]);
         let (mut evidence, mut lengths) = (Evidence::new(4), Lengths::new(4, 1.5));
@@ -163,7 +164,7 @@ mod tests {
             .repeat(3);
         let (mut found, variance) = (Lengths::new(4, 1.5), 0.8);
         found.fit(&called, variance);
-        // By definition, at some distance in every direction.
+        // The log density by definition, at some distance in every direction.
         let density = |lengths: &[f64]| {
             let prior: f64 = lengths.iter().map(|l| -0.5 * l * l / variance).sum();
             let each = called.iter().map(|&(leaves, odd, truth)| {

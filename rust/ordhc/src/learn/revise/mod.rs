@@ -1,4 +1,4 @@
-//! A tree that is there already, revised by asking.
+//! A learner that revises a given tree.
 
 mod evidence;
 mod lengths;
@@ -21,7 +21,7 @@ use places::{Places, Trust};
 use probe::Probe;
 use revision::Revision;
 
-/// How a tree is revised.
+/// The settings of a revision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) p: f64,
@@ -30,26 +30,26 @@ pub(crate) struct Settings {
     pub(crate) schedule: Schedule,
 }
 
-/// Subtrees of a given tree go elsewhere when answers say so; see [`Method::Revise`](super::Method::Revise).
+/// Moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
 ///
-/// Every subtree has a posterior over its places while all others stay where they are ([`Places`]). Questions are
-/// asked that are expected to save most triplets. Those who find that most of a subtree's posterior is elsewhere
-/// move it, the clearest ones first; of those that are as clear, the smallest, since what an answer about one leaf
-/// says may be so of this leaf alone.
+/// Every subtree has a posterior over its places while all other subtrees stay in place ([`Places`]). The questions
+/// asked are those that are expected to correct the most triplets. A subtree moves if most of its posterior is
+/// elsewhere. Subtrees with the clearest evidence move first. Among equally clear ones, the smallest moves first,
+/// because an answer about one leaf may be true of this leaf only.
 ///
-/// The first questions are about any three leaves: should the answers agree with the tree no more than with chance, then
-/// it is left aside, and another learner begins anew.
+/// The first questions are about random leaves. If the answers agree with the tree no more than by chance, the tree is
+/// ignored, and another learner starts anew.
 #[derive(Clone)]
 pub(crate) struct Revise {
     settings: Settings,
     revision: Revision,
-    /// By leaf: in how many open questions it takes part.
+    /// For each leaf: the number of open questions about it.
     open: Vec<u32>,
     n_open: usize,
-    /// Leaves in ascending order.
+    /// The sets of leaves that were asked about, in ascending order.
     asked: HashSet<[u32; 3]>,
     queue: VecDeque<[u32; 3]>,
-    /// There were answers since questions were chosen, or none were chosen yet.
+    /// True if there were answers since questions were last chosen, or if none were chosen yet.
     is_new: bool,
     is_done: bool,
     probe: Probe,
@@ -57,7 +57,7 @@ pub(crate) struct Revise {
     random: ChaCha8Rng,
 }
 
-/// The learner that goes on without the tree.
+/// The learner that continues without the tree.
 struct Anew(Box<dyn Learner>);
 
 impl Clone for Anew {
@@ -66,25 +66,27 @@ impl Clone for Anew {
     }
 }
 
-/// What an open question is for.
+/// The purpose of an open question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Revise([u32; 3]),
-    /// The number of the question of the other learner.
+    /// The id of the question of the other learner.
     Anew(u64),
 }
 
-/// An answer is right about the tree so much more rarely than answers are: its leaves may be at wrong places.
+/// Answers agree with the right place of a subtree more rarely than they are right, by this factor: their other leaves
+/// may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// Of a node of many children nothing is known but that.
+/// The largest prior odds of a place among the children of a node with more than two. The tree does not say in which
+/// order these children join.
 const LOOSE: f64 = 3.0;
 
-/// No question is worth asking that is expected to mend fewer triplets, for each leaf of the tree.
+/// A question is not worth asking if it is expected to correct fewer triplets than this, per leaf of the tree.
 const WORTH: f64 = 1e-3;
 
 impl Revise {
-    /// Revises a tree; `anew` begins if it is worth nothing.
+    /// Returns a learner that revises a tree. `anew` starts if the tree is useless.
     pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, anew: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
@@ -106,12 +108,12 @@ impl Revise {
         }
     }
 
-    /// The learner that goes on without the tree.
+    /// Returns the learner that continues without the tree, if it has started.
     fn other(&self) -> Option<&dyn Learner> {
         self.probe.is_useless().then_some(&*self.anew.0)
     }
 
-    /// How many questions are chosen at a time.
+    /// Returns the number of questions that are chosen at a time.
     fn at_once(&self) -> usize {
         let n = self.revision.shape.n_leaves();
         let share = match self.settings.schedule {
@@ -148,7 +150,7 @@ impl Revise {
         self.is_done = self.queue.is_empty() && self.n_open == 0;
     }
 
-    /// Questions about any leaves, which aren't in others.
+    /// Adds questions about random leaves that are in no other open question.
     fn sample(&mut self, count: usize) {
         let n = self.revision.shape.n_leaves() as u32;
         let mut taken = self.open.clone();
@@ -197,7 +199,7 @@ impl Strategy for Revise {
     fn take(&mut self, purpose: Purpose, answer: i8) {
         match purpose {
             Purpose::Anew(id) => {
-                // It has asked this question, and answers are checked before.
+                // The other learner has asked this question, and the answer was checked before.
                 self.anew.0.tell(id, answer).expect("an open question");
             }
             Purpose::Revise(leaves) => {

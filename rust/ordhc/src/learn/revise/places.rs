@@ -1,17 +1,17 @@
-//! Where a subtree may belong, and what an answer about it is worth.
+//! The posterior over the places of a subtree, and the value of an answer about it.
 
 use std::ops::Range;
 
 use crate::refine::Shape;
 
-/// How answers and the tree are trusted.
+/// The reliability of answers and of the tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trust {
-    /// How likely an answer agrees with the right place; what is left is for the two other answers.
+    /// The probability that an answer agrees with the right place. The two other answers share the rest.
     pub(super) right: f64,
-    /// How much likelier the place that a subtree has is than all others together in a cluster twice as large.
+    /// The prior odds of the current place of a subtree against all other places together in a cluster twice as large.
     pub(super) strength: f64,
-    /// As `strength`, among the children of a node of more than two.
+    /// Like `strength`, among the children of a node with more than two.
     pub(super) loose: f64,
 }
 
@@ -20,54 +20,56 @@ impl Trust {
         0.5 * (1.0 - self.right)
     }
 
-    /// By how much the logarithm of a likelihood grows with an answer that agrees.
+    /// Returns the log likelihood ratio of an answer that agrees.
     pub(super) fn evidence(self) -> f64 {
         (self.right / self.wrong()).ln()
     }
 }
 
-/// Places beside these nodes, given by their places in the [`Shape`], get so much likelier (log).
+/// The change of the log probability of places beside nodes, given by a range of positions in the [`Shape`].
 pub(super) type Tilt = (Range<usize>, f64);
 
-/// What is known of a subtree's place.
+/// The result for a subtree's place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
-    /// The node beside which it should stand: the median of all, by the triplets that lie between places.
+    /// The node beside which the subtree should be: the median of all places, by the triplets between places.
     pub(super) best: usize,
-    /// Whether that is elsewhere, and the place that it has is unlikely.
+    /// True if the best place is elsewhere, and the current place is unlikely.
     pub(super) moves: bool,
-    /// The logarithm of the likelihood of all places beside that of the present one.
+    /// The log odds of all places against the current one.
     pub(super) evidence: f64,
 }
 
-/// A subtree moves when the place that it has is less likely than this: what one answer may have done, another one
-/// confirms first.
+/// A subtree moves if the probability of its current place is below this value. One answer alone is not enough: another
+/// one must confirm it.
 const UNLIKELY: f64 = 0.05;
 
-/// The posterior over the places of one subtree after the other; a place is beside a node of the rest.
+/// The posterior over the places of a subtree, computed for one subtree after the other. A place is beside a node of
+/// the rest of the tree.
 ///
-/// Before any answer the present place weighs 1 and the others in clusters around it 1 / `strength` for each doubling of
-/// the cluster, so that no size of a mistake is preferred. An answer about one leaf of the subtree and two of the
-/// rest tells what is under two children of a node, and what is not under it.
+/// Before any answer, the current place has weight 1. The other places in clusters around it have 1 / `strength` in all
+/// for each doubling of the cluster, so that no size of an error is preferred. An answer about one leaf of the subtree
+/// and two of the rest gives evidence about the places below two children of a node, and those not below the node.
 ///
-/// Places are apart by the triplets that change with a step from one to the next, the product of the sizes of
-/// the two sides that the step passes. So the best place is the median: go down as long as more than half is there.
+/// The distance between two neighbouring places is the number of triplets that change from one to the other: the
+/// product of the sizes of the two sides that the step passes. So the best place is the median, found by going down as
+/// long as more than half of the weight is there.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
-    /// By place in the shape: leaves without the subtree; the weight at and under the node.
+    /// For each position in the shape: the number of leaves without the subtree, and the weight at and below the node.
     sizes: Vec<f64>,
     masses: Vec<f64>,
     sums: Vec<f64>,
-    /// What a question about the children of a node is worth.
+    /// The value of a question about the children of each node.
     values: Vec<f64>,
     above: Vec<f64>,
 }
 
 impl Places {
-    /// Weighs the places of a subtree other than the whole.
+    /// Computes the posterior of a subtree other than the whole tree.
     ///
-    /// `is_loose` says of a node whether it and its parent are one node of more than two children.
+    /// `is_loose` returns true for a node if it and its parent are one node with more than two children.
     pub(super) fn weigh(
         &mut self,
         shape: &Shape,
@@ -106,7 +108,8 @@ impl Places {
         Finding { best, moves, evidence: (total / before).ln() }
     }
 
-    /// The weights before any answer, whose sum is given, and the sizes of nodes without the subtree.
+    /// Writes the weights before any answer, and the sizes of nodes without the subtree. Returns the sum of the
+    /// weights.
     fn lay_out(
         &mut self,
         shape: &Shape,
@@ -151,7 +154,7 @@ impl Places {
         total
     }
 
-    /// Makes weights probabilities, and sums them at and under every node.
+    /// Normalizes weights to probabilities, and sums them at and below every node.
     fn sum(&mut self, shape: &Shape, total: f64) {
         let m = shape.n_nodes();
         let Self { weights, sums, masses, .. } = self;
@@ -175,11 +178,12 @@ impl Places {
         shape.node_at(place)
     }
 
-    /// How many triplets the tree may be expected to have right after one answer that it has wrong now, by the best
-    /// question: its pivot, two children of which it asks about; those below `most` only.
+    /// Returns the pivot of the best question and its value: the number of triplets that the tree is expected to
+    /// correct after one answer.
     ///
-    /// What is lost by a step between two places on the wrong side is the product of the sizes that it passes; a
-    /// probability m that it is, is counted as m (1 - m), whose expected fall is known for every pivot at once.
+    /// The loss of a step between two places on the wrong side is the product of the sizes that the step passes. A
+    /// probability m of being on the wrong side counts as m (1 - m), because its expected decrease can be computed for
+    /// all pivots at once.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -189,7 +193,8 @@ impl Places {
         values.resize(m, 0.0);
         above.clear();
         above.resize(m, 0.0);
-        // Steps from nodes to their parents: `values` on one side, what the other side has more in `above`.
+        // Steps from nodes to their parents. `values` is the loss on one side, and `above` the difference of the other
+        // side.
         for place in (0..m).rev().filter(|&place| shape.size_at(place) > 1) {
             for child in shape.children_at(place) {
                 let step = sizes[child] * (sizes[place] - sizes[child]);
@@ -228,7 +233,7 @@ impl Places {
         best
     }
 
-    /// The pivot of largest value but one that was given before, which is forgotten.
+    /// Returns the best pivot except `last`, whose value is removed.
     pub(super) fn next_best(&mut self, last: usize) -> Option<usize> {
         self.values[last] = 0.0;
         let best = (0..self.values.len()).max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(b.cmp(&a)))?;

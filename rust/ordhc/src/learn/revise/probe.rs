@@ -1,9 +1,9 @@
-//! Whether a tree is worth anything.
+//! A test whether a tree is useful.
 
 use crate::tree::{LcaSizes, Topology};
 
-/// Compares answers with a tree: do they agree by more than chance? A sequential test (Wald) between a tree that is
-/// wrong about half of its triplets or fewer, and one that knows nothing.
+/// A test whether answers agree with a tree more than by chance. This is a sequential test (Wald) between a tree in
+/// which at most about half of the triplets are wrong, and a useless tree.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
     tree: LcaSizes,
@@ -14,15 +14,16 @@ pub(super) struct Probe {
     most: usize,
 }
 
-/// Odds of e^4: one decision in fifty is wrong.
+/// The log odds at which the test decides: e^4, so that about one decision in fifty is wrong.
 const CLEAR: f64 = 4.0;
-/// After so many, fewer if there are few leaves, the likelier one it is; a tree that says nothing is useless.
+/// After this number of answers, or fewer if there are few leaves, the likelier hypothesis is accepted. If no answer
+/// is informative, the tree counts as useless.
 const MOST: usize = 60;
 const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;
 
 impl Probe {
-    /// Answers are right with probability `p`.
+    /// Returns a test for answers that are right with probability `p`.
     pub(super) fn new(tree: &Topology, p: f64) -> Self {
         let chance = 1.0 / 3.0;
         let useful = 0.5 * (chance + p);
@@ -55,7 +56,7 @@ impl Probe {
         self.log_odds <= -CLEAR || (self.n >= self.most && self.log_odds <= 0.0)
     }
 
-    /// How many answers to get next.
+    /// Returns the number of answers to get next.
     pub(super) fn wanted(&self, n_open: usize) -> usize {
         BATCH.min(self.most.saturating_sub(self.n)).saturating_sub(n_open)
     }

@@ -1,4 +1,4 @@
-//! A tree as it is revised: what is known of its subtrees, and what follows.
+//! A tree under revision, with the evidence about its subtrees.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -18,16 +18,16 @@ pub(super) struct Revision {
     pub(super) evidence: Evidence,
     trust: Trust,
     lengths: Lengths,
-    /// By inner node: it and its parent are one node of more than two children.
+    /// For each inner node: true if it and its parent are one node with more than two children.
     loose: Vec<bool>,
 }
 
-/// So many times is one move after the other looked for before questions are chosen.
+/// The maximum number of passes over moves before questions are chosen.
 const PASSES: usize = 4;
-/// And so many subtrees move in one of them.
+/// The maximum number of subtrees that move in one pass.
 const MOVES: usize = 10;
 
-/// Whether each merge is part of a node of more than two children, and not its last merge.
+/// Returns, for each merge, true if it is part of a node with more than two children, but not its last merge.
 fn loose_nodes(tree: &Topology) -> Vec<bool> {
     let n_merges = |node| tree.children(node).len() - 1;
     let nodes = tree.n_leaves()..tree.n_nodes();
@@ -54,7 +54,7 @@ impl Revision {
         places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
     }
 
-    /// What `work` finds of some subtrees, on all cores.
+    /// Returns the results of `work` for some subtrees, computed on all cores.
     fn each<R: Send>(&self, nodes: &[usize], work: impl Fn(&mut Places, usize, Finding) -> R + Sync) -> Vec<R> {
         const GRAIN: usize = 1 << 16;
         let ranges = parallel::ranges(nodes.len(), GRAIN.div_ceil(self.shape.n_nodes()));
@@ -69,17 +69,17 @@ impl Revision {
         found.into_iter().flatten().collect()
     }
 
-    /// Moves subtrees that answers want elsewhere.
+    /// Moves subtrees if answers favour another place.
     pub(super) fn settle(&mut self) {
         let mut places = Places::default();
-        // Of what no new answer is about all was found before.
+        // Skip subtrees without new answers, because their posterior has not changed.
         let mut nodes = self.evidence.touched(&self.shape);
         for _ in 0..PASSES {
             self.lengths.learn(&self.evidence, &self.shape);
             self.evidence.read(&self.shape, &self.lengths);
             let found = self.each(&nodes, |_, node, finding| (node, finding));
             let mut moving: Vec<_> = found.into_iter().filter(|(_, finding)| finding.moves).collect();
-            // What differs by rounding only is the same.
+            // Ignore differences due to rounding.
             let clear = |finding: &Finding| (finding.evidence * 1e6).round();
             moving.sort_by(|(a, one), (b, other)| {
                 let sizes = self.shape.size(*a).cmp(&self.shape.size(*b));
@@ -108,12 +108,12 @@ impl Revision {
         self.evidence.read(&self.shape, &self.lengths);
     }
 
-    /// Subtrees about whose places a question is worth more than so many triplets, and this value, the largest first.
+    /// Returns the subtrees for which a question is worth more than `least` triplets, with this value, largest first.
     pub(super) fn doubts(&self, least: f64) -> Vec<(f64, usize)> {
         let nodes: Vec<usize> = (0..self.shape.n_nodes()).collect();
         let mut found = self.each(&nodes, |places, node, _| {
             let value = places.ask(&self.shape, node, self.trust).map_or(0.0, |(_, value)| value);
-            // Where no two are closer it is no use to go on asking.
+            // If answers say that no two leaves are closer, more questions about this subtree are useless.
             let none = self.evidence.none(&self.shape, node) as f64;
             (value * self.shape.size(node) as f64 / ((1.0 + none) * (1.0 + none)), node)
         });
@@ -122,7 +122,7 @@ impl Revision {
         found
     }
 
-    /// The best question about a subtree of leaves that aren't taken, and that may be asked.
+    /// Returns the best question about a subtree that may be asked and whose leaves aren't in `taken`.
     pub(super) fn question(
         &self,
         subtree: usize,
@@ -133,7 +133,7 @@ impl Revision {
     ) -> Option<[u32; 3]> {
         self.find(places, subtree);
         let (mut pivot, _) = places.ask(&self.shape, subtree, self.trust)?;
-        // Where all was asked of one pivot, others may do.
+        // If all questions about one pivot were asked, try other pivots.
         const TRIES: usize = 16;
         const DRAWS: usize = 8;
         for _ in 0..TRIES {
@@ -154,7 +154,7 @@ impl Revision {
         None
     }
 
-    /// A leaf under a node, that isn't taken, nor under the one avoided, and that few answers are about.
+    /// Draws a leaf below a node, not in `taken` and not below the avoided node. Leaves with few answers are preferred.
     fn draw(&self, node: usize, avoided: Option<usize>, taken: &[u32], random: &mut ChaCha8Rng) -> Option<u32> {
         let Self { shape, evidence, .. } = self;
         let span = avoided.map(|node| shape.span(node));
@@ -173,8 +173,8 @@ impl Revision {
         (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
     }
 
-    /// The tree; nodes that came from cutting one of many children into two are left out where no answer agrees with
-    /// them, and nodes of which more answers say that no two are closer.
+    /// Returns the tree. A node from splitting one with many children is removed if no answer agrees with it, or if
+    /// more answers say that no two leaves are closer.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();
         if n == 1 {

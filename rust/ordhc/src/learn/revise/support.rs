@@ -1,17 +1,18 @@
-//! Which nodes answers speak for.
+//! The support of nodes by answers.
 
 use crate::tree::Topology;
 
-/// For each inner node the share of agreeing ones of the answers that bear on it, NaN if there are none.
+/// Returns, for each inner node, the share of answers that agree with it among the relevant answers, or NaN if there
+/// are none.
 ///
-/// A node holds two leaves together against a third; an answer about three leaves bears on the nodes that hold two of
-/// them and not the third, and agrees if it says that this one is the odd one out.
+/// A node separates two leaves from a third. An answer about three leaves is relevant for the nodes above two of them
+/// but not the third. The answer agrees if the third leaf is the odd one out.
 pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tree: &Topology) -> Vec<f64> {
     let (n, m) = (tree.n_leaves(), tree.n_inner());
     let mut above: Vec<usize> = tree.parents().iter().map(|&node| node as usize).collect();
     above[tree.root()] = usize::MAX;
     let mut votes = vec![[0u64; 2]; m];
-    // For each node the leaves of the question that it holds, and the number of that question.
+    // For each node: the leaves of the current question that are below it (as bits), and the number of that question.
     let mut held = vec![(usize::MAX, 0u8); m];
     for (number, (leaves, answer)) in answers.enumerate() {
         for (at, &leaf) in leaves.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tre
                 node = above[node];
             }
         }
-        // All nodes that hold two of them are above the first leaf or the second.
+        // All nodes above two of the leaves are above the first or the second leaf.
         for first in 0..2 {
             let mut node = above[leaves[first] as usize];
             while node != usize::MAX && held[node - n].1 != 0b111 {

@@ -1,4 +1,4 @@
-//! What may be asked.
+//! The questions that may be asked.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -6,18 +6,19 @@ use rand_chacha::ChaCha8Rng;
 use crate::learn::desk::key;
 use crate::sorting::order_by_key;
 
-/// Questions that are drawn, of which the best one is asked.
+/// The number of random questions from which the best one is chosen.
 const CANDIDATES: usize = 200;
-/// Of a list fewer: what trees disagree about most is often what no tree explains, of which recorded answers say little.
+/// The same number for a list. The number is smaller because trees often disagree most about questions that no tree
+/// explains, and recorded answers to these say little.
 const OF_A_LIST: usize = 10;
 
-/// All questions, or those of a list, each as often as it stands there.
+/// All questions, or those of a list, each as often as the list contains it.
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
     All(u32),
-    /// Of all those of two pairs the ones whose pairs share a leaf, which comes first in both.
+    /// All questions about two pairs that share a leaf, which comes first in both.
     Anchored(u32),
-    /// Those that were not asked, by `key`.
+    /// The questions of the list that were not asked, ordered by `key`.
     Some(Vec<[u32; K]>),
 }
 
@@ -27,7 +28,7 @@ impl<const K: usize> Pool<K> {
         Self::Some(rows)
     }
 
-    /// Questions by chance; all there are if these are few.
+    /// Returns random questions, or all of them if there are few.
     pub(super) fn candidates(&self, random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         match self {
             Self::All(n) => (0..CANDIDATES).map(|_| any(*n, random)).collect(),
@@ -37,7 +38,7 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// A question is asked.
+    /// Removes a question that is asked.
     pub(super) fn take(&mut self, leaves: [u32; K]) {
         let Self::Some(rows) = self else { return };
         if let Ok(at) = rows.binary_search_by_key(&key(leaves), |&row| key(row)) {
@@ -45,13 +46,13 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// Whether the same question may be asked again and again.
+    /// Returns true if the same question may be asked any number of times.
     pub(super) fn is_endless(&self) -> bool {
         !matches!(self, Self::Some(_))
     }
 }
 
-/// Different leaves, or two different pairs of them.
+/// Returns random different leaves, or two random different pairs of them.
 fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     loop {
         let leaves = [(); K].map(|()| random.random_range(0..n));
@@ -67,7 +68,7 @@ fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     }
 }
 
-/// Two pairs of three different leaves.
+/// Returns two random pairs of three different leaves.
 fn anchored<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     let [a, b, c]: [u32; 3] = any(n, random);
     std::array::from_fn(|at| [a, b, a, c][at])

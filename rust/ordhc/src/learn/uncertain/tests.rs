@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::generate::TreeOracle;
 use crate::metric::satisfied;
 
-/// Which of three leaves is the odd one out in a tree of pairs, pairs of pairs and so on.
+/// Returns the odd one out of three leaves in a tree of pairs, pairs of pairs and so on.
 fn odd(leaves: [u32; 3]) -> i8 {
     let level = |a: u32, b: u32| 32 - (a ^ b).leading_zeros();
     let [a, b, c] = leaves;
@@ -42,7 +42,7 @@ fn a_tree_is_learnt_although_answers_are_wrong() {
     assert!(found >= 7, "{text}");
 }
 
-/// Answers of three people to the same questions, two of whom answer by chance.
+/// Adds answers of three people to the same questions. Two of the people answer at random.
 fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     for _ in 0..200 {
@@ -59,7 +59,7 @@ fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
     }
 }
 
-/// How many sets of three leaves, of which one is the odd one out, the tree has right, and how many there are.
+/// Returns the number of sets of three leaves that the tree has right, and the number of sets with an odd one out.
 fn right(learner: &Uncertain) -> [f64; 2] {
     let sets = (0..16u32).flat_map(|a| (0..a).flat_map(move |b| (0..b).map(move |c| [a, b, c])));
     let rows = sets.filter_map(|leaves| {
@@ -89,7 +89,7 @@ fn numbers_of_people_and_the_order_of_answers_do_not_matter() {
     assert_eq!(one.tree().unwrap(), other.tree().unwrap());
     [&mut one, &mut other].into_iter().for_each(Flexible::note);
     assert_eq!(one.suggest(9, None).unwrap(), other.suggest(9, None).unwrap());
-    // Of one person alone it doesn't matter who that is.
+    // If there is only one person, it doesn't matter who the person is.
     let [mut named, mut nobody] = [learner(16, 1000, 1), learner(16, 1000, 1)];
     one_of_three_knows(&mut named, [Some(4); 3]);
     one_of_three_knows(&mut nobody, [None; 3]);
@@ -102,7 +102,7 @@ fn questions_are_about_what_is_not_known() {
     run(&mut one, 8, false);
     let trees =
         draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
-    // Three leaves of which two are neighbours are known, those of far parts too; nothing is worth much any more.
+    // Triplets with two neighbours are known, and so are those of distant parts. No question is worth much any more.
     assert!(trees.information([0, 1, 9]) < 0.05);
     let few =
         draw(16, &one.answers[..16], &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
@@ -138,7 +138,7 @@ fn batches_have_no_question_twice_and_spare_leaves() {
     let different: HashSet<[u32; 3]> = asked.iter().copied().map(key).collect();
     assert_eq!(different.len(), 15);
     let most = (0..30).map(|leaf| asked.iter().flatten().filter(|&&other| other == leaf).count()).max();
-    // Ten others were asked since trees were drawn.
+    // Ten other questions were asked since trees were drawn.
     assert!(most <= Some(2 + 6 * (10 + 15) / 30), "{most:?}");
 }
 
@@ -203,7 +203,7 @@ fn pairs_are_asked_about_of_a_list() {
     assert!(agree(odd, &one.tree().unwrap()) >= 0.95);
 }
 
-/// Of the sets of three leaves of which the first tree tells an odd one out, the share of which the second says the same.
+/// Returns the share of sets of three leaves on which the tree agrees with the truth, among sets with an odd one out.
 fn agree(truth: impl Fn([u32; 3]) -> i8, tree: &Dendrogram) -> f64 {
     let n = tree.n_leaves() as u32;
     let mut oracle = TreeOracle::new(tree.topology());
@@ -284,6 +284,6 @@ fn trees_are_drawn_a_few_times_in_all() {
         one.note();
         draws += usize::from(one.mark != before);
     }
-    // Every eighth answer up to 128, then a sixteenth more each time.
+    // One draw for every eighth answer up to 128, and then for a sixteenth more each time.
     assert!((60..90).contains(&draws), "{draws}");
 }

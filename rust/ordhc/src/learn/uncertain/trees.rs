@@ -13,10 +13,10 @@ use crate::refine::{Heights, Search, refine};
 use crate::similarity::{adds, condensed_len};
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
-/// Trees drawn from the posterior of some answers, in whatever order these came.
+/// Returns trees drawn from the posterior of some answers. The order of the answers does not matter.
 ///
-/// Answers about what is not known make a poor tree by themselves, whose largest parts a chain may never put right. So
-/// chains begin at several trees, and after a half of the sweeps all of them anew where the most likely one is.
+/// Answers about uncertain parts make a poor tree by themselves, and a chain may never correct its largest parts. So
+/// chains start at several trees. After half of the sweeps, all chains start again at the most likely tree.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
@@ -28,7 +28,7 @@ pub(super) fn draw<const K: usize>(
     let mut number = 0;
     for (leaves, answer, person) in answers {
         let told = said(leaves.map(|leaf| leaf as i32), answer);
-        // Of an answer that says nothing a share of each that it might be.
+        // For an answer that says nothing, each possible answer counts with equal weight.
         let weight = 1.0 / told.len() as f64;
         for one in told {
             for row in one {
@@ -60,10 +60,10 @@ pub(super) fn draw<const K: usize>(
     sample_from(&answers, &belonging, &starts, sampling, monitor)
 }
 
-/// Answers in an order of their own, each with the number of its person, and how many people there are.
+/// Returns the answers in a canonical order, each with the number of its person, and the number of people.
 ///
-/// People are numbered by what they answered, so that neither the numbers they came with nor the order of answers matters.
-/// Nobody in particular counts as one person.
+/// People are numbered by their answers. So neither their original numbers nor the order of answers matters. Unknown
+/// people count as one person.
 fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>, usize) {
     let mut sorted = answers.to_vec();
     sorted.sort_unstable_by_key(|&(leaves, answer, who)| (who, leaves, answer));
@@ -82,8 +82,8 @@ fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>
     (found, count)
 }
 
-/// The comparisons of an answer: two triplets of an odd one out, or one of two pairs. Of an answer that says nothing
-/// those of all that it might be.
+/// Returns the comparisons of an answer: two triplets for an odd one out, or one comparison of two pairs. For an answer
+/// that says nothing, returns those of all possible answers.
 fn said<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<Vec<[i32; K]>> {
     let row = |at: [usize; 4]| std::array::from_fn(|place| leaves[at[place]]);
     let all = if K == 4 {
@@ -101,7 +101,7 @@ fn said<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<Vec<[i32; K]>> {
     vec![all[at].clone()]
 }
 
-/// One tree for all that are likely; leaves without answers are joined last.
+/// Returns one tree that summarizes the likely ones. Leaves without answers are joined last.
 pub(super) fn best_tree<const K: usize>(
     n: usize,
     answers: &[Answer<K>],

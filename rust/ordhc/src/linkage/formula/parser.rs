@@ -1,12 +1,12 @@
-//! From text to the steps of a formula.
+//! Parses text into the steps of a formula.
 
 use super::{Binary, Step, Unary};
 use crate::error::{Error, Result};
 
-/// Parentheses and signs within each other; deeper text is refused rather than overflowing the stack.
+/// The maximum depth of nested parentheses and signs. Deeper text is an error, because it could overflow the stack.
 const DEEPEST: usize = 100;
 
-/// Reads from left to right, and writes steps in postfix order.
+/// A parser that reads from left to right, and writes steps in postfix order.
 pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -20,7 +20,7 @@ impl<'a> Parser<'a> {
         Self { text, at: 0, variables, depth: 0, steps: Vec::new() }
     }
 
-    /// The steps of the whole text.
+    /// Returns the steps of the whole text.
     pub(super) fn steps(mut self) -> Result<Vec<Step>> {
         self.sum()?;
         match self.peek() {

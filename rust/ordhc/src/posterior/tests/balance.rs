@@ -1,4 +1,4 @@
-//! Detailed balance: of a reversible step as many lead from one state to another as back.
+//! Detailed balance: a reversible step leads from one state to another as often as back.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn assert_balanced_with(lengths: Lengths, step: Step, state: State, times: usize
     let mut flows: BTreeMap<(Vec<i64>, Vec<i64>), f64> = BTreeMap::new();
     for at in 0..times {
         if at % 25 == 0 {
-            // Whatever else the posterior is about changes, too; steps are in balance anywhere.
+            // Change all other parameters as well, because steps must be in balance for any of their values.
             chain.sweep(&Monitor::new()).unwrap();
         }
         let before = state(&chain);
@@ -55,7 +55,7 @@ fn bin(value: f64, cells: f64) -> i64 {
     (value * cells).floor() as i64
 }
 
-/// The tree, and how much its inner nodes rise in all.
+/// Returns the tree, and the total rise of its inner nodes.
 fn heights(chain: &Chain<'_>) -> Vec<i64> {
     let mut state = topology(chain);
     state.push(bin((0.1 + chain.tree.increments().sum::<f64>()).ln(), 1.0));

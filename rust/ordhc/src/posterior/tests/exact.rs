@@ -1,4 +1,4 @@
-//! Posteriors of four and five leaves, added up over all trees.
+//! Posteriors of four and five leaves, computed by sums over all trees.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::kinds::{KINDS, Kind, Reply, rows_of};
 use super::{Clusters, answers_of, kept_clusters, people_only, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
 
-/// All trees of any degree: each leaf goes under or beside every node of every tree of those before it.
+/// Returns all trees of any degree: each leaf is put under or beside every node of every tree of the leaves before.
 pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     let mut trees = vec![vec![0b11]];
     for leaf in 2..n {
@@ -32,7 +32,7 @@ pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     trees
 }
 
-/// The prior of each tree: sums over the grid of balances and of what nodes count.
+/// Returns the prior of each tree, by sums over the grid of balances and node weights.
 pub(super) fn prior(n: usize) -> Vec<(Clusters, f64)> {
     let trees = all_of_any_degree(n);
     let mut found: Vec<(Clusters, f64)> = trees.into_iter().map(|tree| (tree, 0.0)).collect();
@@ -48,12 +48,12 @@ pub(super) fn prior(n: usize) -> Vec<(Clusters, f64)> {
     found
 }
 
-/// The cluster around `set`.
+/// Returns the smallest cluster that contains `set`.
 pub(super) fn above(tree: &Clusters, set: u32) -> Option<u32> {
     tree.iter().copied().filter(|&other| other != set && other & set == set).min_by_key(|set| set.count_ones())
 }
 
-/// The cluster in which leaves join.
+/// Returns the cluster in which two leaves join.
 pub(super) fn join(tree: &Clusters, pair: [usize; 2]) -> u32 {
     let pair = pair.iter().fold(0, |set, leaf| set | 1 << leaf);
     tree.iter().copied().filter(|set| set & pair == pair).min_by_key(|set| set.count_ones()).unwrap()
@@ -63,8 +63,8 @@ fn factorial(n: i32) -> f64 {
     (1..=n).map(f64::from).product()
 }
 
-/// The density of increments that are gamma deviates of one of five shapes, all as likely, whose mean has the inverse
-/// gamma distribution of shape 2 and scale 2.
+/// Returns the density of increments that are gamma deviates with one of five equally likely shapes. Their mean has the
+/// inverse gamma distribution with shape 2 and scale 2.
 fn density(increments: &[f64]) -> f64 {
     let (count, sum) = (increments.len() as i32, increments.iter().sum::<f64>());
     let of = |k: i32| {
@@ -75,7 +75,7 @@ fn density(increments: &[f64]) -> f64 {
     [1, 2, 3, 4, 6].map(of).iter().sum::<f64>() / 5.0
 }
 
-/// What the noise of two people may be, and how likely that is beforehand; the same for both if nobody is known.
+/// Returns the possible noise levels of two people, with their prior probabilities. Unknown people have the same level.
 fn noises(are_people: bool) -> Vec<([f64; 2], f64)> {
     if !are_people {
         // Beta(1, 4), up to 0.45.
@@ -84,16 +84,17 @@ fn noises(are_people: bool) -> Vec<([f64; 2], f64)> {
         return (0..16).map(|step| ([at(step); 2], 1.0 / 16.0)).collect();
     }
     let levels = [0.002, 0.01, 0.025, 0.05, 0.08, 0.12, 0.16, 0.21, 0.27, 0.34, 0.42, 0.5];
-    // All ways to share levels out are equally likely: two people have the same one twice as often as two others.
+    // All distributions of levels are equally likely. So two people have the same level twice as often as two given
+    // different ones.
     let pairs = levels.into_iter().flat_map(|one| levels.into_iter().map(move |other| [one, other]));
     pairs.map(|pair| (pair, if pair[0] == pair[1] { 2.0 } else { 1.0 } / 156.0)).collect()
 }
 
-/// What an answer is worth: its probability without noise, the one by chance, its weight and its person.
+/// An answer: its probability without noise, its probability at random, its weight and its person.
 type Worth = (f64, f64, f64, usize);
 
-/// The probability of each tree, and the mean noise of each person: heights are integrated on a grid, the mean increment
-/// exactly. `worths` has what answers are worth, by heights of pairs.
+/// Returns the probability of each tree, and the mean noise of each person. Heights are integrated on a grid, and the
+/// mean increment exactly. `worths` returns the answers, given the heights of pairs.
 fn exact(
     n: usize,
     are_people: bool,
@@ -101,7 +102,7 @@ fn exact(
     worths: impl Fn(&dyn Fn(usize, usize) -> f64) -> Vec<Worth>,
 ) -> (BTreeMap<Clusters, f64>, [f64; 2]) {
     let whole = (1u32 << n) - 1;
-    // An increment from 0 to infinity, and by how much the grid is stretched there.
+    // An increment from 0 to infinity, and the stretching factor of the grid there.
     let grid = (0..steps).map(|at| (at as f64 + 0.5) / steps as f64);
     let increments: Vec<(f64, f64)> = grid.map(|u| (u / (1.0 - u), (1.0 - u).powi(-2))).collect();
     let noises = noises(are_people);
@@ -140,7 +141,7 @@ fn exact(
     (found, noise_sums.map(|noise| noise / sum))
 }
 
-/// How often each tree is kept, and the mean noise, of each person if people are known.
+/// Returns how often each tree is kept, and the mean noise, for each person if people are known.
 fn shares<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,
@@ -185,7 +186,7 @@ fn assert_agree((expected, noises): Found, (found, mean_noises): Found) {
         let found = found.get(tree).copied().unwrap_or(0.0);
         assert!((found - share).abs() < 0.015, "{tree:?}: {found} {share}");
     }
-    // All of them together are about right, too.
+    // The total over all trees must be about right, too.
     let apart: f64 = expected.iter().map(|(tree, share)| (found.get(tree).unwrap_or(&0.0) - share).abs()).sum();
     assert!(apart < 0.07, "{apart}");
     for (found, noise) in mean_noises.into_iter().zip(noises) {
@@ -214,13 +215,13 @@ fn posteriors_of_five_leaves_are_exact() {
 
 #[test]
 fn posteriors_with_people_are_exact() {
-    // One of them contradicts themselves.
+    // One of the people contradicts themselves.
     let rows = vec![[0, 1, 2], [1, 0, 2], [2, 3, 0], [0, 1, 3], [0, 1, 2], [0, 2, 1], [3, 0, 2], [2, 1, 3]];
     let people = [0, 0, 0, 0, 0, 1, 1, 1];
     assert_posterior_is_exact(&Triplets::new(rows, None).unwrap(), Some(&people), 40);
 }
 
-/// Answers of one kind, drawn from heights.
+/// Returns answers of one kind, drawn from heights.
 fn drawn(n: usize, kind: Kind, count: usize, seed: u64) -> Vec<Reply> {
     let mut random = Random::new(seed, 23);
     let height = |a: usize, b: usize| if a / 2 == b / 2 { 1.5 } else { 0.0 };

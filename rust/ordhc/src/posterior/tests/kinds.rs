@@ -1,4 +1,4 @@
-//! Kinds of answers, by the words that they are asked in: what is written here knows nothing of orders and blocks.
+//! Kinds of answers, defined by their questions. This code does not use orders and blocks.
 
 use super::super::random::Random;
 
@@ -6,15 +6,16 @@ use super::super::random::Random;
 pub(super) enum Kind {
     /// Is the first leaf closer to the second or to the third?
     Closer,
-    /// Which of three is the odd one out? It is first in an answer.
+    /// Which of three leaves is the odd one out? The odd one comes first in an answer.
     Odd,
-    /// Which of three is the most central one? It is first.
+    /// Which of three leaves is the most central one? The central one comes first.
     Central,
-    /// Which ones are closest to the first leaf, in order? The others follow.
+    /// Which leaves are closest to the first leaf, in order? The other leaves follow.
     Ranked(usize),
-    /// Which ones are closest to the first leaf, in no order?
+    /// Which leaves are closest to the first leaf, in any order?
     Chosen(usize),
-    /// Which one is closest to the first leaf, and, the last in an answer, which is farthest from it?
+    /// Which leaf is closest to the first leaf, and which is farthest from it? The farthest one comes last in an
+    /// answer.
     Extremes,
 }
 
@@ -33,7 +34,7 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
 }
 
 impl Kind {
-    /// All answers to a question; leaves whose order says nothing stand in the order of their numbers.
+    /// Returns all answers to a question. Leaves whose order has no meaning are in the order of their numbers.
     fn answers(self, leaves: &[usize]) -> Vec<Vec<usize>> {
         let n_fixed = usize::from(!matches!(self, Self::Odd | Self::Central));
         let sorted = |of: &[usize]| of.is_sorted();
@@ -48,7 +49,7 @@ impl Kind {
         all.map(|order| [leaves[..n_fixed].to_vec(), order].concat()).collect()
     }
 
-    /// The probability of an answer without noise, by heights of pairs.
+    /// Returns the probability of an answer without noise, given the heights of pairs.
     fn clear(self, answer: &[usize], height: &dyn Fn(usize, usize) -> f64) -> f64 {
         let three = |of: &dyn Fn(usize, [usize; 2]) -> f64| {
             let [a, b, c] = [answer[0], answer[1], answer[2]];
@@ -68,7 +69,7 @@ impl Kind {
             Self::Chosen(count) => {
                 let (chosen, others) = answer[1..].split_at(count);
                 if let [left_out] = *others {
-                    // Who leaves one out chooses the farthest one.
+                    // A person who leaves one out chooses the farthest one.
                     let far = |leaf: usize| (-height(answer[0], leaf)).exp();
                     return far(left_out) / answer[1..].iter().map(|&leaf| far(leaf)).sum::<f64>();
                 }
@@ -101,7 +102,7 @@ impl Kind {
         }
     }
 
-    /// How many leaves a question is about.
+    /// Returns the number of leaves in a question.
     fn width(self, n: usize) -> usize {
         if matches!(self, Self::Closer | Self::Odd | Self::Central) { 3 } else { n }
     }
@@ -115,7 +116,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// A question about leaves drawn at random, answered as heights have it.
+    /// Returns a question about random leaves, with an answer drawn given the heights.
     pub(super) fn drawn(
         kind: Kind,
         n: usize,
@@ -135,12 +136,12 @@ impl Reply {
         Self { kind, answer: all.iter().find(ends_here).unwrap_or(&all[0]).clone() }
     }
 
-    /// The probability without noise.
+    /// Returns the probability without noise.
     pub(super) fn clear(&self, height: &dyn Fn(usize, usize) -> f64) -> f64 {
         self.kind.clear(&self.answer, height)
     }
 
-    /// The probability if answers were given by chance.
+    /// Returns the probability if answers were random.
     pub(super) fn by_chance(&self) -> f64 {
         1.0 / self.kind.answers(&self.answer).len() as f64
     }
@@ -150,7 +151,7 @@ impl Reply {
     }
 }
 
-/// The rows of some answers, and the number of the answer of each row.
+/// Returns the rows of some answers, and the number of the answer of each row.
 pub(super) fn rows_of(replies: &[Reply]) -> (Vec<[i32; 3]>, Vec<u32>) {
     let each = |(at, reply): (usize, &Reply)| {
         reply.kind.rows(&reply.answer).into_iter().map(move |row| (row, at as u32)).collect::<Vec<_>>()
@@ -158,7 +159,7 @@ pub(super) fn rows_of(replies: &[Reply]) -> (Vec<[i32; 3]>, Vec<u32>) {
     replies.iter().enumerate().flat_map(each).unzip()
 }
 
-/// So many answers of each kind to questions about leaves, given by chance.
+/// Returns `each` random answers of each kind.
 pub(super) fn replies(n: usize, each: usize, seed: u64) -> Vec<Reply> {
     let mut random = Random::new(seed, 17);
     let all = KINDS.into_iter().flat_map(|kind| std::iter::repeat_n(kind, each));

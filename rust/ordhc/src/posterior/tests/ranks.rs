@@ -1,5 +1,5 @@
-//! Simulation-based calibration (Talts et al. 2018): of a truth drawn from the prior, and answers drawn from the truth, the
-//! rank of what is true among what is drawn from the posterior is uniform.
+//! Simulation-based calibration (Talts et al. 2018): draw a truth from the prior, and answers given the truth. Then the
+//! rank of the truth among draws from the posterior is uniform.
 
 use super::super::answers::{Answers, Belonging};
 use super::super::lengths::Lengths;
@@ -18,7 +18,7 @@ const TRUTHS: usize = 320;
 const DRAWS: usize = 15;
 const SWEEPS: usize = 8;
 const NUMBERS: usize = 8;
-/// Of chi-square with 15 degrees of freedom 1 in 100,000 is larger.
+/// A chi-square value with 15 degrees of freedom is larger than this with a probability of 1 in 100,000.
 const MOST: f64 = 48.0;
 
 #[test]
@@ -37,7 +37,7 @@ fn ranks_are_uniform_with_lengths() {
     assert_ranks_are_uniform(&KINDS, true);
 }
 
-/// Answers are of some kinds in turn; leaves have lengths or not.
+/// Uses answers of the given kinds in turn, with or without lengths of leaves.
 fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
     let trees = prior(N);
     let shapes = Shapes::new(N).unwrap();
@@ -56,7 +56,7 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
             .iter()
             .map(|_| (0..regularity).map(|_| random.exponential()).sum::<f64>() * mean / f64::from(regularity))
             .collect();
-        // The root, the largest set of bits, comes last and has height 0.
+        // The root, the largest set of bits, is last and has height 0.
         let of = |set: u32| {
             let path = std::iter::successors(Some(set), |&set| above(tree, set));
             path.filter_map(|set| tree[..tree.len() - 1].iter().position(|&other| other == set))
@@ -65,7 +65,7 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
         };
         let pair = |a: usize, b: usize| of(join(tree, [a, b]));
         let noise = 1.0 - (1.0 - (1.0 - 0.55f64.powi(4)) * random.uniform()).powf(0.25);
-        // The variance of lengths has the inverse gamma distribution of shape 1 and scale 0.01.
+        // The variance of lengths has the inverse gamma distribution with shape 1 and scale 0.01.
         let deviation = (0.01 / random.exponential()).sqrt();
         let lengths: Vec<f64> = (0..N).map(|_| if with_lengths { deviation * random.normal() } else { 0.0 }).collect();
         let closeness = |a: usize, b: usize| pair(a, b) - lengths[a] - lengths[b];
@@ -110,7 +110,8 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
                 if with_lengths { chain.lengths.of(0) - chain.lengths.of(1) } else { 0.0 },
             ];
             for (rank, (drawn, truth)) in ranks.iter_mut().zip(drawn.into_iter().zip(truths)) {
-                // Differences of heights are often 0, numbers of nodes the same: ties go by chance below.
+                // Differences of heights are often 0, and numbers of nodes equal. These ties are broken at random
+                // below.
                 *rank += usize::from(drawn < truth - 1e-9) * 1000 + usize::from((drawn - truth).abs() <= 1e-9);
             }
         }
@@ -121,7 +122,7 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
     assert_uniform(&counts);
 }
 
-/// Compares how often each rank occurred with a uniform distribution, for each number.
+/// Compares the frequencies of ranks with a uniform distribution, for each parameter.
 fn assert_uniform(counts: &[[f64; DRAWS + 1]]) {
     let expected = TRUTHS as f64 / (DRAWS + 1) as f64;
     for (what, count) in counts.iter().enumerate() {

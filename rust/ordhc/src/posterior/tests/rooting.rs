@@ -1,4 +1,4 @@
-//! Moves of the root, against trees that are made one by one.
+//! Compares moves of the root with trees that are built one by one.
 
 use proptest::prelude::*;
 
@@ -12,14 +12,14 @@ use super::super::rooting::{Rooting, move_root};
 use super::{answers_of, assert_valid, chain_with, clusters, height};
 use crate::monitor::Monitor;
 
-/// The paths between leaves, less that between the first two.
+/// Returns the paths between leaves, less the path between the first two.
 fn paths(tree: &HeightTree, lengths: &Lengths) -> Vec<f64> {
     let n = tree.n_leaves() as u32;
     let path = |a: u32, b: u32| lengths.of(a) + lengths.of(b) - height(tree, [a, b]);
     (0..n).flat_map(|a| (a + 1..n).map(move |b| path(a, b) - path(0, 1))).collect()
 }
 
-/// The inner child of a root of two children, and the length of the edge between both.
+/// Returns the inner child of a root with two children, and the length of the edge between both children.
 fn edge_of(tree: &HeightTree, root: u32) -> (f64, f64) {
     let children: Vec<u32> = tree.children(root).collect();
     let rises: Vec<f64> =
@@ -83,7 +83,7 @@ proptest! {
             trees.push(sets);
         }
         prop_assert!(worth.iter().all(|here| (here - worth[0]).abs() < 1e-6 * (1.0 + worth[0].abs())), "{worth:?}");
-        // Every place is another one, but for the point of the same edge.
+        // Every place is a different one, except the point of the same edge.
         let other = usize::from(chain.tree.degree(chain.tree.root()) == 2);
         trees.truncate(places.len() - other);
         trees.sort();

@@ -1,10 +1,10 @@
-//! 3-AL and 4-AL against their definition.
+//! Compares 3-AL and 4-AL with their definition.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Equations 4-7, read aloud.
+/// Implements equations 4-7 literally.
 fn naive<const K: usize>(comparisons: &Comparisons<'_, K>, partition: &Partition) -> Vec<RawMerge> {
     let mut clusters = partition.clusters().to_vec();
     let mut merges = Vec::new();

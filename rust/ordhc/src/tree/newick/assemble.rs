@@ -20,7 +20,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     let tree = shape.tree(&found, &mut notes)?;
     monitor.advance(0)?;
     let has_node_numbers = !found.inner.is_empty();
-    // `numbers` has the final number of each inner node as read.
+    // `numbers` is the final number of each inner node as read.
     let (tree, numbers) = match has_node_numbers {
         true => (tree, shape.told_numbers(&found)?),
         false => {
@@ -45,16 +45,16 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     Ok(NewickTree { tree, annotations, is_numbered, has_node_numbers, note })
 }
 
-/// A node that has no child, or more than one.
+/// A node without children, or with more than one.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    /// Its place among the nodes as read.
+    /// The node's index among the nodes as read.
     source: usize,
-    /// Of the branch up to the next node that is kept.
+    /// The length of the branch up to the next kept node.
     length: f64,
-    /// Its number among leaves, or among inner nodes.
+    /// The node's number among the leaves, or among the inner nodes.
     number: u32,
-    /// Where its children stand.
+    /// The index of the node's first child in `children`.
     first: u32,
     n_children: u32,
 }
@@ -62,15 +62,15 @@ struct Kept {
 /// The tree without nodes of one child.
 struct Shape {
     n: usize,
-    /// Children before parents, the root last.
+    /// The nodes, children before parents, with the root last.
     nodes: Vec<Kept>,
     children: Vec<u32>,
-    /// Nodes of one child, as read.
+    /// The nodes with one child, as read.
     passed: Vec<usize>,
 }
 
 impl Shape {
-    /// `leaves` has the numbers of the leaves in the order in which they are written.
+    /// `leaves` is the number of each leaf, in the order of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
@@ -101,7 +101,7 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// The tree, its inner nodes numbered as they are read, or as comments say.
+    /// Returns the tree, with inner nodes numbered as they are read, or as comments say.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
         let numbers =
@@ -155,7 +155,7 @@ impl Shape {
         Ok(Tree::Lengths(AdditiveTree::new(topology, by_node(&|node| node.length))?))
     }
 
-    /// The numbers that comments give to the inner nodes, counted from the first inner node.
+    /// Returns the numbers that comments give to the inner nodes, counted from the first inner node.
     fn told_numbers(&self, found: &Found) -> Result<Vec<u32>> {
         let inner = self.numbers_of_sources(found.nodes.len());
         let mut numbers = vec![NONE; self.nodes.len() - self.n];
@@ -173,14 +173,14 @@ impl Shape {
         }
     }
 
-    /// By node as read: its number among inner nodes.
+    /// Returns, for each node as read, its number among the inner nodes.
     fn numbers_of_sources(&self, n_nodes: usize) -> Vec<u32> {
         let mut numbers = vec![NONE; n_nodes];
         self.inner().for_each(|(_, node)| numbers[node.source] = node.number);
         numbers
     }
 
-    /// Names and support of inner nodes.
+    /// Adds the names and support of inner nodes to `annotations`.
     fn label<'a>(&self, found: &'a Found, numbers: &[u32], annotations: &mut Annotations, notes: &mut Vec<String>) {
         let inner = self.numbers_of_sources(found.nodes.len());
         let node_of = |source: usize| numbers.get(inner[source] as usize).map(|&number| number as usize);
@@ -230,7 +230,7 @@ fn numbering(what: String) -> Error {
     Error::Line { line: 1, reason: format!("comments number the inner nodes: {what}") }
 }
 
-/// Branches one after the other.
+/// Returns the length of two consecutive branches.
 fn sum(a: f64, b: f64) -> f64 {
     if a.is_nan() {
         b
@@ -241,7 +241,7 @@ fn sum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The leaves' numbers, where the text tells them, and whether these are all that it tells.
+/// Returns the leaves' numbers, if the text has them, and whether the text has numbers only.
 fn leaf_numbers(found: &Found) -> (Option<Vec<u32>>, bool) {
     let n = found.leaves.len();
     let plain = |label: &Label| if label.is_quoted { None } else { plain_number(&label.text) };

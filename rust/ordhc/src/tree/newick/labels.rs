@@ -1,6 +1,6 @@
-//! Labels in Newick text: quotes, numbers, and how they are shown in messages.
+//! Labels in Newick text: quoting, numbers, and their display in messages.
 
-/// A label as it stands in the text.
+/// A label as written in the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) text: String,
@@ -8,23 +8,24 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Whether there is none; `''` is one.
+    /// Returns true if there is no label. `''` is a label.
     pub(super) fn is_missing(&self) -> bool {
         self.text.is_empty() && !self.is_quoted
     }
 
-    /// The number that it is, unless it stands in quotes.
+    /// Returns the label as a number, unless it is quoted.
     pub(super) fn number(&self) -> Option<f64> {
         self.support().and_then(number)
     }
 
-    /// The part of it that tells support.
+    /// Returns the part of the label that is the support.
     pub(super) fn support(&self) -> Option<&str> {
         if self.is_quoted { None } else { support(&self.text) }
     }
 }
 
-/// All of a number; of numbers such as `95.2/98` the last, which is the bootstrap's where IQ-TREE writes several.
+/// Returns the whole text if it is a number. For several numbers such as `95.2/98`, returns the last, which is the
+/// bootstrap support in IQ-TREE's output.
 fn support(text: &str) -> Option<&str> {
     if text.split('/').all(|part| number(part).is_some()) { text.rsplit('/').next() } else { None }
 }
@@ -33,18 +34,18 @@ pub(super) fn number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// What ends a label that has no quotes, besides blanks.
+/// Returns true for bytes that end a label without quotes.
 pub(super) fn ends_label(byte: u8) -> bool {
     b"()[]:;,'".contains(&byte) || byte.is_ascii_whitespace()
 }
 
-/// A name of a leaf as it must be written; `_` outside of quotes would mean a blank.
+/// Returns the name of a leaf as it must be written. A `_` without quotes would be read as a blank.
 pub(super) fn leaf_label(name: &str) -> String {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[]{}:;,'\"=\\_".contains(c);
     if name.is_empty() || name.contains(special) { quoted(name) } else { name.to_string() }
 }
 
-/// A name of an inner node; a number outside of quotes would be its support.
+/// Returns the name of an inner node as it must be written. A number without quotes would be read as support.
 pub(super) fn node_label(name: &str) -> String {
     if support(name).is_some() { quoted(name) } else { leaf_label(name) }
 }
@@ -53,7 +54,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "''"))
 }
 
-/// A share in percent, exactly: [`of_percent`] gives the same share back.
+/// Returns a share in percent without rounding, so that [`of_percent`] restores the same share.
 pub(super) fn percent(share: f64) -> String {
     let scientific = format!("{share:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -73,13 +74,13 @@ pub(super) fn percent(share: f64) -> String {
     format!("{}.{}", &digits[..before], &digits[before..])
 }
 
-/// The share that is written in percent, rounded once.
+/// Returns the share that is written in percent, rounded once.
 pub(super) fn of_percent(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     number(&format!("{mantissa}e{}", exponent.parse::<i64>().ok()?.saturating_sub(2)))
 }
 
-/// The beginning of a name, in which nothing disturbs a terminal.
+/// Returns the beginning of a name, without characters that disturb a terminal.
 pub(super) fn shown(name: &str) -> String {
     const LIMIT: usize = 60;
     let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! Newick text: trees as nested parentheses, with all that stands beside the topology.
+//! Newick text: trees as nested parentheses, with names, support, heights and lengths.
 
 mod assemble;
 mod labels;
@@ -15,24 +15,24 @@ use crate::error::{Error, Result, check_len};
 pub use read::{NewickTree, Underscores};
 pub use text::Newick;
 
-/// What a tree has besides nodes, heights and lengths; `None` where it has none.
+/// Everything a tree has besides nodes, heights and lengths. A field is `None` if the tree lacks it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotations {
-    /// The leaves' names.
+    /// The names of the leaves.
     pub names: Option<Vec<String>>,
     /// The names of the inner nodes.
     pub node_names: Option<Vec<Option<String>>>,
-    /// How sure each inner node is, from 0 to 1; NaN where that is not known.
+    /// The support of each inner node, from 0 to 1, or NaN if unknown.
     pub support: Option<Vec<f64>>,
-    /// Whether support is written as a share, not in percent.
+    /// True if support is written as a share, false if in percent.
     pub shares: bool,
-    /// The leaves in the order in which they stand in the text, as it was read: each node's children are
-    /// written by their first leaves. Without, children are written by their labels, single leaves first.
+    /// The leaves in the order of the text, as read. The children of each node are written in the order of their first
+    /// leaves. If `None`, children are written in the order of their labels, with single leaves first.
     pub standing: Option<Vec<u32>>,
 }
 
 impl Annotations {
-    /// Names of leaves only.
+    /// Returns annotations with the names of leaves only.
     pub fn of_names<S: AsRef<str>>(names: &[S]) -> Self {
         Self { names: Some(names.iter().map(|name| name.as_ref().to_string()).collect()), ..Self::default() }
     }
@@ -58,13 +58,13 @@ impl Annotations {
 }
 
 impl Dendrogram {
-    /// Reads Newick text: the tree, and the leaves' names in the order in which they are written.
+    /// Reads Newick text. Returns the tree, and the leaves' names in the order of the text.
     ///
-    /// [`NewickTree`] says how, and has all else of the text. A tree of shape alone gets the number of levels below
-    /// each node as its height.
+    /// [`NewickTree`] describes the format, and has all other contents of the text. In a tree with its shape only, the
+    /// height of a node is the number of levels below.
     ///
     /// # Errors
-    /// What cannot be read, with its line; lengths of a tree that is not ultrametric.
+    /// Text that is not valid, with its line; lengths of a tree that is not ultrametric.
     ///
     /// ```
     /// let (tree, names) = ordhc::Dendrogram::from_newick("((a:1,b:1):2,c:3);")?;

@@ -1,4 +1,4 @@
-//! Newick text to trees.
+//! Reads trees from Newick text.
 
 use super::Annotations;
 use super::assemble::assemble;
@@ -8,12 +8,12 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::Tree;
 
-/// What underscores outside of quotes mean.
+/// The meaning of underscores outside of quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Underscores {
-    /// Blanks, as the format has it.
+    /// Underscores are blanks, as the format defines.
     Blanks,
-    /// Themselves.
+    /// Underscores are kept.
     Kept,
 }
 
@@ -22,21 +22,22 @@ named!(Underscores, "underscores", {
     "kept": Self::Kept => Self::Kept,
 });
 
-/// A tree as Newick text tells it.
+/// A tree read from Newick text.
 ///
-/// * **Names**: `''` within quotes is a quote; outside of quotes `_` is a blank (DendroPy's convention, and
-///   the format's), unless these are kept.
-/// * **Labels of inner nodes** are support if they are numbers outside of quotes, else names (as
-///   Bio.Phylo has it, which looks into quotes too); with one number that is not within 0 to 100 all are
-///   names. Support is in percent, unless no number of the tree is above 1. Of numbers such as `95.2/98` (IQ-TREE) it is the last.
-///   So is `support` in comments (`[&support=98]`), and where there is no other `posterior`, `prob`, `bootstrap`, and
-///   `B` of NHX.
-/// * **Heights** come from comments as [`Newick::heights`](super::Newick::heights) writes them. Without these the tree has
-///   the **branch lengths** of the text, as they are, or is shape alone.
-/// * **Nodes of one child** are passed over; the child's branch gets their lengths too.
-/// * **Comments** (`[&R]`, `[...]`) may stand anywhere between labels, and within each other.
+/// * **Names**: within quotes, `''` is one quote. Outside of quotes `_` is a blank, as in the format and in DendroPy,
+///   unless underscores are kept.
+/// * **Labels of inner nodes** are support if they are numbers outside of quotes, and otherwise names (as in Bio.Phylo,
+///   which also ignores the quotes). If one number is outside 0 to 100, all labels are names. Support is in percent,
+///   unless no number of the tree is above 1. For several numbers such as `95.2/98` (IQ-TREE) the last is used. Support
+///   is also read from comments: `support` (`[&support=98]`) and, if there is no other support, `posterior`, `prob`,
+///   `bootstrap`, and `B` of NHX.
+/// * **Heights** are read from comments as [`Newick::heights`](super::Newick::heights) writes them. Without such
+///   comments, the tree has the **branch lengths** of the text unchanged, or its shape only.
+/// * **Nodes with one child** are removed, and their lengths are added to the child's branch.
+/// * **Comments** (`[&R]`, `[...]`) may be anywhere between labels, and may be nested.
 ///
-/// Leaves without a name, names that occur twice and text after the tree are errors. Nothing recurses.
+/// Leaves without a name, duplicate names and text after the tree are errors. The reader does not recurse, so deep
+/// trees do not overflow the stack.
 ///
 /// ```
 /// use ordhc::tree::{NewickTree, Underscores};
@@ -51,16 +52,16 @@ named!(Underscores, "underscores", {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewickTree {
-    /// The tree. Leaves have their own numbers, where the text has these, else they are numbered in the order in which
-    /// they are written. Inner nodes are numbered as by [`Tree::sorted`], unless comments number them.
+    /// The tree. Leaves have their numbers if the text has numbers, and otherwise are numbered in the order of the
+    /// text. Inner nodes are numbered as in [`Tree::sorted`], unless comments number them.
     pub tree: Tree,
-    /// All else, names of leaves always.
+    /// All other contents of the text. The names of leaves are always present.
     pub annotations: Annotations,
-    /// Whether leaves have numbers 0 to n - 1 instead of names.
+    /// True if leaves have numbers 0 to n - 1 instead of names.
     pub is_numbered: bool,
-    /// Whether comments number the inner nodes, which then have these numbers.
+    /// True if comments number the inner nodes. The inner nodes then have these numbers.
     pub has_node_numbers: bool,
-    /// What of the text the tree does not show as it stands.
+    /// A note on the parts of the text that the tree does not represent exactly.
     pub note: Option<String>,
 }
 
@@ -68,12 +69,12 @@ impl NewickTree {
     /// Reads the text of one tree.
     ///
     /// # Errors
-    /// What cannot be read, with its line; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+    /// Text that is not valid, with its line; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn read(text: &str, underscores: Underscores, monitor: Option<&Monitor>) -> Result<Self> {
         watched!(monitor);
         let marks = text.bytes().filter(|byte| b"(,".contains(byte)).count() as u64;
-        // Besides nodes there are names, children, heights and merges.
+        // Besides nodes, memory is needed for names, children, heights and merges.
         memory::check("the tree of the Newick text", text.len() as u64 + marks * (size_of::<Node>() as u64 + 150))?;
         let found = Scanner::new(text, underscores == Underscores::Kept).scan(monitor)?;
         assemble(found, monitor)

@@ -1,39 +1,39 @@
-//! From Newick text to nodes.
+//! Scans Newick text into nodes.
 
 use super::labels::{Label, ends_label, number, shown};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// So many nodes are read between two looks at the monitor.
+/// The number of nodes that are read between two calls of the monitor.
 const STRIDE: usize = 4096;
 
-/// A node as read; nodes stand children before parents.
+/// A node as read. Children come before parents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) n_children: u32,
-    /// Of the branch above; NaN if there is none.
+    /// The length of the branch above, NaN if there is none.
     pub(super) length: f64,
-    /// From a comment; NaN if there is none.
+    /// The height from a comment, NaN if there is none.
     pub(super) height: f64,
-    /// What its comments say that it is.
+    /// True if a comment says that heights are dissimilarities, false if similarities.
     pub(super) dissimilarity: Option<bool>,
-    /// Where in the text it begins.
+    /// The position in the text where the node begins.
     at: usize,
 }
 
-/// What is read.
+/// The contents of the text.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) nodes: Vec<Node>,
-    /// The labels of leaves, in their order.
+    /// The labels of the leaves, in the order of the text.
     pub(super) leaves: Vec<Label>,
-    /// Labels of inner nodes, by node.
+    /// The labels of inner nodes, with their nodes.
     pub(super) labels: Vec<(usize, Label)>,
-    /// From comments, by node: support, the numbers of inner nodes, the number of a leaf.
+    /// Values from comments, with their nodes: support, the numbers of inner nodes, the numbers of leaves.
     pub(super) support: Vec<(usize, String)>,
     pub(super) inner: Vec<(usize, u32)>,
     pub(super) numbers: Vec<(usize, u32)>,
-    /// Support as comments of other programs have it, which counts where there is no other.
+    /// Support in the comments of other programs, used if there is no other support.
     pub(super) foreign_support: Vec<(usize, String)>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The next byte that is no blank.
+    /// Returns the next byte that is not blank.
     fn peek(&mut self) -> Option<u8> {
         while self.byte().is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.at += 1;
@@ -99,7 +99,7 @@ impl<'a> Scanner<'a> {
             self.found.leaves.push(label);
             self.attributes(&mut node)?;
             self.found.nodes.push(node);
-            // It ends; so may the ones around it.
+            // The node ends. Nodes around it may end here too.
             loop {
                 if self.found.nodes.len().is_multiple_of(STRIDE) {
                     monitor.advance((self.at - told) as u64)?;
@@ -187,7 +187,7 @@ impl<'a> Scanner<'a> {
                 name.push('\'');
                 self.at += 1;
             } else if name.ends_with('\\') && !self.may_end_here() {
-                // As Biopython writes quotes within names.
+                // Biopython writes quotes within names this way.
                 name.pop();
                 name.push('\'');
             } else {
@@ -196,13 +196,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether what follows may come after a label.
+    /// Returns true if the following text may come after a label.
     fn may_end_here(&self) -> bool {
         let next = self.text.as_bytes()[self.at..].iter().find(|byte| !byte.is_ascii_whitespace());
         next.is_none_or(|byte| b"(),:;[".contains(byte))
     }
 
-    /// What stands up to the next mark or blank.
+    /// Returns the text up to the next mark or blank.
     fn word(&mut self) -> &'a str {
         let start = self.at;
         while self.byte().is_some_and(|byte| !ends_label(byte)) {
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
         &self.text[start..self.at]
     }
 
-    /// Comments and the branch length after a label.
+    /// Reads comments and the branch length after a label.
     fn attributes(&mut self, node: &mut Node) -> Result<()> {
         self.comments_of(node)?;
         if self.peek() == Some(b':') {
@@ -233,11 +233,11 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// What comments say of the node that is pushed next.
+    /// Reads the comments about the node that is pushed next.
     fn comments_of(&mut self, node: &mut Node) -> Result<()> {
         let this = self.found.nodes.len();
         while let Some(comment) = self.comment()? {
-            // As RAxML writes it, after the length: `:0.05[98]`.
+            // RAxML writes support as a comment after the length: `:0.05[98]`.
             if number(comment.trim()).is_some_and(|share| (0.0..=100.0).contains(&share)) {
                 self.found.foreign_support.push((this, comment.trim().to_string()));
             }
@@ -257,7 +257,7 @@ impl<'a> Scanner<'a> {
                         share.ok_or_else(|| self.wrong(item, "support"))?;
                         self.found.support.push((this, value.to_string()));
                     }
-                    // As BEAST, MrBayes and the extended format of NHX call it.
+                    // The names of support in BEAST, MrBayes and extended NHX.
                     "posterior" | "prob" | "bootstrap" | "B"
                         if number(value).is_some_and(|share| (0.0..=100.0).contains(&share)) =>
                     {
@@ -282,7 +282,7 @@ impl<'a> Scanner<'a> {
         self.error(format!("`{}` is no {what}", shown(item)))
     }
 
-    /// The text of a comment; comments may stand in comments.
+    /// Returns the text of a comment. Comments may be nested.
     fn comment(&mut self) -> Result<Option<&'a str>> {
         if self.peek() != Some(b'[') {
             return Ok(None);
@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What a comment lists: after `&&NHX:` between colons, after `&` between commas.
+/// Returns the items of a comment: separated by colons after `&&NHX:`, and by commas after `&`.
 fn items(comment: &str) -> std::str::Split<'_, char> {
     match comment.strip_prefix("&&NHX") {
         Some(list) => list.split(':'),

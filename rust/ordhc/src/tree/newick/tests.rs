@@ -1,4 +1,4 @@
-//! Newick text, read and written.
+//! Reading and writing Newick text.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn what_others_write_is_read() {
 #[test]
 fn support_without_a_key_is_read() {
     let support = |text: &str| NewickTree::read(text, Underscores::Blanks, None).unwrap().annotations.support;
-    // RAxML, IQ-TREE, and what is neither.
+    // RAxML, IQ-TREE, and text in neither format.
     assert_eq!(support("((a:1,b:1):0.05[98],c:1);").unwrap()[0], 0.98);
     assert_eq!(support("((a:1,b:1)95.2/98:1,c:2);").unwrap()[0], 0.98);
     assert_eq!(support("((a:1,b:1)90/1/97:1,c:2);").unwrap()[0], 0.97);

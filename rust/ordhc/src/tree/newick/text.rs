@@ -10,12 +10,12 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Tree};
 
-/// A tree on its way to Newick text; made by [`Dendrogram::newick`], written by [`Display`](fmt::Display) or, watched,
-/// by [`text`](Self::text).
+/// A builder of Newick text, made by [`Dendrogram::newick`]. [`Display`](fmt::Display) writes the text;
+/// [`text`](Self::text) also reports to a monitor.
 ///
-/// Leaves are written by name (quoted where needed), or by number. Support is the label of a node, in percent; where
-/// a node has a name too, the name is its label and support stands in a comment, `[&support=93]`. Names that are
-/// numbers are quoted, so that support is told from names.
+/// Leaves are written by name (quoted if needed), or by number. Support is written as the label of a node, in percent.
+/// If a node also has a name, the name is the label, and support is in a comment, `[&support=93]`. Names that are
+/// numbers are quoted, to distinguish names from support.
 #[derive(Debug, Clone)]
 pub struct Newick<'a> {
     tree: Cow<'a, Tree>,
@@ -25,7 +25,7 @@ pub struct Newick<'a> {
 }
 
 impl Dendrogram {
-    /// The tree as Newick text: its topology, and what it is told besides.
+    /// Returns a builder that writes the tree as Newick text, with the annotations that are added.
     ///
     /// ```
     /// use ordhc::{Dendrogram, Kind};
@@ -43,7 +43,7 @@ impl Dendrogram {
 }
 
 impl Tree {
-    /// The tree as Newick text, see [`Dendrogram::newick`].
+    /// Returns a builder that writes the tree as Newick text, see [`Dendrogram::newick`].
     pub fn newick(&self) -> Newick<'_> {
         Newick::of(Cow::Borrowed(self))
     }
@@ -54,28 +54,28 @@ impl<'a> Newick<'a> {
         Self { tree, annotations: Cow::Owned(Annotations::default()), lengths: false, heights: false }
     }
 
-    /// Names of leaves.
+    /// Sets the names of the leaves.
     ///
     /// # Errors
-    /// Another number of names than leaves.
+    /// A number of names that differs from the number of leaves.
     pub fn names<S: AsRef<str>>(mut self, names: &[S]) -> Result<Self> {
         self.annotations.to_mut().names = Some(names.iter().map(|name| name.as_ref().to_string()).collect());
         self.checked()
     }
 
-    /// How sure each inner node is, from 0 to 1; NaN where that is not known.
+    /// Sets the support of each inner node, from 0 to 1, or NaN if unknown.
     ///
     /// # Errors
-    /// Another number of values than inner nodes.
+    /// A number of values that differs from the number of inner nodes.
     pub fn support(mut self, support: &[f64]) -> Result<Self> {
         self.annotations.to_mut().support = Some(support.to_vec());
         self.checked()
     }
 
-    /// All that a tree has besides nodes, heights and lengths; it replaces names and support.
+    /// Sets all annotations, replacing names and support.
     ///
     /// # Errors
-    /// Annotations of other lengths.
+    /// Annotations whose lengths differ from the tree's.
     ///
     /// ```
     /// use ordhc::tree::{Annotations, Topology};
@@ -94,25 +94,25 @@ impl<'a> Newick<'a> {
         self.checked()
     }
 
-    /// Writes branch lengths: those of the tree, or half the differences of its heights
-    /// ([`Dendrogram::edge_lengths`]), so that the path between two leaves of a tree of dissimilarities is as long as
-    /// the height at which they join. Under an inversion a length is negative. A tree of shape alone has none.
+    /// Writes branch lengths: those of the tree, or half the differences of its heights ([`Dendrogram::edge_lengths`]).
+    /// In a tree of dissimilarities, the path between two leaves is then as long as the height at which they join.
+    /// Under an inversion a length is negative. A tree with its shape only has no lengths.
     #[must_use]
     pub fn lengths(mut self) -> Self {
         self.lengths = true;
         self
     }
 
-    /// Writes comments from which [`NewickTree::read`](crate::tree::NewickTree::read) restores the tree unchanged: the
-    /// heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`, and the numbers of leaves and inner nodes where the text
-    /// alone would give others.
+    /// Writes comments from which [`NewickTree::read`](crate::tree::NewickTree::read) restores the tree unchanged. The
+    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`, and the numbers of leaves and inner
+    /// nodes if the text alone would give others.
     #[must_use]
     pub fn heights(mut self) -> Self {
         self.heights = true;
         self
     }
 
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Interrupted`](crate::Error::Interrupted).

@@ -1,4 +1,4 @@
-//! Trees to Newick text.
+//! Writes trees as Newick text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 use crate::tree::{Dendrogram, Topology, Tree};
 
-/// So many nodes are written between two looks at the monitor.
+/// The number of nodes that are written between two calls of the monitor.
 const STRIDE: usize = 4096;
 
 enum Step {
@@ -24,18 +24,18 @@ pub(super) struct Writer<'a> {
     annotations: &'a Annotations,
     /// The lengths of the edges, if they are written.
     lengths: Option<Cow<'a, [f64]>>,
-    /// The tree by heights, if they are written.
+    /// The tree with heights, if heights are written.
     heights: Option<&'a Dendrogram>,
     n: usize,
-    /// Whether support is written as shares.
+    /// True if support is written as shares instead of percent.
     shares: bool,
-    /// Whether names that are numbers could be taken for the leaves' numbers.
+    /// True if names that are numbers could be confused with the leaves' numbers.
     numbers: bool,
-    /// The place of the first leaf of each node, if children are written in this order.
+    /// The position of the first leaf of each node, if children are written in this order.
     first: Option<Vec<u32>>,
-    /// Whether the leaves' numbers must be written.
+    /// True if the leaves' numbers must be written.
     leaf_numbers: bool,
-    /// Whether the numbers of inner nodes must be written.
+    /// True if the numbers of inner nodes must be written.
     node_numbers: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Writer<'a> {
     pub(super) fn new(tree: &'a Tree, annotations: &'a Annotations, newick: &Newick<'_>) -> Self {
         let topology = tree.topology();
         let n = topology.n_leaves();
-        // Percents that are all below 1 would be read as shares.
+        // If all percentages are at most 1, they would be read as shares, so shares are written.
         let largest = annotations.support.iter().flatten().copied().fold(0.0, f64::max);
         let numbers = annotations.names.as_ref().is_some_and(|names| {
             let mut seen = vec![false; n];
@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// The children of a node in the order in which they are written.
+    /// Returns the children of a node in the order in which they are written.
     fn children(&self, node: u32) -> Cow<'_, [u32]> {
         let mut children = Cow::Borrowed(self.tree.children(node as usize));
         if let Some(first) = &self.first {
@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
         children
     }
 
-    /// The leaves as they are written.
+    /// Returns the leaves in the order in which they are written.
     fn leaves(&self) -> Vec<u32> {
         let mut leaves = Vec::with_capacity(self.n);
         let mut open = vec![self.tree.root() as u32];
@@ -101,7 +101,7 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&self, monitor: &Monitor) -> Result<String> {
         let mut text = String::new();
         let mut steps = vec![Step::Open(self.tree.root() as u32)];
-        // Leaves open, inner nodes open and close.
+        // Leaves have one step (open), inner nodes two (open and close).
         monitor.start((2 * self.tree.n_nodes() - self.n) as u64);
         let mut at = 0usize;
         while let Some(step) = steps.pop() {
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         comment(text, &items);
     }
 
-    /// An inner node, counted from the first one.
+    /// Writes the label and comments of an inner node, counted from the first inner node.
     fn node(&self, text: &mut String, node: usize) {
         let name = self.annotations.node_names.as_ref().and_then(|names| names[node].as_ref());
         let support = self.annotations.support.as_ref().map(|support| support[node]).filter(|share| !share.is_nan());
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The shorter one of the two ways to write a number, with and without an exponent; both are read back to the bit.
+/// Returns the shorter of two notations of a number, with and without an exponent. Both restore the exact value.
 fn shortest(x: f64) -> String {
     let (plain, scientific) = (x.to_string(), format!("{x:e}"));
     if scientific.len() < plain.len() { scientific } else { plain }
@@ -202,13 +202,13 @@ fn comment(text: &mut String, items: &[String]) {
     }
 }
 
-/// The number that a leaf without a name would be written as.
+/// Returns the number that is written exactly like `name`, if there is one.
 pub(super) fn plain_number(name: &str) -> Option<usize> {
     let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if plain { name.parse().ok() } else { None }
 }
 
-/// The place of the first leaf of each node.
+/// Returns the position of the first leaf of each node.
 fn first_places(tree: &Topology, standing: &[u32]) -> Vec<u32> {
     let mut first = Topology::places(standing);
     for node in tree.n_leaves()..tree.n_nodes() {

@@ -1,4 +1,4 @@
-//! Vectors beside the matrix of their pairs.
+//! Compares linkages of vectors with the matrix of their pairs.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ proptest! {
 #[test]
 fn what_is_equal_only_by_underflow_is_not_the_same() {
     let tiny = [0.0, 1e-170, 2e-170, 3e-162, 1e-161];
-    // The largest number is such that the others are taken as they are.
+    // The largest number is chosen so that the others are not scaled.
     let values: Vec<f64> = (0..80).map(|at| tiny[at * 7 % 5] + 0.3 * f64::from(at as u32 % 3)).collect();
     let spread: Vec<f64> =
         values.iter().enumerate().map(|(at, x)| if at % 4 == 0 { tiny[at % 5] } else { *x }).collect();

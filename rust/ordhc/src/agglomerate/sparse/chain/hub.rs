@@ -1,4 +1,4 @@
-//! A cluster of many links, which finds its nearest without looking at all of them.
+//! A cluster with many links, which finds its nearest neighbour without reading all of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -9,18 +9,19 @@ use std::ops::Bound;
 use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
-/// Links in falling order of similarity.
+/// Links in descending order of similarity.
 ///
-/// The order is that for a cluster of size 1, as its own size changes none of it. The others' sizes and names
-/// change without notice, but only so that their links fall: where a link stands is a bound.
+/// The order is that for a cluster of size 1, because the cluster's own size does not change the order. Sizes and names
+/// of other clusters change without an update here. But such changes only lower the rank of a link, so the stored rank
+/// is a bound.
 pub(super) struct Hub<K: Summary> {
-    /// By cluster: where its entry is, and where it stands.
+    /// For each cluster: the index of its entry, and its rank.
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
     kind: PhantomData<K>,
 }
 
-/// Similarity and share, larger ones first, and the name.
+/// The similarity and the share, larger ones first, and the name.
 type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
 impl<K: Summary> Hub<K> {
@@ -41,7 +42,7 @@ impl<K: Summary> Hub<K> {
         self.places.get(&k).map(|&(at, _)| at as usize)
     }
 
-    /// Forgets the entry of `k`, in whose place `at` another one may stand now.
+    /// Removes the entry of `k`. Another entry may have moved to its index `at`.
     pub(super) fn remove(&mut self, k: u32, at: usize, moved: Option<&Entry>) {
         if let Some((_, rank)) = self.places.remove(&k) {
             self.order.remove(&(rank, k));
@@ -51,7 +52,7 @@ impl<K: Summary> Hub<K> {
         }
     }
 
-    /// Takes over the entry that stands at `at`.
+    /// Stores the entry at index `at`.
     pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
         let rank = Self::rank(entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {
@@ -60,7 +61,7 @@ impl<K: Summary> Hub<K> {
         self.order.insert((rank, entry.cluster));
     }
 
-    /// As [`nearest`](super::super::graph::nearest) of all entries.
+    /// Does the same as [`nearest`](super::super::graph::nearest) for all entries.
     pub(super) fn nearest(
         &mut self,
         entries: &[Entry],
@@ -72,7 +73,7 @@ impl<K: Summary> Hub<K> {
         let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
-        // The first of every level of equal similarity, as long as levels count as equal.
+        // Visit the first entry of each level of equal similarity, as long as levels count as equal.
         while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
             let at = self.places.get(&k)?.0 as usize;
             let (n_k, name) = about(k);
@@ -95,13 +96,13 @@ impl<K: Summary> Hub<K> {
     }
 }
 
-/// A number in the order of floats.
+/// Returns an integer that increases with the float.
 fn ordered(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// A hash of one number (Fibonacci hashing), without a secret: the numbers are those of clusters.
+/// A hash of one number (Fibonacci hashing). No secret is needed, because the numbers are those of clusters.
 #[derive(Default)]
 pub(super) struct Mix(u64);
 

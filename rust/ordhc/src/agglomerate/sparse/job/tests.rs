@@ -1,4 +1,5 @@
-//! Sparse similarities beside the naive engine on the full matrix, and beside naive clusters of known pairs.
+//! Compares sparse similarities with the naive engine on the full matrix, and with a naive agglomeration of known
+//! pairs.
 
 use std::collections::HashMap;
 
@@ -11,8 +12,8 @@ use crate::kind::Kind;
 use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
-/// Shares, patience and filled tables: rounds to the end; a chain at once, and with hubs of three links; all in
-/// turn.
+/// Values of share, patience and filled: rounds to the end; a chain from the start, with hubs of three links; and
+/// combinations.
 const WAYS: [[usize; 3]; 8] = [
     [usize::MAX, 0, 0],
     [0, usize::MAX, 0],
@@ -44,7 +45,7 @@ fn full(pairs: &SparsePairs, rule: &Rule, initial: Option<&Partition>) -> Dendro
     Agglomeration::new(rule.clone()).engine(Engine::Naive).initial(initial).run(&matrix).unwrap()
 }
 
-/// All pairs of clusters by their known pairs, before every merge.
+/// A naive agglomeration that compares all known pairs of clusters before every merge.
 struct Known<'a> {
     rule: &'a Rule,
     tolerance: Tolerance,
@@ -53,7 +54,7 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Similarity, and the share that is known where that matters.
+    /// Returns the similarity, and the share of known pairs if it matters.
     fn about(&self, a: usize, b: usize) -> Option<(f64, f64)> {
         let mut known = Vec::new();
         for &i in &self.clusters[a] {
@@ -69,7 +70,8 @@ impl Known<'_> {
         similarity.filter(|_| !known.is_empty()).map(|similarity| (similarity, share))
     }
 
-    /// Merges the nearest pair of which both are in `among`, as long as one is known; with the share that is known.
+    /// Merges the nearest pair with both clusters in `among`, as long as a pair is known. Returns the merges with the
+    /// shares of known pairs.
     fn merges(&mut self, among: impl Fn(u32) -> bool) -> Vec<(RawMerge, f64)> {
         let mut merges = Vec::new();
         loop {
@@ -112,7 +114,7 @@ fn known(pairs: &SparsePairs, rule: &Rule, tolerance: Tolerance, initial: Option
         state.clusters.push(leaves.iter().map(|&leaf| leaf as u32).collect());
         state.clusters.sort_unstable();
     }
-    // In the order in which they were made; those within different initial clusters have to be put into one.
+    // The merges are in the order of merging. Those within different initial clusters must be combined into one order.
     let mut after: Vec<RawMerge> = state.merges(|_| true).into_iter().map(|(merge, _)| merge).collect();
     let (within, shares): (Vec<RawMerge>, Vec<f64>) = within.into_iter().unzip();
     let ranks: Vec<u64> = match rule {
@@ -160,7 +162,7 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
     }
 }
 
-/// Leaves, values of some of their pairs, and initial clusters.
+/// Returns leaves, values of some of their pairs, and initial clusters.
 fn input(value: impl Strategy<Value = f64> + Clone + 'static) -> impl Strategy<Value = Input> {
     (1..13usize).prop_flat_map(move |n| {
         let pair = (0..n, 0..n).prop_filter_map("a pair", |(i, j)| (i < j).then_some((i, j)));
@@ -200,7 +202,7 @@ proptest! {
     }
 }
 
-/// Larger graphs, where rounds, hubs and chains all have something to do.
+/// Uses larger graphs, on which rounds, hubs and chains all run.
 #[test]
 fn larger_graphs() {
     let mut random = below(3);
