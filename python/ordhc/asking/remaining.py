@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 __all__ = ["UNLIMITED", "Status", "remaining", "remaining_in_words"]
 
-#: A budget of so many questions is no limit.
+#: The budget that means "no limit".
 UNLIMITED = 2**53
 
 
@@ -29,7 +29,7 @@ class Status:
 
 
 def remaining(estimate: float) -> float:
-    """Return an estimate of 0 or more; infinity for what is left of a budget that is no limit."""
+    """Return the estimate, at least 0; infinity if it is what remains of an `UNLIMITED` budget."""
     return math.inf if estimate > UNLIMITED / 2 else max(0.0, estimate)
 
 
