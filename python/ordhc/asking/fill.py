@@ -110,7 +110,7 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _recorded(self, name: str, kind: int) -> Key | None:
-        """Return a recorded question ("repeat") or one with a known answer ("gold"); None if there is none."""
+        """Return an answered question ("repeat"), or one with a known answer ("gold"), or None."""
         log = self._log
         if log.n == 0 or (kind == GOLD and not log.counts[KNOWN]):
             return None
