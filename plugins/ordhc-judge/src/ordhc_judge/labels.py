@@ -248,7 +248,7 @@ async def _written(asker: Asker, prompts: list[list[dict[str, str]]]) -> list[st
 
 
 def _name_in(text: str | None) -> str | None:
-    """Return the name in a model's text: the last line without quotes and punctuation at its ends, or None."""
+    """Return the name in a model's text, its last line without quotes and outer punctuation; or None."""
     text = re.sub(
         r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", " ", text or "", flags=re.DOTALL | re.IGNORECASE
     )
