@@ -361,7 +361,7 @@ class Analysis:
     def trust(self, who: str | None) -> float:
         """Return the probability, at least 1/2, that a person's next answer is right.
 
-        It is estimated again when there are 5 % more answers than at the last estimate.
+        The reliabilities are estimated again when there are 5% more answers than at the last estimate.
         """
         log = self._log
         person, n = log.ids.get(who, -1), log.n_answered

@@ -82,8 +82,8 @@ class Learner:
     n_leaves
         The number of leaves, or their names.
     method
-        How questions are chosen: a method of `ordhc.learners` with its settings, or its name. The default is
-        `ordhc.learners.Insertion()`.
+        The method that chooses questions: a method of `ordhc.learners` with its settings, or the name of one.
+        The default is `ordhc.learners.Insertion()`.
 
         * For answers that are right: "insertion", "quick".
         * For answers that are right with a known probability `p`: `ordhc.learners.Robust(p)` and, for
@@ -249,7 +249,7 @@ class Learner:
 
     @property
     def method(self) -> Method:
-        """How questions are chosen."""
+        """The method that chooses questions."""
         return self._method
 
     @property
@@ -325,7 +325,7 @@ class Learner:
 
     @property
     def status(self) -> Status:
-        """How far the learner has come."""
+        """The progress of the learner: numbers of placed leaves, of answers, and of remaining answers."""
         n_answered = self._learner.n_answered
         left = min(self._learner.remaining_estimate, self._budget - n_answered)
         return Status(self._learner.n_placed, n_answered, 0.0 if self.done else remaining(left))

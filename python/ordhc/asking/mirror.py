@@ -1,11 +1,14 @@
-"""What is in memory of a session: what its file says, and nothing else.
+"""The contents of a session's file in memory.
 
-A session is an append-only log of events in SQLite (write-ahead log). The number of an event is the number
-of its question, for good. Opening a session replays the log. Taking an answer back replays the log without
-the answer, from a copy of the desk that is made every thousand events; copies share the bank of answers
-that wait. A call writes to the file and to memory in one transaction, and any exception marks memory as
-stale: then the file is read again. Leases are rows that expire, and no part of the log. Other programs may
-keep tables of their own in the file, and change them together with the session in one `transaction`.
+A session is an append-only log of events in an SQLite file with a write-ahead log. The number of a question
+is the number of its event and never changes. Opening a session replays the log on a learner.
+
+Taking an answer back replays the log without the answer, from a snapshot of the desk. A snapshot is made
+every thousand events; snapshots share the answers that the learner has not used yet.
+
+A call writes to the file and to memory in one transaction. Any exception marks the memory as stale, and the
+next call reads the file again. Leases are rows that expire; they are not part of the log. Other programs can
+keep their own tables in the file, and change them together with the session in one `transaction`.
 """
 
 import sqlite3

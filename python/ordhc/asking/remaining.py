@@ -1,4 +1,4 @@
-"""How far learning has come, and how many answers it still needs."""
+"""The progress of a learner or a session, and the number of answers that are still needed."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ UNLIMITED = 2**53
 
 @dataclass(frozen=True)
 class Status:
-    """How far a learner or a session has come.
+    """The progress of a learner or a session.
 
     Attributes
     ----------

@@ -138,14 +138,17 @@ def _nobody(_: float) -> None:
 
 
 def _beside(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
-    """The rules of the session and the places on the page, from rows of which some may be of other tables."""
+    """Return the session's rules (None if there are none) and the positions on the page, by event.
+
+    Rows that are damaged or from other tables are skipped.
+    """
     rules: str | None = None
     places: dict[int, int] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
         if key == "rules" and isinstance(value, str) and total == sum_of(key, value):
             with suppress(ValueError, TypeError):
                 from_json(value)
-                # Rules keep their earlier versions, so that of several the longest are the last.
+                # Each version of the rules contains all earlier ones, so the longest text is the latest.
                 rules = value if rules is None else max(rules, value, key=len)
         elif isinstance(key, int) and isinstance(value, int) and total == sum_of(key, value):
             places[key] = value

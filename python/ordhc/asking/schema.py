@@ -40,9 +40,9 @@ class Earlier(NamedTuple):
     schema
         Returns the statements that made its tables, for questions of `width` leaves.
     upgrade
-        Rewrites the tables of an open file, except `settings`, as those of the next format. It is called
-        inside a transaction with the file and its settings, which it changes in place where the next format
-        has others.
+        Rewrites the tables of an open file, except `settings`, as those of the next format. The function is
+        called inside a transaction with the file and its settings. If the next format has other settings, the
+        function changes the settings in place.
     """
 
     schema: Callable[[int], dict[str, str]]

@@ -86,7 +86,7 @@ class Session:
         answers that may be wrong) then go to other people. With one person or few people use
         ``distinct=False``.
     durable
-        Which answers a power cut can lose; killing the process loses none.
+        The protection against a power cut. Killing the process never loses an answer.
 
         * None (the default): `tell` waits until the answers are on the disk. If answers follow each other
           within 1/20 second, the last ones are written up to 1/20 second later.
@@ -400,12 +400,12 @@ class Session:
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing left to ask."""
+        """True if there is no question left."""
         return self._mirror.reading(lambda: self._mirror.desk.done)
 
     @property
     def status(self) -> Status:
-        """How far the session has come."""
+        """The progress of the session: numbers of placed leaves, of answers, and of remaining answers."""
 
         def status() -> Status:
             desk = self._mirror.desk

@@ -88,7 +88,8 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
 def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], list[bool]]:
     """Return for each node the lowest node of `start` above its old leaves, and whether it is that cluster.
 
-    A node without old leaves has None. Of several nodes with the same old leaves the lowest is the cluster.
+    The result for a node without old leaves is None. If several nodes have the same old leaves, the lowest of
+    them is the cluster.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()

@@ -149,9 +149,9 @@ class Store:
     Raises
     ------
     InputError
-        No session, a newer one, or a damaged one.
+        The file is no session, has a newer format, or is damaged.
     OSError
-        It cannot be opened, or is locked for long.
+        The file cannot be opened, or is locked for more than 30 seconds.
     """
 
     def __init__(self, path: str) -> None:

@@ -228,7 +228,7 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 
 def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> Any:
-    """Return a scan of a folder or a pattern. Its columns are found by order only."""
+    """Return a scan of a folder or a pattern."""
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)

@@ -67,7 +67,7 @@ def paper(
 ) -> Solution:
     """Minimise with the published gradient descent of t-STE, which has its own tolerance.
 
-    A step is eta n/|T| times the gradient. Eta starts at 2. It grows by 1% after a decrease of the loss by
+    A step is eta n/|T| times the gradient. Eta starts at 2. Eta grows by 1% after a decrease of the loss by
     more than 1e-7, and is halved otherwise. Five steps in a row without such a decrease end the descent.
     """
     points, best_points = start, start

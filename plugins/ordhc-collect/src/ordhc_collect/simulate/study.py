@@ -322,7 +322,7 @@ def _report(
 
 
 def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
-    """Planned and actual shares of samplers."""
+    """Return lines with the planned and actual shares of samplers."""
     total = max(asked.total(), 1)
     return [
         f"  {name:<9}  {study.planned.get(name, 0):.0%} planned, {asked[name] / total:.0%} asked"
@@ -331,7 +331,7 @@ def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
 
 
 def _left_out(study: Study, summary: Summary) -> str:
-    """How many people the rules leave out, and which rules."""
+    """Return the line about the number of people whom the rules exclude, and about these rules."""
     if study.exclude.is_empty:
         return "nobody: there are no rules in [exclude]"
     count, total = len(summary.excluded), len(summary.people)
