@@ -245,7 +245,7 @@ def as_rows(
 
 
 def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...]]:
-    """Events as `packed` rows, without a file."""
+    """Return events as rows in the form of `packed`, without a file."""
     found = []
     for _, kind, ref, *leaves, answer, who, at, seconds, p, total in as_rows(events, first, width, 0.0):
         a, b, c, d = [0 if leaf is None else leaf + 1 for leaf in (*leaves, None)][:4]
