@@ -1,9 +1,9 @@
-"""Data sets: answers of people that come with ordhc, and simulated data whose tree is known.
+"""Data sets: real answers of people, and simulated data with a known tree.
 
-`load_car` and `load_food` return a `Dataset`, which is a dict whose items are also attributes, as
-scikit-learn's data sets are. `planted` returns comparisons and labels, `planted_similarities` the
-similarities that are compared. `random_tree` draws trees; `comparisons_of` draws comparisons of a tree or of
-similarities, `vectors_of` draws vectors of a tree.
+`load_car` and `load_food` return a `Dataset`, a dict whose items are also attributes, as in scikit-learn.
+`planted` returns simulated comparisons and the true labels, and `planted_similarities` returns the
+similarities that `planted` compares. `random_tree` draws a tree. `comparisons_of` draws comparisons from a
+tree or from similarities, and `vectors_of` draws vectors from a tree.
 
 >>> from ordhc import datasets
 >>> car = datasets.load_car()
@@ -41,28 +41,28 @@ __all__ = [
 
 
 class Dataset(dict[str, Any]):
-    """A data set: a dict whose items are attributes as well.
+    """A data set: a dict whose items are also attributes.
 
     Attributes
     ----------
     name
-        What it is called.
+        The name of the data set.
     triplets
         The comparisons.
     names
         The names of the leaves, or None.
     description, DESCR
-        What was asked, of whom, and where it comes from.
+        A description: the question, the people, and the source.
     citation
-        What to cite who uses it.
+        The publication to cite.
     licence, license
-        Under which licence the data are.
+        The licence of the data.
     url
-        Where they come from.
+        The web address of the source.
 
     Notes
     -----
-    What else a data set has is described where it is loaded; `dir()` and `keys()` list it.
+    Further items are described in the function that loads the data set; `dir()` and `keys()` list them.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -88,7 +88,7 @@ class Dataset(dict[str, Any]):
 
 
 def _shipped(name: str) -> AbstractContextManager[Path]:
-    """A file of data as a path, wherever the package is."""
+    """Return a context that gives the path of a data file in the package, even if the package is zipped."""
     from importlib.resources import as_file, files
 
     return as_file(files("ordhc") / "data" / name)
@@ -100,17 +100,18 @@ def _text(name: str) -> str:
 
 
 def load_food(*, repeats: bool = False) -> Dataset:
-    """Which of 100 dishes are similar: 190,376 triplets (Wilber, Kwak & Belongie 2014).
+    """Return 190,376 triplets about the similarity of 100 dishes (Wilber, Kwak & Belongie 2014).
 
     Parameters
     ----------
     repeats
-        Count each triplet as often as it was said, 250,320 times in all, as its weight.
+        `True` gives each triplet a weight, the number of times that it was answered; the weights sum to
+        250,320. By default the triplets have no weights.
 
     Returns
     -------
     Dataset
-        Its `triplets` are distinct, and each row is an answer.
+        The data set. Its `triplets` are distinct, and each row is one answer.
 
     Examples
     --------
@@ -143,22 +144,28 @@ def load_food(*, repeats: bool = False) -> Dataset:
 
 
 def load_car(*, reduced: bool = False) -> Dataset:
-    """Which of three cars is the most central: 7,097 answers about 60 (Kleindessner & von Luxburg 2017).
+    """Return 7,097 answers to "which of three cars is the most central?" (Kleindessner & von Luxburg 2017).
+
+    There are 60 cars.
 
     Parameters
     ----------
     reduced
-        True for the 6,056 answers of the authors' file T_ALL_REDUCED.csv: without the persons who were wrong
-        about the three cars that everybody was asked about, and with one answer for each three cars. This is
-        the most frequent one; of equally frequent ones the car with the smallest number.
+        True returns the 6,056 answers of the authors' file T_ALL_REDUCED.csv. The file leaves out people who
+        were wrong about the three cars that every person was asked about. For each three cars it has one
+        answer, the most frequent one; ties go to the car with the smallest number.
 
     Returns
     -------
     Dataset
-        Its `triplets` carry the number of the answer and the round of the survey that each is from, which is
-        one person's (`groups`). `labels` has what kind of car each is, (60,); `kind` is what was asked, as
-        `ordhc.read_answers` calls it. Of the answers, (7097,), `answers` has columns: the `round`, the
-        `central` car, those on the `left`, in the `middle` and on the `right`, and the `seconds` it took.
+        The data set, with these items besides those of every `Dataset`:
+
+        * `triplets`: two for each answer, with the number of the answer. The `groups` are the rounds of the
+          survey; each round is one person's.
+        * `labels`: (60,) the kind of each car.
+        * `kind`: the kind of question, as `ordhc.read_answers` calls it.
+        * `answers`: columns of length 7,097: the `round`, the `central` car, the cars on the `left`, in the
+          `middle` and on the `right`, and the duration in `seconds`.
 
     Examples
     --------

@@ -34,35 +34,37 @@ def __dir__() -> list[str]:
 
 
 def _draws_trees(model: "OrdinalClustering") -> bool:
-    """Whether the trees are drawn from a posterior, which predicts answers."""
+    """Return True if the method of `model` is "posterior-al", whose posterior predicts answers."""
     given = model.method if model.linkage is None else model.linkage
     name = given[0] if isinstance(given, tuple) and given else given
     return model.similarity is None and isinstance(name, str) and name == "posterior-al"
 
 
 class OrdinalClustering(ClusterMixin, BaseEstimator):
-    """Hierarchical clustering of comparisons, in scikit-learn's manner.
+    """A scikit-learn estimator for hierarchical clustering of comparisons.
 
-    Samples are comparisons, not leaves: `X` has a row per answer, `labels_` an entry per leaf.
+    Samples are comparisons, not leaves: `X` has one row for each answer, `labels_` has one entry for each
+    leaf.
 
     Parameters
     ----------
     method
-        A paper's name for a similarity and a linkage, as in `ordhc.cluster`, with the same default,
-        which may take seconds; "adds3-al+spr" takes milliseconds. Not used if `similarity` or `linkage` is
-        given.
+        The name of a method, as in `ordhc.cluster`; a method is a similarity and a linkage. The default is
+        that of `ordhc.cluster` and may take seconds; "adds3-al+spr" takes milliseconds. `method` is ignored
+        if `similarity` or `linkage` is given.
     n_clusters
         The number of flat clusters, for `labels_` and `fit_predict`.
     similarity, linkage
-        The two parts by name, instead of a method. A method, a similarity and a linkage can each be a pair of
-        a name and its settings, too: ``("mulk3", {"normalize": False})``.
+        The names of a similarity and a linkage, instead of a method. `method`, `similarity` and `linkage` can
+        each also be a pair of a name and a dict of settings: ``("mulk3", {"normalize": False})``.
     n_leaves
-        The number of leaves; by default what `X` says. Give it for cross-validation: the largest ids
-        may be missing from a part of the rows.
+        The number of leaves; by default the number that `X` implies. Give `n_leaves` for cross-validation,
+        because the largest leaf ids may be missing from a subset of the rows.
     initial_clusters
         (n_leaves,) labels of clusters to start from, as in `ordhc.cluster`.
     tie_seed
-        Break ties in a random order of the leaves with this seed, instead of by number.
+        The seed of a random order of the leaves, by which ties are broken. By default ties are broken by leaf
+        number.
 
     Attributes
     ----------
@@ -71,18 +73,18 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     children_ : ndarray of shape (n_leaves - 1, 2)
         The two clusters of each merge, as in `sklearn.cluster.AgglomerativeClustering`.
     distances_ : ndarray of shape (n_leaves - 1,)
-        The heights of `dendrogram_.to_linkage_matrix()`: they grow from 0 (except under inversions).
+        The heights of `dendrogram_.to_linkage_matrix()`. They increase from 0, except under inversions.
     n_leaves_ : int
         The number of leaves.
     labels_ : ndarray of shape (n_leaves,)
         The flat cluster of each leaf. Only set if `n_clusters` is given.
     posterior_ : Posterior
-        The trees that were drawn. Only set by the method "posterior-al".
+        The trees drawn from the posterior. Only set by the method "posterior-al".
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
     feature_names_in_ : ndarray of shape (n_features_in,)
-        The names of the columns. Only set if `X` is a data frame with these columns alone; columns are found
-        by name, whatever their order.
+        The names of the columns. Only set if `X` is a data frame with these columns alone. Columns are
+        matched by name, so that their order does not matter.
 
     Notes
     -----
@@ -90,16 +92,18 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     * `Triplets` or `Quadruplets`, without `y`;
     * (m, 3) leaf ids (anchor, near, far) or (m, 4) ids of quadruplets, without `y`;
-    * the same with `y` of type bool: where it is False, the answer is the other way round;
-    * the same with signed counts `y`: the sign is the direction, the magnitude the number of answers,
-      0 is no answer;
-    * (n, n, n) counts without `y`: `X[i, j, k]` answers said that i is more similar to j than to k,
-      or, if negative, to k than to j; as an array, as `sparse.COO`, or as SciPy's sparse (n, n * n).
+    * leaf ids with (m,) bools `y`: False reverses the comparison of the row;
+    * leaf ids with (m,) signed counts `y`: a negative sign reverses the comparison, the magnitude is the
+      number of answers, and 0 means no answer;
+    * (n, n, n) counts without `y`: `X[i, j, k]` is the number of answers that i is more similar to j than
+      to k. A negative count is the number of answers that i is more similar to k than to j. The counts are
+      an array, a `sparse.COO`, or a sparse SciPy matrix of shape (n, n * n).
 
-    A tensor that is antisymmetric in its last two axes states every answer twice, and each counts
-    once. In other tensors all entries are answers of their own, as in cblearn.
+    A tensor that is antisymmetric in its last two axes contains every answer twice; each answer counts once.
+    In other tensors each entry is a separate answer, as in cblearn.
 
-    Counts `y` of only 0 and 1 are refused: bools and counts would mean different answers.
+    Counts `y` that contain only 0 and 1 raise an error, because the same values as bools have another
+    meaning.
 
     Examples
     --------
@@ -141,26 +145,26 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         *,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Make the tree.
+        """Fit the tree to comparisons and return the estimator.
 
         Parameters
         ----------
         X, y
             Comparisons, see the notes of the class.
         sample_weight
-            (m,) weights of the rows, besides those that they have.
+            (m,) weights of the rows, in addition to the weights that `X` has.
         progress
-            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Returns
         -------
         OrdinalClustering
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         InputError
-            Comparisons, responses or weights that are none, with their place.
+            Invalid comparisons, responses or weights; the error names the row.
         """
         wanted = None if self.n_clusters is None else _checks.whole("n_clusters", self.n_clusters, at_least=1)
         data = comparisons_of_any(X, y, sample_weight, self.n_leaves)
@@ -170,7 +174,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         if hasattr(self, "posterior_"):
             del self.posterior_
         if _draws_trees(self) and self.initial_clusters is None:
-            # Its trees do not depend on the numbers of leaves, so neither on a seed for ties.
+            # The trees of the posterior do not depend on leaf numbers, so `tie_seed` has no effect.
             how = drawn_by(registry.named("method", self.method if self.linkage is None else self.linkage)[1])
             self.posterior_: Posterior = posterior(data, progress=progress, **how)
             tree = self.posterior_.dendrogram.replace(support=None)
@@ -208,46 +212,46 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         *,
         progress: Progress | bool | None = None,
     ) -> NDArray[np.int64]:
-        """Make the tree, as `fit` does, and cut it into `n_clusters`.
+        """Fit the tree, as `fit` does, and return the labels of its cut into `n_clusters` clusters.
 
         Returns
         -------
         ndarray of shape (n_leaves,)
-            The label of each leaf, counted from 0 by first leaf.
+            The label of each leaf. Labels are numbered from 0 in the order of each cluster's first leaf.
 
         Raises
         ------
         InputError
-            Without `n_clusters`, and as `fit`.
+            `n_clusters` is None; or an error of `fit`.
         """
         if self.n_clusters is None:
             raise InputError("n_clusters is None; labels need a number: OrdinalClustering(n_clusters=...)")
         return self.fit(X, y, sample_weight, progress=progress).labels_
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of whole answers whose choice is the likeliest one, from 0 to 1.
+        """Return the share of answers that the fitted model predicts correctly, from 0 to 1.
 
-        The method "posterior-al" has probabilities (`Posterior.accuracy`). The trees of other methods
-        foretell by which pairs are closest (`ordhc.metrics.answer_accuracy`). Where t choices are equally
-        likely, the given one counts 1/t, so that chance is 1/2 for triplets and 1/3 for odd ones out.
-        `ordhc.metrics.satisfied` is the share of rows that the tree agrees with.
+        The method "posterior-al" predicts by probabilities (`Posterior.accuracy`). The trees of other methods
+        predict that the closest pair is chosen (`ordhc.metrics.answer_accuracy`). If t choices are equally
+        likely, the given choice counts 1/t. Guessing therefore scores 1/2 for triplets and 1/3 for odd ones
+        out. `ordhc.metrics.satisfied` returns the share of rows that the tree agrees with.
 
         Parameters
         ----------
         X, y
-            Comparisons, see the notes of the class; better ones that `fit` has not seen.
+            Comparisons, see the notes of the class. Use comparisons that were not given to `fit`.
         sample_weight
-            (m,) weights of the rows, besides those that they have.
+            (m,) weights of the rows, in addition to the weights that `X` has.
 
         Returns
         -------
         float
-            The share by the weight of answers.
+            The share of the answers' total weight.
 
         Raises
         ------
         InputError
-            Leaves that the tree lacks, no comparisons, and as `fit`.
+            Leaves that the tree lacks; no comparisons; or an error of `fit`.
         """
         check_is_fitted(self)
         data = self._fitting(X, y, sample_weight)
@@ -257,7 +261,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     @available_if(_draws_trees)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """How likely answers are, noise included. Only with the method "posterior-al".
+        """Return the probability of each answer, noise included. Only for the method "posterior-al".
 
         Parameters
         ----------
@@ -267,12 +271,13 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, 2)
-            The probability of the contrary, and of each comparison as it stands (of `y` False and True).
+            For each comparison the probability that its opposite is answered (`y` is False), and the
+            probability that the comparison itself is answered (`y` is True).
 
         Raises
         ------
         InputError
-            Leaves that the trees lack, and as `fit`.
+            Leaves that the trees lack; or an error of `fit`.
 
         Examples
         --------
@@ -288,7 +293,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         return np.stack([1 - p, p], axis=1)
 
     def _fitting(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
-        """Comparisons by the leaves of the tree."""
+        """Return `X` as comparisons whose leaves are numbered as in the fitted tree."""
         tree = self.dendrogram_
         data = comparisons_of_any(X, y, sample_weight, None, known=tree.n_leaves)
         return changed(data, rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)

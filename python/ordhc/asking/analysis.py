@@ -1,4 +1,4 @@
-"""The analysis of a session's answers: comparisons, people, held-out answers, the tree."""
+"""The analysis of a session's answers: comparisons, the reliability of people, and exclusions."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ __all__ = ["Analysed", "Analysis", "best_tree", "rows_and_answers"]
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
-#: The answer of a tree to a question about leaves that it does not tell apart.
+#: The answer of `_of_tree` to a question that the tree does not decide.
 _SILENT = 9
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
@@ -50,17 +50,22 @@ class Analysed:
     comparisons
         The answers that trees are made from.
     heldout
-        The answers to held-out questions, for scores. They are not weighted.
+        The unweighted answers to held-out questions, for scores.
     about
-        What was applied, as a dict for JSON: "n_answers", "n_people" and "n_held_out" of the people who
-        count; "n_scored", the number of held-out answers in `heldout`; "n_none", the number of answers that
-        name none (of three as the odd one out, or of two pairs as closer) and so give no comparison;
-        "weights"; "rules" in words, and the number of times that rules were set; "excluded", the reasons by
-        person; "n_excluded_answers"; "samplers", the number of answers by the sampler of the question.
+        The settings and counts of this analysis, as a dict for JSON:
+
+        * "n_answers", "n_people", "n_held_out": numbers without the excluded people;
+        * "n_scored": the number of held-out answers in `heldout`;
+        * "n_none": the number of "none" answers, which give no comparison;
+        * "weights": "reliability" or "equal";
+        * "rules": the latest rules in words, and "n_times_rules_were_set";
+        * "excluded": the reasons for each excluded person, and "n_excluded_answers";
+        * "samplers": the number of answers for each sampler of questions.
     rules
         All rules that were ever set, each with its time, the latest last. See `Session.set_rules`.
     excluded
-        The people whom the latest rules exclude, each with the reasons in words, whoever was excluded here.
+        The people whom the latest rules exclude, each with the reasons in words. The argument `exclude` of
+        `Session.analysed` does not change this attribute.
     """
 
     comparisons: Triplets | Quadruplets
@@ -70,16 +75,16 @@ class Analysed:
     excluded: dict[str, tuple[str, ...]]
 
     def posterior(self, **options: Any) -> "Posterior":
-        """Sample trees given the answers; see `ordhc.posterior`.
+        """Return the posterior of trees given the answers; see `ordhc.posterior`.
 
-        `Posterior.expected` says how right the tree is by now, `Posterior.heldout` how well it predicts the
-        held-out answers, and ``forecast(analysed.comparisons, 40)`` how right the tree would be with 40 more
-        answers for each leaf.
+        `Posterior.expected` estimates how accurate the tree is. `Posterior.heldout` is its accuracy on the
+        held-out answers. ``forecast(analysed.comparisons, 40)`` estimates the accuracy after 40 more answers
+        for each leaf.
 
         Parameters
         ----------
         **options
-            As in `ordhc.posterior`.
+            The parameters of `ordhc.posterior`.
 
         Examples
         --------
@@ -98,26 +103,26 @@ class Analysed:
         return found
 
     def accuracy(self, model: "Dendrogram | Posterior") -> "Predicted | None":
-        """Return the share of held-out answers that a model predicts, with its 95% interval.
+        """Return the share of held-out answers that a model predicts correctly, with its 95% interval.
 
-        Held-out answers are answers to random questions from which no tree is made. See
+        Held-out answers are answers to random questions; they are never used to make a tree. See
         `ordhc.metrics.answer_accuracy`.
 
         Parameters
         ----------
         model
-            A tree predicts the pair that is closest in it. A posterior predicts by its probabilities, and
-            knows the lengths of leaves.
+            A tree or a posterior. A tree predicts its closest pair; a posterior predicts the most probable
+            answer.
 
         Returns
         -------
         Predicted or None
-            None if there are no held-out answers.
+            The share and its interval; None if there are no held-out answers.
 
         Raises
         ------
         InputError
-            `model` is neither a tree nor a posterior, or has another number of leaves.
+            `model` is neither a tree nor a posterior, or has another number of leaves than the session.
         """
         from ordhc.clustering.posterior import Posterior
         from ordhc.evaluate.held_out import scored
@@ -133,13 +138,14 @@ class Analysed:
 class Analysis:
     """The analysis of the answers in memory.
 
-    Its methods are called within `Mirror.reading` or `Mirror.writing`.
+    Callers must call the methods within `Mirror.reading` or `Mirror.writing`.
     """
 
     def __init__(self, mirror: Mirror, names: tuple[str, ...] | None) -> None:
         self._mirror, self._log, self._names = mirror, mirror.log, names
         self._width = mirror.log.width
-        # By the number of a person, and how much was known then.
+        # The reliability of each person by number, and the counts of answers and of deleted events at that
+        # estimate.
         self._trusts: Sequence[float] = ()
         self._trusts_at, self._trusts_of = 0, -1
 
@@ -211,7 +217,7 @@ class Analysis:
         return from_json(self._mirror.store.state("rules"))
 
     def set_rules(self, rules: Rules) -> None:
-        """Set rules, if they are others than now."""
+        """Set rules; do nothing if they equal the current rules."""
         history = self.rules()
         if not history or replace(history[-1], at=0.0) != rules:
             kept = to_json([*history, replace(rules, at=self._mirror.now())])
@@ -235,7 +241,7 @@ class Analysis:
         return {name: reasons for name, reasons in found.items() if reasons}
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
-        """Return the figures that the rules look at, for each person."""
+        """Return the numbers that the rules check, for each person."""
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
@@ -267,7 +273,8 @@ class Analysis:
         trials = np.empty(len(at), dtype=np.int64)
         trials[order] = np.arange(len(at)) - first
         samplers = {**_NAMES, IMPORT: "import"}
-        # Of pairs 1 is the first one, -1 the second.
+        # For pairs the answers are 1 (first pair), -1 (second pair) and 0 (neither); index -1 is the last
+        # entry.
         position = answers + 1 if self._width == 3 else np.array([0, 1, 2])[answers]
         names = np.array([name for name, _ in log.people], dtype=object)
         return {
@@ -284,7 +291,10 @@ class Analysis:
         }
 
     def _seconds(self, at: Rows) -> NDArray[np.float64]:
-        """Return the seconds that answers took: as told, or since the person was given the question."""
+        """Return the (m,) durations of answers in seconds, NaN if unknown.
+
+        A duration is the reported one, or the time since the person was given the question.
+        """
         log = self._log
         refs, who = log.refs[at], log.who[at]
         number = np.maximum(refs, 1) - 1
@@ -351,7 +361,7 @@ class Analysis:
     def trust(self, who: str | None) -> float:
         """Return the probability, at least 1/2, that a person's next answer is right.
 
-        It is estimated again when there are 5 % more answers than at the last estimate.
+        The reliabilities are estimated again when there are 5% more answers than at the last estimate.
         """
         log = self._log
         person, n = log.ids.get(who, -1), log.n_answered
@@ -376,7 +386,7 @@ class Analysis:
         return known[numbers[len(rows) :]]
 
     def _n_options(self, at: Rows) -> int:
-        """Return the number of possible answers to a question; "none" counts if anybody gave it."""
+        """Return the number of possible answers to a question; "none" counts if any person gave it."""
         answers = self._log.answers[np.concatenate([at, self._log.rows_of(KNOWN)])]
         nothing = -1 if self._width == 3 else 0
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
@@ -391,7 +401,7 @@ class Analysis:
         return dawid_skene(numbers, answers, who, len(log.people), known, self._n_options(at))
 
     def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
-        """Return the (m,) answers of the tree so far, `_SILENT` where it has none."""
+        """Return the (m,) answers that the current tree predicts, `_SILENT` where it does not decide."""
         tree = self._mirror.desk.tree()
         if not len(rows):
             return np.zeros(0, dtype=np.int8)
@@ -404,7 +414,7 @@ class Analysis:
 
 
 def best_tree(data: Triplets | Quadruplets) -> Dendrogram | None:
-    """Return the tree of the posterior, or None if that would take too long."""
+    """Return the tree of the posterior, or None if sampling the posterior would take too long."""
     from ordhc.clustering.default import default_posterior
 
     found = default_posterior(data)

@@ -1,4 +1,4 @@
-"""Answers as comparisons, and how often they are right."""
+"""Convert answers to comparisons, and estimate how often answers are right."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,11 +23,24 @@ def comparisons_of(
     weights: NDArray[np.float64] | None = None,
     adaptive: bool = False,
 ) -> Triplets | Quadruplets:
-    """Answers as comparisons.
+    """Return answers as triplets or quadruplets.
 
-    An odd one out is the farther one for both others: two triplets with the number of the answer; "none"
-    says nothing. A pair that is more similar than another is a quadruplet. Groups are those who answered, if
-    anybody is known ("" where nobody is).
+    An answer that c is the odd one out of a, b and c gives two triplets, (a, b, c) and (b, a, c), with the
+    number of the answer. An answer about two pairs gives one quadruplet. "None" answers give no comparison.
+
+    Parameters
+    ----------
+    rows, answers
+        (m, 3) or (m, 4) leaves and (m,) answers, as in `Learner.tell`.
+    n_leaves, names
+        The number of leaves and their names.
+    who
+        The person of each answer, which becomes the group of its comparisons. An unknown person is "". If no
+        person is known, there are no groups.
+    weights
+        (m,) the weight of each answer.
+    adaptive
+        True if the questions depended on earlier answers.
     """
     groups = None
     if who is not None and any(name is not None for name in who):
@@ -60,16 +73,17 @@ def comparisons_of(
 
 
 def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float, float]:
-    """How often answers are right, from questions that were asked several times.
+    """Estimate the probability that an answer is right from repeated questions.
 
-    Nobody needs to know the right answers.
+    The right answers need not be known.
 
     Parameters
     ----------
     answers
-        For each question all answers it got: 0, 1, 2 or -1. Few questions, each asked often, tell most.
+        For each question all its answers: 0, 1, 2 or -1. A few questions that are asked often give the best
+        estimate.
     delta
-        How likely the lower bound may be too high.
+        The probability that the lower bound is too high; 0.05 by default.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Events as columns, from rows as SQLite gives them."""
+"""Convert rows of the SQLite table of events to columns."""
 
 from array import array
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class Columns(NamedTuple):
-    """Events in a row, and the names of people by number, of which -1 is nobody."""
+    """Consecutive events as columns; `who` indexes `names`."""
 
     kinds: Ints
     refs: Ints
@@ -30,12 +30,19 @@ class Columns(NamedTuple):
 
 
 def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
-    """Columns of rows as `packed` has them.
+    """Return the columns of rows that were selected with `events.packed`.
+
+    Parameters
+    ----------
+    rows
+        One or more rows.
+    width
+        The number of leaves in a question: 3, or 4 for two pairs.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        Values that are none.
+        A damaged row: a value has an impossible type or size.
     """
     *whole, names, at, took, trusts, sums = zip(*rows, strict=True)
     met = {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -1,4 +1,4 @@
-"""Who gets which question."""
+"""Decide which person gets which question."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,16 +28,17 @@ from ordhc.asking.questions import Questions
 __all__ = ["Crowd"]
 
 Row = tuple[int, ...]
-#: Questions by number, with the kinds of their samplers.
+#: For each question its number, its leaves, and the kind of its sampler.
 Found = list[tuple[int, Row, int]]
 
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
 
 class Crowd:
-    """Who is asked what: questions are leased to people, and nobody gets the same one twice.
+    """The assignment of questions to people.
 
-    Its methods are called within `Mirror.writing`.
+    Questions are leased to people. With `is_distinct` no person gets a question about the same leaves twice.
+    Callers must call the methods within `Mirror.writing`.
     """
 
     def __init__(self, mirror: Mirror) -> None:
@@ -46,7 +47,10 @@ class Crowd:
         self._seed: int = mirror.store.settings["learner"].get("seed", 0)
 
     def pose(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
-        """Ask questions of `who`; without `rows` at most one is drawn, which they don't know."""
+        """Return questions that are asked of `who` and leased for `lease` seconds.
+
+        Without `rows` the sampler of `kind` draws at most one question, one that is new to `who`.
+        """
         if rows is None:
             drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.met(who)).draw()
             rows = [] if drawn is None else [drawn[1]]
@@ -76,7 +80,10 @@ class Crowd:
         fill: Mapping[str, float],
         is_distinct: bool,
     ) -> Questions:
-        """At most so many questions, leased to `who`; all that the learner has without `limit`."""
+        """Return at most `limit` questions, leased to `who`; see `Session.ask`.
+
+        Without `limit` all questions of the learner are returned.
+        """
         now = self._mirror.now()
         most = 2**31 if limit is None else limit
         if over := self._mirror.leases.over(now):
@@ -96,13 +103,13 @@ class Crowd:
         return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
-        """Those of somebody's questions that fill, as far as nobody has answered them."""
+        """Return at most `most` unanswered questions in `mine` that the learner did not choose."""
         log = self._log
         filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]][: max(most, 0)]
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
     def _open(self, most: int, who: str | None, met: Met | None, mine: list[int]) -> Found:
-        """Questions of the learner that are asked already: those of `who`, and those that nobody has now."""
+        """Return open questions of the learner: first those leased to `who`, then those without a lease."""
         if most <= 0:
             return []
         log = self._log
@@ -129,27 +136,30 @@ class Crowd:
         return found
 
     def _follow(self, who: str | None, people: int) -> None:
-        """Search as many leaves at the same time as people were here lately, or as questions are wanted."""
+        """Adapt the number of leaves that are searched at the same time to the number of people.
+
+        The number is the larger of the number of people seen recently and the number of questions in demand.
+        """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._mirror.seen), people), self._log.n_leaves)
             if people > self._log.parallel or people < self._log.parallel // 2:
                 self._mirror.append([Event(PARALLEL, people)])
 
     def _asked(self, most: int, who: str | None, met: Met | None, mine: list[int], found: Found) -> Found:
-        """What was found, and questions that the learner asks only now."""
+        """Return `found` and new questions of the learner, at most `most` in all."""
         found += self._new(self._waiting(most - len(found), met), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._mirror.desk.waiting(2**31)) if met is not None else 0
             wanted = skipped + count
             self._mirror.desk.want(wanted)
             is_all = len(self._mirror.desk.waiting(wanted)) < wanted
-            # Questions that were given up before may be asked again, under their old numbers.
+            # The learner may ask an abandoned question again, which then keeps its old number.
             known = {number for number, _, _ in found}
             again = self._open(most, who, met, mine)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), met)
             if not rows and not is_all and isinstance(self._method, Uncertain):
-                # `who` knows all drafts; the next ones are not kept as events before somebody gets one.
+                # `who` knows all drafted questions. Drafts become events only when a person gets one of them.
                 continue
             found += self._new(rows, who, wanted)
             if is_all or not rows:
@@ -157,7 +167,7 @@ class Crowd:
         return found
 
     def _waiting(self, most: int, met: Met | None) -> list[Row]:
-        """Questions of the learner that nobody was given, as far as they are new."""
+        """Return at most `most` questions of the learner that no person has and that are not in `met`."""
         if most <= 0:
             return []
         if met is None:
@@ -172,7 +182,7 @@ class Crowd:
         return list(found.values())
 
     def _new(self, rows: Sequence[Row], who: str | None, wanted: int = -1) -> Found:
-        """Ask these; the learner was asked for so many."""
+        """Record `rows` as asked; `wanted` is the number of questions that the learner was asked for."""
         if not rows and wanted == -1:
             return []
         events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
@@ -182,7 +192,7 @@ class Crowd:
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
-        """Questions that the learner doesn't ask."""
+        """Return at most `most` new questions from the samplers in `fill`."""
         most = min(most, self._mirror.desk.left)
         if most <= 0:
             return []
@@ -206,7 +216,7 @@ class Crowd:
         who: str | None,
         places: list[int | None],
     ) -> list[str]:
-        """Keep answers; what became of each."""
+        """Record answers; return the result for each answer, as `Session.tell` does."""
         if who is not None:
             self._mirror.meet(who, self._mirror.now())
         log = self._log
@@ -240,7 +250,7 @@ class Crowd:
         return states
 
     def take_back(self, who: str | None) -> Row | None:
-        """Take back the last answer; its leaves."""
+        """Take back the last answer (of `who`, if given); return its leaves, or None if there is none."""
         last = self._log.last_answer(who)
         if last is None:
             return None
@@ -248,16 +258,16 @@ class Crowd:
         return tuple(self._log.leaves[last - 1].tolist())
 
     def release(self, numbers: list[int]) -> None:
-        """Nobody has these questions any more."""
+        """End the leases of these questions."""
         if leased := self._mirror.leases.drop(numbers):
             self._store.release(leased)
 
     def forget(self, who: str) -> int:
-        """Take somebody out of all events; how many answers they gave."""
+        """Delete a person from all events; return the number of answers that the person gave."""
         log = self._log
         theirs = log.who[: log.n] == log.ids.get(who, -1)
         told = theirs & ((log.kinds[: log.n] == ANSWER) | (log.kinds[: log.n] == IMPORT))
-        # Whoever took an answer of theirs back.
+        # Events of any person that took back an answer of this person.
         undos = np.flatnonzero(log.kinds[: log.n] == UNDO)
         back = undos[told[log.refs[undos] - 1]]
         rows = np.union1d(np.flatnonzero(theirs), back)
@@ -271,7 +281,10 @@ class Crowd:
 
 
 def _without_person(log: Log, row: int) -> Event:
-    """What stays of an event of somebody who is forgotten: questions, which others may have answered."""
+    """Return the event without its person.
+
+    Questions stay, because other people may have answered them. Other events become `GONE`.
+    """
     kind, ref = int(log.kinds[row]), int(log.refs[row])
     if kind not in QUESTIONS:
         return Event(GONE)

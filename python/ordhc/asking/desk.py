@@ -1,4 +1,4 @@
-"""A learner at work: what a session keeps in memory."""
+"""Make the desk of a session: a learner of the crate that replays the session's events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,16 +18,16 @@ __all__ = ["checked_trusts", "new_desk", "uses_any_answer"]
 
 
 def uses_any_answer(method: Method) -> bool:
-    """Return whether the learner can use answers to questions that it has not asked.
+    """Return True if the learner can use answers to questions that it has not asked.
 
-    The guarantees of methods for wrong answers rest on answers to the learner's own questions.
+    The methods for wrong answers cannot: their guarantees hold only for answers to their own questions.
     """
     return not isinstance(method, Robust | RobustPaper | Majority) and method.right == 1
 
 
 def new_desk(names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]) -> _ordhc.Desk:
-    """Return a desk whose learner has asked nothing."""
-    # The least that a leaf takes, in the learner and the copies that are kept of it.
+    """Return a desk whose learner has asked no question yet."""
+    # A leaf takes at least 100 bytes in the learner and its snapshots.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     method = from_settings(settings)
     if isinstance(method, Uncertain) and method.among is not None:
@@ -35,7 +35,7 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, 
     if isinstance(method, Robust) and method.p == BY_PERSON:
         if settings.get("repeat", 1) != 1:
             raise InputError(DOES_NOT_WEIGH)
-        # The reliability of a person of whom nothing is known.
+        # The prior mean of the reliability, for people without answers.
         method = replace(method, p=PRIOR[0] / sum(PRIOR))
     own = {key: settings[key] for key in OF_LEARNERS if key in settings}
     learner = Learner(n_leaves if names is None else names, method, **own)
@@ -44,7 +44,11 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, 
 
 
 def checked_trusts(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
-    """Return the probability that each of m answers is right; None for the reliability of the person."""
+    """Return the probability that each of m answers is right.
+
+    An entry is None if the learner's own `p` applies. The result is None if the reliability of the person
+    applies to all answers.
+    """
     is_by_person = isinstance(method, Robust) and method.p == BY_PERSON
     if p is None:
         return None if is_by_person else [None] * m

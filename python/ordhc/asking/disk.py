@@ -1,4 +1,4 @@
-"""When what was written is on the disk."""
+"""Synchronise committed answers with the disk, so that a power cut does not lose them."""
 
 import os
 import threading
@@ -10,40 +10,44 @@ from ordhc.io.guard import brief
 
 __all__ = ["GAP", "Disk", "start_of_machine", "synchronise_folder"]
 
-#: Of so many events at most nobody knows whether they are on the disk: so many numbers of questions may be
-#: unknown after the power has failed.
+#: Maximum number of events that are written but perhaps not on the disk. A power cut can lose this number of
+#: question numbers.
 GAP = 2048
-#: Seconds between two writes, where answers come fast and nobody insists on waiting.
+#: Minimum number of seconds between two synchronisations, unless `is_durable` is True.
 PAUSE = 0.05
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def start_of_machine() -> str:
-    """Another text whenever the machine was started anew; where it doesn't tell, at other times too."""
+    """Return a text that changes whenever the machine restarts.
+
+    Systems without a boot id use the start time, which also changes when the clock is set.
+    """
     with suppress(OSError):
         return _BOOT.read_text().strip()
     return f"{(time.time() - time.monotonic()) // 10:.0f}"
 
 
 class Disk:
-    """Makes sure of commits, which SQLite has only handed to the system.
+    """The synchronisation of a session's commits with the disk.
 
-    Killing a process loses nothing that the system has. What a power cut may take is in the write-ahead log
-    since it was synchronised last. Those who wait at the same time are served by one synchronisation.
+    SQLite hands commits to the operating system, so that killing the process loses none of them. A power cut
+    can lose commits in the write-ahead log that were not yet synchronised. Threads that wait at the same time
+    share one synchronisation.
 
     Parameters
     ----------
     path
         The session's file.
     is_durable
-        True to wait for every commit, None to wait unless they come within `PAUSE` of each other, False never
-        to wait.
+        True waits for every commit. None waits unless commits follow each other within `PAUSE` seconds. False
+        never waits.
     """
 
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # The last commit that somebody must be sure of, and how many events there are; what is on the disk.
+        # (number of the last reported commit, number of events): as written, and as known to be on the disk.
         self._latest, self._sure = (0, 0), (0, -GAP)
         self._last = 0.0
         self._turn = threading.Lock()
@@ -51,22 +55,27 @@ class Disk:
         self._trouble: OSError | None = None
 
     def written(self, n_events: int, *, is_told: bool) -> tuple[int, int] | None:
-        """A commit is with the system, after which there are so many events; what `wait` takes.
+        """Note a commit; return the argument for `wait`.
 
-        What is told to nobody, `is_told` being false, need not be on the disk, as long as few numbers are at
-        stake.
+        Parameters
+        ----------
+        n_events
+            The number of events after the commit.
+        is_told
+            True if the caller reports the commit to a person. Other commits need not be on the disk, as long
+            as at most `GAP` events are at risk. Then the result is None.
         """
         is_told |= n_events - self._sure[1] > GAP
         self._latest = (self._latest[0] + is_told, n_events)
         return self._latest if is_told else None
 
     def wait(self, commit: tuple[int, int] | None) -> None:
-        """Wait until a commit is on the disk, if somebody must.
+        """Wait until a commit is on the disk, if `is_durable` demands it.
 
         Raises
         ------
         OSError
-            The disk doesn't take it.
+            The commit could not be written to the disk.
         """
         if commit is None or self._sure[0] >= commit[0]:
             return
@@ -81,17 +90,17 @@ class Disk:
             self._synchronise(commit[0])
 
     def close(self) -> None:
-        """Wait for all that was written."""
+        """Wait until all commits are on the disk, unless `is_durable` is False."""
         if self._is_durable is not False:
             self._synchronise(self._latest[0])
 
     def _will_catch_up(self) -> bool:
-        """Whether a thread sees to it soon."""
+        """Start a timer that synchronises after `PAUSE` seconds; return False if no thread can start."""
         self._timer = threading.Timer(PAUSE, self._catch_up)
         try:
             self._timer.start()
         except RuntimeError:
-            # No thread can be had, or the program is ending.
+            # The thread limit is reached, or the interpreter is shutting down.
             self._timer = None
         return self._timer is not None
 
@@ -100,10 +109,10 @@ class Disk:
         try:
             self._synchronise(number)
         except OSError as error:
-            # For whoever answers next.
+            # The next call of `wait` raises the error.
             self._trouble = error
         self._timer = None
-        # What came meanwhile.
+        # Synchronise commits that arrived in the meantime.
         if self._trouble is None and self._latest[0] > self._sure[0]:
             self._will_catch_up()
 
@@ -113,7 +122,8 @@ class Disk:
                 return
             latest = self._latest
             try:
-                # Without this file all is in the session's own, which SQLite has synchronised.
+                # Without a write-ahead log all commits are in the session's file, which SQLite has
+                # synchronised.
                 with suppress(FileNotFoundError):
                     file = os.open(f"{self._path}-wal", os.O_RDWR)
                     try:
@@ -129,7 +139,10 @@ class Disk:
 
 
 def synchronise_folder(path: str) -> None:
-    """See to it that the folder of a file knows of it, where the system can."""
+    """Synchronise the folder of a new file, so that a power cut does not lose the file's entry.
+
+    Systems that cannot synchronise folders ignore this.
+    """
     with suppress(OSError):
         folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
         try:

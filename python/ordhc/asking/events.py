@@ -1,4 +1,4 @@
-"""The events of a session: what they are, their checksums, and how they stand in the file."""
+"""The events of a session: their kinds, their checksums, and their rows in the file."""
 
 import math
 import struct
@@ -36,29 +36,30 @@ __all__ = [
     "sums_of",
 ]
 
-#: A question was asked, of `who`; the seq of the event is its number. The first of several that were asked
-#: for together has as `ref` how many were asked for. Without leaves the learner had nothing to ask.
+#: The learner asked `who` a question. The seq of the event is the number of the question. If several
+#: questions were requested together, `ref` of the first event is the number requested. An event without
+#: leaves means that the learner had no question.
 ASKED = 1
-#: The answer to question `ref`, or without `ref` an answer for whenever the learner asks about these leaves.
+#: The answer to question `ref`. Without `ref` the learner uses the answer when it asks about these leaves.
 ANSWER = 2
-#: An answer that was given elsewhere.
+#: An answer that was given outside of the session.
 IMPORT = 3
 #: The answer with the seq `ref` is taken back.
 UNDO = 4
-#: Answers that are there already are used as far as they go.
+#: The learner is asked for questions as long as answers that were recorded already answer them.
 USE = 5
 #: An event that could not be salvaged from a damaged file.
 LOST = 6
-#: Questions that the learner did not ask, of `who`: held out, asked before of others, drawn at random, of
-#: gold.
+#: A question to `who` that the learner did not ask: held out, repeated from another person, drawn at random,
+#: or with a known answer.
 HELDOUT, REPEAT, RANDOM, GOLD = 7, 8, 9, 10
-#: Question `ref` passes to `who`.
+#: Question `ref` is reassigned to `who`.
 PASSED = 11
-#: The right answer to a question of gold.
+#: The right answer to a question of the sampler "gold".
 KNOWN = 12
-#: From now on the learner searches `ref` leaves side by side.
+#: From now on the learner searches `ref` leaves at the same time.
 PARALLEL = 13
-#: What was of somebody who is forgotten, or a number that is left out.
+#: An event of a forgotten person, or an unused number.
 GONE = 14
 
 #: Kinds of questions by the names of their samplers.
@@ -67,32 +68,33 @@ QUESTIONS = frozenset(SAMPLERS.values())
 
 
 class Event(NamedTuple):
-    """What happened; -1 where there is no ref, () where there are no leaves."""
+    """One event; `ref` is -1 and `leaves` is () if the event has none."""
 
     kind: int
     ref: int = -1
     leaves: tuple[int, ...] = ()
     answer: int | None = None
     who: str | None = None
-    #: How long the answer took, if whoever asked has told.
+    #: The duration of the answer in seconds; None if the caller did not report it.
     seconds: float | None = None
-    #: How likely the answer is right, if it counts otherwise than the learner's settings say.
+    #: The probability that the answer is right; None for the learner's own `p`.
     p: float | None = None
 
 
-#: What stands in a checksum for no answer, and for no leaf, ref or person.
+#: The value in a checksum for a missing answer.
 NO_ANSWER = -2
+#: The value in a checksum for a missing leaf, ref or person.
 NONE = -1
-#: In a packed row a leaf takes so many bits, a ref these many.
+#: The number of bits of a leaf and of a ref in a packed row.
 LEAF, REF = 31, 50
 _START, _FACTOR, _SHIFT = 0x243F6A8885A308D3, 0x9E3779B97F4A7C15, 29
 _MASK = (1 << 64) - 1
-#: Tells a probability from a time.
+#: Mixed into a probability, so that its checksum differs from that of an equal number of seconds.
 _MARK = 0x5851F42D4C957F2D
 
 
 class BrokenError(ValueError):
-    """An event that is not what was written; `seq` is its number."""
+    """The error for a damaged event; `seq` is the number of the event."""
 
     def __init__(self, seq: int, why: str) -> None:
         super().__init__(f"event {seq} {why}")
@@ -100,7 +102,7 @@ class BrokenError(ValueError):
 
 
 def key_of(leaves: Sequence[int]) -> tuple[int, ...]:
-    """The same for the same question, however it is put."""
+    """Return a key that is equal for equal questions, in whatever order the leaves or pairs are shown."""
     if len(leaves) == 3:
         return tuple(sorted(leaves))
     a, b, c, d = leaves
@@ -111,14 +113,16 @@ def key_of(leaves: Sequence[int]) -> tuple[int, ...]:
 def checksums(
     columns: Sequence[NDArray[np.int64]], seconds: NDArray[np.float64], p: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """(m,) of (m,) columns. Whatever changes in one column of a row changes the row's checksum.
+    """Return the (m,) checksums of the rows of (m,) columns.
 
-    `seconds` and `p` (NaN for none) come in where there are some.
+    A change in one column of a row always changes the row's checksum. NaN in `seconds` and `p` means that the
+    row has no such value; a missing value does not enter the checksum.
     """
     state = np.full(len(columns[0]), _START, dtype=np.uint64)
     factor, shift = np.uint64(_FACTOR), np.uint64(_SHIFT)
     for column in columns:
-        # Each step is one to one, both in the state and in the value.
+        # Each step is a bijection of the state and of the value, so that a changed value changes the
+        # checksum.
         state = (state ^ column.view(np.uint64)) * factor
         state ^= state >> shift
     for mark, numbers in ((0, seconds), (_MARK, p)):
@@ -130,7 +134,7 @@ def checksums(
 
 
 def _checksum(values: Iterable[int], at: float, seconds: float | None, p: float | None) -> int:
-    """The checksum of one row."""
+    """Return the checksum of one row, as `checksums` computes it."""
     state = _START
     timed = () if seconds is None else (_bits(seconds),)
     trusted = () if p is None else (_bits(p) ^ _MARK,)
@@ -146,12 +150,12 @@ def _bits(number: float) -> int:
 
 
 def checksum_of_text(text: str | None) -> int:
-    """Of somebody's name, as a column."""
+    """Return the number by which a person's name enters a checksum; `NONE` without a name."""
     return NONE if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def are_questions(table: NDArray[Any], n_leaves: int) -> NDArray[np.bool_]:
-    """Which rows are three different leaves, or two different pairs of different leaves."""
+    """Return the (m,) mask of valid questions: three different leaves, or two different pairs of leaves."""
     inside = ((table >= 0) & (table < n_leaves)).all(axis=1)
     if table.shape[1] == 3:
         a, b, c = table.T
@@ -162,7 +166,11 @@ def are_questions(table: NDArray[Any], n_leaves: int) -> NDArray[np.bool_]:
 
 
 def packed(width: int) -> str:
-    """Columns of the table of events as SQL, few: a and b, c and d, all small ones, who, at, ..., sum."""
+    """Return the SQL list of columns that reads events with few values for each row.
+
+    The values are: leaves a and b, leaves c and d, then ref, answer and kind packed into one number, and then
+    who, at, seconds, p and sum. Fewer values make reading faster. `columns.from_rows` unpacks the rows.
+    """
 
     def leaf(name: str) -> str:
         return f"ifnull({name} + 1, 0)"
@@ -176,7 +184,7 @@ def packed(width: int) -> str:
 def sums_of(
     seqs: Sequence[int], events: Sequence[Event], at: float | Sequence[float], width: int
 ) -> NDArray[np.int64]:
-    """Checksums of events with these numbers, at these times."""
+    """Return the checksums of events with the numbers `seqs` and the times `at` (seconds since 1970)."""
     blank = (NONE,) * width
     filled = [
         (kind, ref, *(leaves or blank), NO_ANSWER if answer is None else answer, checksum_of_text(who))
@@ -193,14 +201,26 @@ def sums_of(
     return checksums(columns, seconds, p)
 
 
-#: So few events are faster one by one.
+#: Up to this number of events a Python loop is faster than arrays.
 _FEW = 8
 
 
 def as_rows(
     events: Iterable[Event], first: int, width: int, at: float | Sequence[float]
 ) -> list[tuple[Any, ...]]:
-    """Events as rows of the table, with checksums and None where there is nothing; `at`: one time or many."""
+    """Return events as rows of the table, with checksums; a missing value is None.
+
+    Parameters
+    ----------
+    events
+        The events.
+    first
+        The number of the first event.
+    width
+        The number of leaves in a question.
+    at
+        The time of all events, or one time for each event, in seconds since 1970.
+    """
     events = list(events)
     empty: tuple[Any, ...] = (None,) * width
     blank = (NONE,) * width
@@ -225,7 +245,7 @@ def as_rows(
 
 
 def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...]]:
-    """Events as `packed` rows, without a file."""
+    """Return events as rows in the form of `packed`, without a file."""
     found = []
     for _, kind, ref, *leaves, answer, who, at, seconds, p, total in as_rows(events, first, width, 0.0):
         a, b, c, d = [0 if leaf is None else leaf + 1 for leaf in (*leaves, None)][:4]

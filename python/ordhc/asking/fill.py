@@ -1,4 +1,4 @@
-"""Questions for those whom the learner has nothing to ask at the moment."""
+"""Draw questions for people when the learner has no question for them."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,19 @@ from ordhc.errors import InputError
 
 __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
 
-#: Of ten questions that fill, so many are held out, repeated and drawn at random.
+#: The default share of each sampler.
 DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
 
 _NAMES = tuple(name for name in SAMPLERS if name != "learner")
-#: Draws before all questions are looked at, where these are few enough.
+#: Number of random draws before all questions are listed, and the largest number of questions to list.
 _DRAWS, _FEW = 50, 20_000
 
 
 def checked_fill(fill: Any) -> dict[str, float]:
-    """Shares of samplers, from a mapping, names or one name; they add up to 1, if there are any."""
+    """Return the share of each sampler, from a mapping, a list of names or one name.
+
+    The shares add up to 1; an empty `fill` gives an empty dict.
+    """
     shares: Mapping[Any, Any]
     if isinstance(fill, str):
         shares = {fill: 1}
@@ -44,10 +47,10 @@ def checked_fill(fill: Any) -> dict[str, float]:
 
 
 class Filler:
-    """Draws questions by their shares for somebody who knows some.
+    """A source of questions for one person, drawn from samplers by their shares.
 
-    The sampler that is furthest behind its share comes first; one that has no question for this person
-    leaves its turn to the next.
+    The sampler that is furthest behind its share is tried first. If it has no question that is new to this
+    person, the next sampler is tried.
     """
 
     def __init__(self, log: Log, desk: Desk, shares: Mapping[str, float], met: Met, seed: str) -> None:
@@ -58,7 +61,7 @@ class Filler:
         self._kept: dict[str, list[Key]] = {}
 
     def draw(self) -> tuple[int, Key] | None:
-        """The kind and the leaves of a question that this person doesn't know; None if there is none."""
+        """Return the kind and the leaves of a question that is new to this person; None if there is none."""
         for name in sorted(self._shares, key=lambda name: (self._counts[name] + 1) / self._shares[name]):
             kind = SAMPLERS[name]
             leaves = self._drawn() if kind in (HELDOUT, RANDOM) else self._recorded(name, kind)
@@ -72,7 +75,7 @@ class Filler:
         return None
 
     def _turned(self, leaves: Key) -> Key:
-        """Two pairs in any order."""
+        """Return two pairs in random order, each with its leaves in random order."""
         pairs = [list(leaves[:2]), list(leaves[2:])]
         for pair in pairs:
             self._random.shuffle(pair)
@@ -81,7 +84,7 @@ class Filler:
 
     def _is_new(self, leaves: Key) -> bool:
         key = key_of(leaves)
-        # What the learner asks now is answered for the learner.
+        # Questions that the learner asks now are left to the learner.
         return key not in self._new and not self._met.knows(key) and not self._desk.asks(leaves)
 
     def _drawn(self) -> Key | None:
@@ -107,7 +110,7 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _recorded(self, name: str, kind: int) -> Key | None:
-        """A question that others have answered, or one whose answer is known."""
+        """Return an answered question ("repeat"), or one with a known answer ("gold"), or None."""
         log = self._log
         if log.n == 0 or (kind == GOLD and not log.counts[KNOWN]):
             return None
@@ -116,7 +119,7 @@ class Filler:
             if self._fits(row, kind) and self._is_new(leaves := tuple(log.leaves[row].tolist())):
                 return leaves
         if name not in self._kept:
-            # A look at all of them, once for all questions that are drawn together.
+            # List the candidates once and keep the list, because several questions may be drawn.
             rows = log.rows_of(KNOWN) if kind == GOLD else log.rows_of(ANSWER)[-_FEW:]
             self._kept[name] = [
                 leaves
@@ -132,6 +135,6 @@ class Filler:
             return bool(log.kinds[row] == KNOWN)
         if log.kinds[row] != ANSWER or log.undone[row]:
             return False
-        # What is held out, and what is asked because its answer is known, isn't for repeating.
+        # Held-out and gold questions are not repeated.
         number = log.refs[row]
         return number == -1 or log.kinds[number - 1] not in (HELDOUT, GOLD)

@@ -1,4 +1,4 @@
-"""What a session is given, checked."""
+"""Check the arguments of a session's methods."""
 
 from typing import Any
 
@@ -22,19 +22,19 @@ __all__ = [
 
 
 def checked_people(given: Any) -> list[str]:
-    """Names of people, which may be none."""
+    """Return the argument `exclude` as a list of names; the list may be empty."""
     found = _checks.listed("exclude", given)
     return _checks.words("exclude", found) if found else []
 
 
-#: The longest time that an answer may take, in seconds: about thirty years.
+#: The longest allowed duration of an answer in seconds, about thirty years.
 LONGEST = 1e9
 
 
 def checked_answers(
     rows: ArrayLike, answers: ArrayLike, width: int, n_leaves: int
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Questions and their answers, checked."""
+    """Return the questions (leaves) and their answers as pairs; raise `InputError` for an impossible one."""
     table, given = _checks.array("rows", rows), _checks.array("answers", answers)
     largest = 2 if width == 3 else 1
     if table.size == 0 and given.size == 0:
@@ -49,7 +49,7 @@ def checked_answers(
 
 
 def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, ...]]:
-    """Questions, checked."""
+    """Return the questions as tuples of leaves; raise `InputError` for an impossible question."""
     table = _checks.array("rows", rows)
     if table.size == 0:
         return []
@@ -65,7 +65,7 @@ def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, 
 
 
 def checked_who(who: object) -> None:
-    """An error if it is no name."""
+    """Raise `InputError` if `who` is neither None nor a name that UTF-8 can encode."""
     if who is not None and not isinstance(who, str):
         raise InputError(f"who = {_checks.quoted(who)} is no name")
     try:
@@ -75,7 +75,7 @@ def checked_who(who: object) -> None:
 
 
 def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDArray[np.int32]:
-    """(m,) the number of whoever gave each answer; new names get new numbers."""
+    """Return the (m,) numbers of the people who gave m answers; new names are added to `known`."""
     is_one = who is None or isinstance(who, str)
     names: list[Any] = [who] * m if is_one else _checks.listed("who", who)
     if len(names) != m:
@@ -86,7 +86,7 @@ def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDAr
 
 
 def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
-    """How long each of m answers took."""
+    """Return the duration of each of m answers in seconds; None if unknown."""
     if seconds is None:
         return [None] * m
     found = np.atleast_1d(_checks.numbers_of("seconds", seconds))
@@ -98,7 +98,7 @@ def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
 
 
 def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
-    """(m,) how likely each of m answers is right; NaN where nothing is said."""
+    """Return the (m,) probabilities that answers are right; NaN for the learner's own `p`."""
     found = _checks.numbers_of("p", p)
     if found.shape not in ((), (m,)):
         raise InputError(f"p has shape {found.shape} for ids of shape {(m,)}")
@@ -109,7 +109,7 @@ def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
 
 
 def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
-    """The place on the page that each of m answers chose."""
+    """Return the position on the page that each of m answers chose, from 1; 0 for none, None if unknown."""
     if places is None:
         return [None] * m
     found = np.atleast_1d(_checks.whole_numbers("places", places))

@@ -1,4 +1,4 @@
-"""Place further leaves in a tree that exists."""
+"""Place new leaves in an existing tree."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,12 +30,12 @@ def insert(
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Dendrogram:
-    """Place new items in a tree by asking an oracle; the tree itself stays as it is.
+    """Place new items in a tree by asking an oracle; return the larger tree.
 
-    This is FindSibling of Emamjomeh-Zadeh & Kempe 2018. If all answers are right, an item takes at most
-    log2(2n - 1) questions in a binary tree of n leaves with ``Insertion(exact=True)``, and fewer on average
-    with the default. If answers are right with probability p, `ordhc.learners.Robust` takes O(log n +
-    log(1 / delta)) questions.
+    The existing tree keeps its shape. The algorithm is FindSibling of Emamjomeh-Zadeh & Kempe 2018. If all
+    answers are right, an item takes at most log2(2n - 1) questions in a binary tree of n leaves with
+    ``Insertion(exact=True)``, and fewer on average with the default. If answers are right with probability p,
+    `ordhc.learners.Robust` takes O(log n + log(1 / delta)) questions.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def insert(
         The name of the new item, or several names. In a tree without names: the number of the new leaf,
         which is the number of leaves so far, or several consecutive numbers.
     oracle
-        As in `learn`. It is asked about the leaves of the tree and the new items, by name if both sides have
-        names.
+        As in `learn`. The oracle must know the leaves of the tree and the new items. Leaves are matched by
+        name if the oracle and the tree have names.
     method
         As in `learn`: "insertion", "robust", "robust-paper" or "majority" (`ordhc.learners`). By default
         `Insertion`, or `Robust` with the oracle's `p` if the oracle errs. `delta` is the largest probability

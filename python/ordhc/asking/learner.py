@@ -22,7 +22,7 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about"]
 
-#: The error for a p of answers that no learner weighs.
+#: The message if `p` is given for answers, but the learner does not weigh answers.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
 
 
@@ -47,9 +47,9 @@ class Place:
 
 
 def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
-    """Return a warning if a method does not fit the noise of an oracle, with a remedy.
+    """Return a warning with a remedy if a method does not fit the noise of an oracle.
 
-    None if the oracle never errs (`noise` is None) or if the method is made for its errors.
+    The result is None if the oracle never errs (`noise` is None) or if the method is made for its errors.
     """
     if noise is None or method.expects_errors:
         return None
@@ -74,16 +74,16 @@ def _checked_leaves(n_leaves: int | Sequence[str]) -> tuple[int, tuple[str, ...]
 class Learner:
     """A learner: it chooses questions about three leaves or two pairs, and builds a tree from the answers.
 
-    A learner does no input and output: `ask` returns questions, `tell` takes answers, `tree` is the best tree
-    so far. The questions depend only on the settings, the seed and the answers.
+    `ask` returns questions, `tell` takes answers, and `tree` returns the best tree so far. A learner reads
+    and writes no files. The questions depend only on the settings, the seed and the answers.
 
     Parameters
     ----------
     n_leaves
         The number of leaves, or their names.
     method
-        How questions are chosen: a method of `ordhc.learners` with its settings, or its name. The default is
-        `ordhc.learners.Insertion()`.
+        The method that chooses questions: a method of `ordhc.learners` with its settings, or the name of one.
+        The default is `ordhc.learners.Insertion()`.
 
         * For answers that are right: "insertion", "quick".
         * For answers that are right with a known probability `p`: `ordhc.learners.Robust(p)` and, for
@@ -93,8 +93,9 @@ class Learner:
         * For questions about two pairs: "single", "complete", "4k-active", and
           `ordhc.learners.Uncertain(question="pairs")`.
     repeat
-        Ask every question this number of times, an odd number, and take the majority; a tie is "none". For
-        "uncertain" any number: in a `Session` different people answer, and all answers count.
+        The number of times that every question is asked, an odd number. The majority is the answer, and a
+        tie is "none". For "uncertain" any number is allowed, and all answers count; in a `Session` different
+        people give them.
     budget
         The largest number of questions; 2**53 means no limit.
     limit
@@ -102,10 +103,10 @@ class Learner:
     seed
         The seed of the order of leaves.
     start
-        A tree of some of the leaves, in any form that `ordhc.as_dendrogram` takes, or the path of a file. It
-        is taken for right, and only the places of the other leaves are asked about, see `ordhc.insert`.
-        Leaves are matched by name; without names they are the first leaves. For "insertion", "robust",
-        "robust-paper" and "majority".
+        A tree of some of the leaves, in any form that `ordhc.as_dendrogram` takes, or the path of a file. The
+        tree is assumed to be right, and only the places of the other leaves are asked about, see
+        `ordhc.insert`. Leaves are matched by name; a tree without names has the first leaves. Only for
+        "insertion", "robust", "robust-paper" and "majority".
 
     Raises
     ------
@@ -154,12 +155,12 @@ class Learner:
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
-    # What was asked and answered.
+    # Questions and answers.
 
     def ask(self, limit: int | None = None) -> Questions:
         """Return at most `limit` new questions.
 
-        If there are none, open questions have to be answered first, or the learner is `done`.
+        If there are no new questions, open questions must be answered first, or the learner is `done`.
         """
         room = min(
             math.inf if limit is None else _checks.whole("limit", limit, at_least=0),
@@ -172,7 +173,7 @@ class Learner:
 
     @property
     def open(self) -> Questions:
-        """The questions that were asked and are not answered."""
+        """The questions that were asked and are not answered yet."""
         return Questions(*self._learner.open())
 
     def tell(
@@ -183,28 +184,28 @@ class Learner:
         who: str | Sequence[str | None] | None = None,
         p: ArrayLike | None = None,
     ) -> None:
-        """Answer some of the questions, in any order.
+        """Give the learner answers to open questions, in any order.
 
         Parameters
         ----------
         ids
-            (m,) numbers of open questions.
+            (m,) the numbers of open questions.
         answers
-            (m,) for each question the place of the odd one out (0, 1 or 2), or -1 for none. For two pairs: 1
-            if the first is closer, -1 if the second is, 0 for neither.
+            (m,) for each question the position of the odd one out (0, 1 or 2), or -1 for none. For two pairs:
+            1 if the first pair is closer, -1 if the second pair is, 0 for neither.
         who
-            The person who gave these answers, one name for all or (m,) names; None if unknown. For
-            "uncertain" only, which learns the reliability of each person.
+            The person who gave these answers: one name for all answers, or (m,) names; None if unknown. Only
+            for "uncertain", which estimates the reliability of each person.
         p
-            The probability that these answers are right, from 1/2 to 1, one for all or (m,), NaN for the
-            learner's own `p`; for "robust" only. It must not depend on the answers: the guarantee of `delta`
-            holds if each answer is right with its `p` or more given all earlier answers
-            (docs/decisions/0004). An answer with 1/2 is ignored.
+            The probability that these answers are right, from 1/2 to 1: one number for all answers, or (m,)
+            numbers; NaN for the learner's own `p`. Only for "robust". `p` must not depend on the answers. The
+            guarantee of `delta` requires that each answer is right with probability `p` or more given all
+            earlier answers (docs/decisions/0004). An answer with `p` = 1/2 is ignored.
 
         Raises
         ------
         InputError
-            A question that is not open, or an impossible answer; the answers before it are kept.
+            A question is not open, or an answer is impossible. The answers before it are kept.
         """
         numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
@@ -235,20 +236,20 @@ class Learner:
             raise InputError(DOES_NOT_WEIGH)
         return np.full(m, np.nan) if p is None else checked_p(p, m)
 
-    # What is known.
+    # Results.
 
     def tree(self) -> Dendrogram:
-        """Return the best tree so far over all leaves; leaves without a place yet are joined last.
+        """Return the best tree so far over all leaves; leaves without a place yet are merged last.
 
-        Heights are levels, or with `start` those of this tree, whose edges new nodes divide evenly. With
-        "revise" `Dendrogram.support` is the share of answers that agree with a node, among those about two of
-        its leaves and one other; NaN if there are none and the node comes from the prior alone.
+        Heights are levels. With `start` they are the heights of `start`, and new nodes divide its edges
+        evenly. With "revise", `Dendrogram.support` is the share of answers that agree with a node, among
+        answers about two of its leaves and one other leaf. The support is NaN if there are no such answers.
         """
         return supported_tree(self._learner, self._names, self._start)
 
     @property
     def method(self) -> Method:
-        """How questions are chosen."""
+        """The method that chooses questions."""
         return self._method
 
     @property
@@ -267,7 +268,7 @@ class Learner:
         Returns
         -------
         list of Place
-            The places with a probability of 0.001 or more. It is empty for a leaf that is not being
+            The places with a probability of 0.001 or more. The list is empty for a leaf that is not being
             searched, and for methods other than "robust". With `start` the places of a leaf stay known after
             the search.
 
@@ -300,7 +301,7 @@ class Learner:
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing left to ask, or the budget is spent and all is answered."""
+        """True if there is no question left, or if the budget is spent and all questions are answered."""
         return self._learner.done or (self.n_asked >= self._budget and self.n_open == 0)
 
     @property
@@ -324,7 +325,7 @@ class Learner:
 
     @property
     def status(self) -> Status:
-        """How far the learner has come."""
+        """The progress of the learner: numbers of placed leaves, of answers, and of remaining answers."""
         n_answered = self._learner.n_answered
         left = min(self._learner.remaining_estimate, self._budget - n_answered)
         return Status(self._learner.n_placed, n_answered, 0.0 if self.done else remaining(left))

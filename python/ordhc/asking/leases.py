@@ -1,4 +1,4 @@
-"""Who has which question, and until when."""
+"""The leases of questions: which person has which question, and until when."""
 
 from array import array
 from bisect import bisect_left
@@ -12,13 +12,16 @@ __all__ = ["Leases"]
 
 
 class Leases:
-    """Questions by number, each leased to somebody until some time."""
+    """The leased questions by number, each with its person and the time when the lease ends.
+
+    Times are in seconds since 1970.
+    """
 
     def __init__(self, leases: Mapping[int, tuple[str, float]]) -> None:
         self._leases: dict[int, tuple[str, float]] = {}
         self._of: dict[str, set[int]] = {}
         self._sorted = array("q")
-        # None ends before.
+        # A lower bound of the times when leases end, so that `over` usually need not check each lease.
         self._first_end = inf
         for number, (who, until) in leases.items():
             self.add([number], who, until)
@@ -30,15 +33,15 @@ class Leases:
         return number in self._leases
 
     def numbers(self) -> NDArray[np.int64]:
-        """All that are leased, in ascending order."""
+        """Return the numbers of all leased questions, in ascending order."""
         return np.array(self._sorted, dtype=np.int64)
 
     def of(self, who: str | None) -> list[int]:
-        """What somebody has, in ascending order."""
+        """Return the numbers of the questions that are leased to `who`, in ascending order."""
         return [] if who is None else sorted(self._of.get(who, ()))
 
     def add(self, numbers: Iterable[int], who: str, until: float) -> None:
-        """Lease questions, whoever had them."""
+        """Lease questions to `who`; earlier leases of these questions end."""
         for number in numbers:
             if number in self._leases:
                 self._of[self._leases[number][0]].discard(number)
@@ -49,7 +52,7 @@ class Leases:
         self._first_end = min(self._first_end, until)
 
     def drop(self, numbers: Iterable[int]) -> list[int]:
-        """End leases; those that there were."""
+        """End the leases of these questions; return the numbers that were leased."""
         found = []
         for number in numbers:
             lease = self._leases.pop(number, None)
@@ -61,7 +64,7 @@ class Leases:
         return found
 
     def over(self, now: float) -> list[int]:
-        """End those whose time is over, and say which."""
+        """End the leases that have expired at time `now`; return the numbers of their questions."""
         if now < self._first_end:
             return []
         found = self.drop([number for number, (_, until) in self._leases.items() if until <= now])

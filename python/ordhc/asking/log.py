@@ -1,4 +1,4 @@
-"""The log of a session's events in memory."""
+"""The log of a session's events in memory, stored as columns."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ __all__ = ["Log"]
 
 _IS_QUESTION = np.zeros(GONE + 1, dtype=np.bool_)
 _IS_QUESTION[sorted(QUESTIONS)] = True
-#: Kinds that change what the learner would ask.
+#: The kinds of events after which the learner may have new questions.
 _MOVES = np.zeros(GONE + 1, dtype=np.bool_)
 _MOVES[[ASKED, ANSWER, IMPORT, UNDO, USE, PARALLEL]] = True
 
@@ -58,10 +58,10 @@ _COLUMNS: dict[str, Any] = {
 
 
 class Log:
-    """All events in columns; an event's seq is its row plus 1.
+    """All events of a session as columns; the event in row k has the number (seq) k + 1.
 
-    Rows that are read from the file are checked, and appended whole or not at all, at whatever moment an
-    interrupt comes.
+    Rows from the file are checked. A call of `extend` appends all its rows or none, even if an interrupt
+    comes.
     """
 
     kinds: NDArray[np.int8]
@@ -72,14 +72,14 @@ class Log:
     undone: NDArray[np.bool_]
     at: NDArray[np.float64]
     seconds: NDArray[np.float32]
-    #: How likely an answer is right, NaN where it counts as the learner's settings say.
+    #: The probability that an answer is right; NaN for the learner's own `p`.
     p: NDArray[np.float64]
-    #: Of a question: how many answers to it stand.
+    #: For a question: the number of its answers that were not taken back.
     n_answers: NDArray[np.int32]
 
     def __init__(self, n_leaves: int, width: int) -> None:
         self.n_leaves, self.width = n_leaves, width
-        #: Whether the learner uses answers to questions that others chose.
+        #: True if the learner uses answers to questions of the samplers "repeat" and "random".
         self.is_shared = False
         self.n = 0
         # Names of people and their checksums.
@@ -89,22 +89,22 @@ class Log:
         self._forget_counts()
 
     def reserve(self, size: int) -> None:
-        """Make room for so many events in all."""
+        """Allocate columns for `size` events in all."""
         columns = {}
         for name, kind in _COLUMNS.items():
             shape = (size, self.width) if name == "leaves" else (size,)
             columns[name] = new = np.zeros(shape, dtype=kind)
             if self.n:
                 new[: self.n] = getattr(self, name)[: self.n]
-        # All at once: an interrupt comes before or after.
+        # Replace all columns in one call, so that an interrupt leaves either the old or the new ones.
         vars(self).update(columns)
 
     def _forget_counts(self) -> None:
-        #: How many answers are taken back, in all.
+        #: The number of answers that were taken back.
         self.total_undone = 0
-        #: How many events there are of each kind.
+        #: The number of events of each kind.
         self.counts: Counter[int] = Counter()
-        #: How many leaves the learner searches side by side, as far as this was changed.
+        #: The number of leaves that the learner searches at the same time, by the last `PARALLEL` event.
         self.parallel = 1
         self._met: dict[int, Met] = {}
         self._is_idle_at = 0
@@ -116,15 +116,15 @@ class Log:
             self.people.append((name, checksum_of_text(name)))
             self.ids[name] = len(self.people) - 1
 
-    # --- what comes from the file ------------------------------------------------------------
+    # --- events that are read from the file --------------------------------------------------
 
     def extend(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Append rows as `packed` has them.
+        """Append rows that were selected with `events.packed`.
 
         Raises
         ------
         BrokenError
-            A row that is missing, that its checksum is not of, or that says something impossible.
+            A row is missing, has a wrong checksum, or has impossible values.
         """
         if not rows:
             return
@@ -136,7 +136,7 @@ class Log:
             raise BrokenError(self.n + 1, f"or a later one is damaged ({error})") from None
 
     def take(self, found: Columns) -> None:
-        """Append columns, as `extend` does rows."""
+        """Append columns; see `extend`."""
         kinds, refs, table, answers, names, who, at, seconds, p, totals = found
         first, m = self.n + 1, len(kinds)
         self._meet(set(names))
@@ -178,7 +178,10 @@ class Log:
             raise BrokenError(first + int(wrong[0]), "says what cannot be")
 
     def _check_refs(self, n: int, end: int) -> None:
-        """Answers are of questions with the same leaves, and what is taken back is an answer."""
+        """Raise `BrokenError` if an event refers to an impossible event.
+
+        An answer must refer to an earlier question with the same leaves, and `UNDO` to an earlier answer.
+        """
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         here = np.arange(n + 1, end + 1)
         answers = (kinds == ANSWER) & (refs != -1)
@@ -194,7 +197,7 @@ class Log:
             raise BrokenError(n + 1 + int(wrong[0]), "belongs to no other")
 
     def _count(self, n: int, end: int) -> None:
-        """Take rows into all that is counted."""
+        """Update the counts with the rows from `n` to `end`."""
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         answered = refs[(kinds == ANSWER) & (refs != -1)] - 1
         np.add.at(self.n_answers, answered, 1)
@@ -211,10 +214,10 @@ class Log:
             self.parallel = int(changed[-1])
         self._met.clear()
 
-    # --- what is written ---------------------------------------------------------------------
+    # --- events that this process writes -----------------------------------------------------
 
     def append(self, events: Sequence[Event], at: float) -> None:
-        """Append events that are written now."""
+        """Append events that are written at time `at` (seconds since 1970); they are not checked."""
         n = self.n
         if n + len(events) > len(self.kinds):
             self.reserve(max(n + len(events), 2 * len(self.kinds)))
@@ -254,25 +257,27 @@ class Log:
             met.given[key_of(self.leaves[ref - 1].tolist())] = ref
 
     def cut(self, n: int) -> None:
-        """Forget all but the first `n` events."""
+        """Drop all events after the first `n`."""
         self.n = n
         self._forget_counts()
         self.undone[:] = False
         self.n_answers[:] = 0
         self._count(0, n)
 
-    # --- what it says ------------------------------------------------------------------------
+    # --- queries -----------------------------------------------------------------------------
 
     def replay(self, desk: Desk, start: int, stop: int, *, is_asked: bool = False) -> None:
-        """Tell a desk the events of rows `start` to `stop`, but what was taken back.
+        """Replay the events of rows `start` to `stop` on a desk, without answers that were taken back.
 
-        With `is_asked` its learner has been asked already for what they want.
+        `is_asked` is True if the learner of the desk has already been asked for the questions of these
+        events.
         """
         refs, kinds = self.refs[start:stop], self.kinds[start:stop]
         if is_asked:
             refs = np.where(kinds == ASKED, -1, refs)
         if self.is_shared:
-            # Answers without a question of the learner are there for whenever it asks the same.
+            # An answer to a question of these samplers loses its ref: the learner uses it when it asks the
+            # same.
             answers = (kinds == ANSWER) & (refs > 0)
             of = self.kinds[np.where(answers, refs, 1) - 1]
             refs = np.where(answers & ((of == REPEAT) | (of == RANDOM)), -1, refs)
@@ -288,7 +293,7 @@ class Log:
         )
 
     def tell(self, desk: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
-        """Tell a desk one event, the last one, as `replay` tells many."""
+        """Apply the last event to a desk, as `replay` does for many events."""
         kind, ref, leaves, answer, who, _, p = event
         if kind == ASKED:
             ref = -1 if is_asked else ref
@@ -298,33 +303,36 @@ class Log:
         desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p, self.ids[who])
 
     def _is_told(self, kind: int) -> bool:
-        """Whether the learner is told the answers to questions of this kind."""
+        """Return True if the learner receives the answers to questions of this kind."""
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
 
     def n_undone(self, stop: int) -> int:
-        """How many answers of the first `stop` events are taken back."""
+        """Return the number of answers among the first `stop` events that were taken back."""
         return self.total_undone if stop == self.n else int(np.count_nonzero(self.undone[:stop]))
 
     @property
     def n_answered(self) -> int:
-        """How many answers stand."""
+        """The number of answers that were not taken back, imported ones included."""
         return self.counts[ANSWER] + self.counts[IMPORT] - self.total_undone
 
     def standing(self) -> NDArray[np.intp]:
-        """The rows of answers that stand."""
+        """Return the rows of answers that were not taken back, imported ones included."""
         kinds = self.kinds[: self.n]
         return np.flatnonzero(((kinds == ANSWER) | (kinds == IMPORT)) & ~self.undone[: self.n])
 
     def rows_of(self, *kinds: int) -> NDArray[np.intp]:
-        """The rows of events of some kinds."""
+        """Return the rows of the events of these kinds."""
         return np.flatnonzero(np.isin(self.kinds[: self.n], kinds))
 
     def name(self, row: int) -> str | None:
-        """The person of a row."""
+        """Return the name of the person of a row, or None."""
         return self.people[int(self.who[row])][0]
 
     def last_answer(self, who: str | None) -> int | None:
-        """The seq of the last answer that stands and was not imported; of `who`, if given."""
+        """Return the seq of the last answer that was neither taken back nor imported, or None.
+
+        With `who` only the answers of this person count.
+        """
         kinds = self.kinds[: self.n]
         mine = (kinds == ANSWER) & ~self.undone[: self.n]
         if who is not None:
@@ -333,14 +341,14 @@ class Log:
         return int(at[-1]) + 1 if at.size else None
 
     def question(self, number: int) -> Key | None:
-        """The leaves of a question; None if it was never asked."""
+        """Return the leaves of question `number`; None if no such question was asked."""
         if not 1 <= number <= self.n or self.kinds[number - 1] not in QUESTIONS:
             return None
         leaves = tuple(self.leaves[number - 1].tolist())
         return None if leaves[0] < 0 else leaves
 
     def answers_by(self, number: int, who: str | None) -> list[int]:
-        """What somebody has answered to a question, as far as it stands."""
+        """Return the answers of `who` to a question, without those that were taken back."""
         if not self.n_answers[number - 1]:
             return []
         rows = np.flatnonzero(self.refs[number : self.n] == number) + number
@@ -348,7 +356,7 @@ class Log:
         return self.answers[rows[mine]].tolist()  # type: ignore[no-any-return]
 
     def met(self, who: str) -> Met:
-        """The questions that somebody knows."""
+        """Return the questions that a person knows; the result is cached and kept up to date."""
         person = self.ids.get(who)
         if person is None:
             self._meet({who})
@@ -371,7 +379,7 @@ class Log:
         return found
 
     def is_idle(self) -> bool:
-        """Whether the learner had nothing to ask when it was asked last, and knows nothing more since."""
+        """Return True if the learner had no question at the last request and has learned nothing since."""
         kinds = self.kinds
         for row in range(self.n - 1, self._is_idle_at - 1, -1):
             kind = kinds[row]

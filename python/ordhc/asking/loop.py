@@ -56,59 +56,63 @@ def learn(
     Parameters
     ----------
     oracle
-        A callable that answers a whole batch of questions: (m, 3) leaves with (m,) places of the odd one out
-        (0, 1, 2; -1 for none), or (m, 4) leaves with 1 or -1 for the first or the second pair. It may be
-        asynchronous. `ordhc.oracles` has ready-made ones, and `ordhc.oracles.named` those of plugins. Several
-        in a list answer at the same time.
+        A callable that answers a batch of questions. For (m, 3) leaves it returns the (m,) positions of the
+        odd one out: 0, 1, 2, or -1 for none. For (m, 4) leaves, two pairs, it returns 1 if the first pair is
+        closer, -1 if the second pair is, or 0. The callable may be asynchronous. `ordhc.oracles` has
+        ready-made oracles, and `ordhc.oracles.named` returns those of plugins. Several oracles in a list
+        answer at the same time.
     n_leaves
         The number of leaves, or their names; by default those of the oracle, or of the prior of
-        `ordhc.learners.Revise`. If both sides have names, leaves are matched by name.
+        `ordhc.learners.Revise`. Leaves are matched by name if the oracle has names too.
     method
-        As in `Learner`. If the oracle errs (it has the attributes `p` and `noise`, such as those of
-        `ordhc.oracles.noisy` and of the judge) the default is `ordhc.learners.Robust`, and the oracle's `p`
-        and `noise` are those of `Robust`, `RobustPaper` and `Majority` without their own; `p` is 0.75 if
-        the oracle does not know it.
+        As in `Learner`. An oracle that errs has the attributes `p` and `noise`, as `ordhc.oracles.noisy` and
+        the judge do. For such an oracle the default is `ordhc.learners.Robust`. `Robust`, `RobustPaper` and
+        `Majority` use the oracle's `p` and `noise` if theirs are not given; `p` is 0.75 if the oracle does
+        not know it.
     learner
         An existing learner, which is continued.
     session
-        An existing `Session`, which is continued. Every answer is in its file before the next question is
-        asked, other processes can answer at the same time, and after an interruption the same call continues.
+        An existing `Session`, which is continued. Every answer is in the session's file before the next
+        question is asked. Other processes can answer at the same time. After an interruption the same call
+        continues.
     who
         The person who answers, for a session; by default "oracle".
     budget
-        The largest number of questions. With a `prior` the most useful ones are asked.
+        The largest number of questions. With a `prior` the most useful questions are asked.
     batch
-        The largest number of questions at a time; by default all that can be asked.
+        The largest number of questions in a batch; by default all questions that can be asked at the time.
     supported_by
         Minimum number of distinct questions that must support a node; other nodes are removed, as
         `ordhc.supported` describes. By default all nodes stay. With a language model use 2: the model repeats
         its answers, so that asking again cannot correct the one wrong answer that a node may depend on.
     progress
-        `True` shows a progress bar; a callable receives a fraction in [0, 1]: the share of leaves that have a
-        place, or of answers if that is smaller.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. The fraction is the
+        smaller of the share of leaves with a place and the share of answers given.
     **settings
         `repeat`, `limit`, `seed` and `start` of a new `Learner`.
 
     Returns
     -------
     Dendrogram
-        Heights are levels.
+        The tree; its heights are levels.
 
     Warns
     -----
     OrdhcWarning
-        The oracle has wrong answers and does not know their share, so that `p` = 0.75 is assumed. The oracle
-        has wrong answers and the learner or session assumes that all are right, or repeats questions although
-        the oracle repeats its answers.
+        In one of these cases:
+
+        * The oracle errs and does not know how often, so that `p` = 0.75 is assumed.
+        * The oracle errs, and the learner or session assumes that all answers are right.
+        * The oracle errs and repeats its answers, and the learner or session repeats questions.
 
     Raises
     ------
     InputError
-        Leaves that the oracle does not have; an asynchronous oracle while an event loop is running, as in
-        notebooks: use `await ordhc.learn_async(...)` there.
+        The oracle does not have all leaves; or the oracle is asynchronous while an event loop is running, as
+        in notebooks. Use `await ordhc.learn_async(...)` there.
     Exception
         An exception of the oracle. All answers so far are kept: ``learn(oracle, learner=error.learner)``
-        continues with them; a session has them in its file.
+        continues with them, and a session has them in its file.
 
     Examples
     --------
@@ -124,7 +128,7 @@ def learn(
     subject, answer = _prepared(*arguments)
     check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
-    # The runner makes one event loop for all batches when it is first used.
+    # The runner makes one event loop, at its first use, for all batches.
     runner = asyncio.Runner()
     try:
         rows = next(steps, _DONE)
@@ -202,7 +206,7 @@ _DONE: Any = object()
 
 
 def _sent(steps: Steps, given: Any) -> Any:
-    """Return the next questions after these answers, or `_DONE`."""
+    """Send answers to the generator; return the next questions, or `_DONE`."""
     try:
         return steps.send(given)
     except StopIteration:
@@ -210,7 +214,7 @@ def _sent(steps: Steps, given: Any) -> Any:
 
 
 async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Run work on a thread to its end, even if the caller is cancelled."""
+    """Return the result of `work`, run on a thread to its end even if the caller is cancelled."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
     try:
         return await asyncio.shield(task)
@@ -241,7 +245,7 @@ def _prepared(
     who: str | None,
     settings: dict[str, Any],
 ) -> tuple[Any, Oracle]:
-    """Return the learner or session that asks, and the oracle by the leaves of that learner or session."""
+    """Return the learner or session that asks, and the oracle with leaves numbered as in it."""
     answer = as_oracle(oracle)
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
@@ -271,7 +275,7 @@ def learner_for(
     method: Method | str | None,
     settings: dict[str, Any],
 ) -> Learner:
-    """Return a learner for this oracle, which may know the leaves and how often it errs."""
+    """Return a learner for an oracle; its leaves, `p` and `noise` are used if the caller gives none."""
     given = None if method is None else as_method(method)
     if leaves is None:
         leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
@@ -304,7 +308,7 @@ def _check_subject(subject: Any, is_session: bool) -> None:
 
 
 def _by_name(answer: Oracle, subject: Any) -> Oracle:
-    """Return the oracle, which is asked by the leaves of the learner or session."""
+    """Return the oracle with leaves numbered as in the learner or session `subject`."""
     known, own = getattr(answer, "names", None), subject.names
     if known is not None and own is not None:
         if tuple(known) == tuple(own):
@@ -328,12 +332,16 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
 def _steps(
     subject: Any, budget: int | None, batch: int | None, who: str | None, progress: Progress | None
 ) -> Steps:
-    """Ask and tell until everything is known or the budget is spent; release what stays unanswered."""
+    """Yield questions and receive answers until `subject` is done or the budget is spent.
+
+    The generator yields None when it must wait for other people. After an exception the unanswered questions
+    of a session are released.
+    """
     most = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
     size = math.inf if batch is None else _checks.whole("batch", batch, at_least=1)
     is_learner = isinstance(subject, Learner)
     who = "oracle" if who is None else who
-    # What a learner asked before and nobody answered is no new question.
+    # Begin with a learner's open questions, which do not count towards the budget.
     left = subject.open if is_learner else Questions(np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
     spent, told = 0, 0.0
     while not subject.done:
@@ -342,7 +350,7 @@ def _steps(
             if room <= 0:
                 return
             limit = None if room == math.inf else int(room)
-            # A program answers what the learner asks, the same question again too, and nothing else.
+            # An oracle answers only questions of the learner (no `fill`), and repeated ones too.
             left = subject.ask(limit) if is_learner else subject.ask(limit, who=who, fill={}, distinct=False)
             spent += len(left)
             if not len(left):
@@ -368,13 +376,13 @@ def _steps(
         if progress is not None:
             known = subject.status.n_answered
             share = known / (known + subject.status.remaining) if known else 0.0
-            # What remains is estimated anew after each batch, and may grow.
+            # The estimate of remaining answers can grow, so report the largest share so far.
             told = max(told, min(subject.status.n_placed / subject.n_leaves, share))
             progress(told)
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
-    """End the steps, and give the learner to the error."""
+    """Close the generator, and attach the learner to the error as `error.learner`."""
     try:
         steps.close()
         if isinstance(subject, Learner):

@@ -1,4 +1,4 @@
-"""What somebody knows of a session's questions."""
+"""The questions of a session that one person knows."""
 
 from collections import Counter
 
@@ -8,16 +8,27 @@ Key = tuple[int, ...]
 
 
 class Met:
-    """The questions that somebody was given, by their leaves, and those that they have answered."""
+    """The questions that one person was given or has answered.
+
+    Attributes
+    ----------
+    given
+        The number of the question that the person was given, by its key (`events.key_of`).
+    answered
+        The number of answers of the person, by the key of the question.
+    """
 
     def __init__(self) -> None:
         self.given: dict[Key, int] = {}
         self.answered: Counter[Key] = Counter()
 
     def may_get(self, number: int, key: Key) -> bool:
-        """Whether an open question is new to them, or was theirs before and they did not answer it."""
+        """Return True if the person may get an open question.
+
+        The question must be new to the person, or the person had this very question and did not answer it.
+        """
         return key not in self.answered and self.given.get(key, number) == number
 
     def knows(self, key: Key) -> bool:
-        """Whether they were given these leaves, or answered about them."""
+        """Return True if the person was given a question about these leaves or has answered one."""
         return key in self.answered or key in self.given

@@ -33,40 +33,41 @@ __all__ = [
     "Uncertain",
 ]
 
-#: The kinds of insertion of the crate, by `schedule`.
+#: The name in the crate of each `schedule` of `Insertion`.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 #: The answers to a repeated question: independent, or always the same.
 NOISES = ("independent", "persistent")
 ASSUMPTIONS = ("adversarial", "uniform")
-#: The odd one out of three; "is a closer to b than to c?"; which of two pairs is closer.
+#: The questions of `Uncertain`: the odd one out of three; is a closer to b than to c; which of two pairs is
+#: closer.
 QUESTIONS = ("odd", "triplet", "pairs")
-#: The value of `p` for answers that are weighed by the reliability of the person who gives them.
+#: The value of `p` with which answers are weighed by the reliability of the person who gives them.
 BY_PERSON = "by person"
 
 
 @dataclass(frozen=True)
 class Common:
-    """What the engine of every method needs: settings that all learners have."""
+    """The settings that the engines of all methods need."""
 
     n_leaves: int
     names: tuple[str, ...] | None
     seed: int
     budget: int | None
     repeat: int
-    #: A tree of fewer leaves, and the leaf of the learner for each of its leaves.
+    #: A tree of some of the leaves, and for each of its leaves the leaf of the learner; or None.
     start: tuple[_ordhc.Tree, list[int]] | None = None
 
 
 class Method(ABC):
-    """How a learner chooses questions, and its settings."""
+    """A method by which a learner chooses questions, with its settings."""
 
     #: The name of the method.
     name: ClassVar[str]
     #: The number of leaves in a question: 3, or 4 for two pairs.
     width: int = 3
-    #: Whether wrong answers are expected without a `p`.
+    #: True if the method expects wrong answers even without a `p`.
     expects_errors: ClassVar[bool] = False
-    #: Whether the learner can begin with a tree of fewer leaves.
+    #: True if the learner can begin with a tree of some of the leaves.
     takes_start: ClassVar[bool] = False
 
     @abstractmethod
@@ -89,12 +90,12 @@ class Method(ABC):
 
     @property
     def weighs(self) -> bool:
-        """Whether each answer can have a probability of its own."""
+        """True if each answer can have its own probability of being right."""
         return isinstance(self, Robust) and (isinstance(self.p, str) or self.right < 1)
 
     @property
     def follows_people(self) -> bool:
-        """Whether a session sets the number of leaves that are searched at the same time."""
+        """True if a session adapts the number of leaves that are searched at the same time."""
         if not isinstance(self, Insertion | Robust | Revise):
             return False
         is_exact = isinstance(self, Insertion) and self.exact
@@ -110,7 +111,7 @@ class Method(ABC):
 
 
 def _check_search(method: "Insertion | Robust | Revise") -> None:
-    """Check how many leaves are searched at the same time."""
+    """Check `schedule` and `parallel`."""
     method._check("schedule", _checks.choice("schedule", method.schedule, SCHEDULES))
     if method.parallel is None:
         return
@@ -138,7 +139,7 @@ def _checked_p(p: Any) -> float:
 def _of_threes(
     kind: str, common: Common, *, parallel: int | None = None, prior: Any = None, **settings: Any
 ) -> _ordhc.Learner:
-    """Return the crate's learner about three leaves; settings that it does not use have any value."""
+    """Return the crate's learner for questions about three leaves; unused settings have arbitrary values."""
     unused = {"p": 1.0, "delta": 0.05, "assume": "adversarial", "noise": "independent"}
     return _ordhc.Learner(
         kind,
@@ -157,9 +158,9 @@ def _of_threes(
 class Insertion(Method):
     """Place one leaf after another by binary search; all answers are right.
 
-    The learner finds exactly the tree from which the answers come, of any shape and degree. It is the
-    default method. It asks O(n log n) questions if nodes have few children, and O((d / log d) n log n) if
-    nodes have d children: n^2 / 4 for a star (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4).
+    This is the default method. The learner finds exactly the tree from which the answers come, of any shape
+    and degree. It asks O(n log n) questions if nodes have few children, and O((d / log d) n log n) if nodes
+    have d children. A star takes n^2 / 4 questions (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4).
 
     Parameters
     ----------
@@ -203,8 +204,8 @@ class Insertion(Method):
 class Quick(Method):
     """Divide the leaves by pivots and merge the parts; all answers are right.
 
-    It finds the tree of `Insertion` with as many questions, up to a constant (Emamjomeh-Zadeh & Kempe 2018,
-    Algorithms 1-2).
+    The method finds the same tree as `Insertion`, with the same number of questions up to a constant factor
+    (Emamjomeh-Zadeh & Kempe 2018, Algorithms 1-2).
 
     Examples
     --------
@@ -231,19 +232,19 @@ class Robust(Method):
     ----------
     p
         The probability that an answer is right, more than 1/2 and at most 1; with 1 the learner asks as
-        `Insertion` does. `ordhc.learn` takes it from an
-        oracle that knows it. `ordhc.oracles.estimate_p` estimates it from repeated questions. In a
-        `Session`, "by person" weighs answers by the reliability of the person who gives them.
+        `Insertion` does. `ordhc.learn` uses the `p` of an oracle that knows it. `ordhc.oracles.estimate_p`
+        estimates `p` from repeated questions. In a `Session`, "by person" weighs answers by the reliability
+        of the person who gives them.
     delta
         The largest probability of a wrong tree.
     assume
-        "adversarial" (the default) allows any wrong answers. "uniform" asks two thirds as many questions
-        without a guarantee: the tree is wrong about as rarely as `delta` says if no wrong answer is likelier
-        than (1 - `p`) / 2, and much more often if one wrong answer is preferred.
+        "adversarial" (the default) allows any wrong answers. "uniform" asks two thirds as many questions and
+        gives no guarantee. The tree is then wrong with probability about `delta` if no wrong answer has a
+        probability above (1 - `p`) / 2, and much more often if one wrong answer is preferred.
     noise
         "independent" (the default), or "persistent" if the same question always gets the same answer, as
-        from a language model. Then no question is asked twice, and there is no guarantee. `ordhc.learn` takes
-        it from an oracle that knows it.
+        from a language model. With "persistent" no question is asked twice, and there is no guarantee.
+        `ordhc.learn` uses the noise of an oracle that knows its noise.
     schedule, parallel
         As in `Insertion`.
 
@@ -297,7 +298,8 @@ class Robust(Method):
 class RobustPaper(Method):
     """Emamjomeh-Zadeh & Kempe's own algorithm for answers that are right with probability `p` (section 5).
 
-    It has the guarantee of `Robust`, asks a hundred times as many questions, and is for binary trees only.
+    The method has the guarantee of `Robust`, asks a hundred times as many questions, and finds binary trees
+    only.
 
     Parameters
     ----------
@@ -323,7 +325,7 @@ class RobustPaper(Method):
 class Majority(Method):
     """Repeat every question and take the majority; answers are right with probability `p`.
 
-    It has the guarantee of `Robust`, and asks several times as many questions.
+    The method has the guarantee of `Robust`, and asks several times as many questions.
 
     Parameters
     ----------
@@ -347,23 +349,24 @@ class Majority(Method):
 
 @dataclass(frozen=True, eq=False)
 class Revise(Method):
-    """Begin with the tree `prior` and ask about subtrees that may belong elsewhere; answers of people.
+    """Begin with the tree `prior` and ask about subtrees that may belong elsewhere; for answers of people.
 
     A few questions for each leaf correct most errors of a tree that has most triplets right. The learner
     never asks about the same three leaves twice, gives no guarantee, and stops when no question is worth
-    asking. If the first answers agree with the prior only by chance, it becomes `Robust`. Each batch takes
-    O(n^2) time.
+    asking. If the first answers agree with the prior no more often than by chance, the learner becomes
+    `Robust`. Each batch takes O(n^2) time.
 
     Parameters
     ----------
     prior
-        The tree, in any form that `ordhc.as_dendrogram` takes, or the path of a file. It has the leaves of
-        the learner, matched by name if both sides have names. A node of many children says nothing about
-        which of them are closer. Heights and lengths are not used: the learner finds out from the answers how
-        typical each leaf is. An untypical leaf is called the odd one out more often than its place explains.
+        The tree, in any form that `ordhc.as_dendrogram` takes, or the path of a file. The tree must have the
+        leaves of the learner, matched by name if both have names. A node with more than two children leaves
+        open which of them are closer. Heights and lengths are not used: the learner estimates from the
+        answers how typical each leaf is. An untypical leaf is called the odd one out more often than its
+        place explains.
     prior_strength
-        The prior odds of the place that a subtree has in `prior`, against all other places in a cluster
-        twice as large.
+        The prior odds of a subtree's place in `prior`, against all other places in a cluster twice as large;
+        by default 20.
     p
         The probability that an answer is right; by default the learner expects some wrong answers.
     delta
@@ -371,8 +374,8 @@ class Revise(Method):
     noise
         "independent" (the default) or "persistent", with a `p` below 1: see `Robust`.
     schedule
-        How many questions are asked at the same time: for "questions" (the default) a twentieth, for
-        "balanced" and "rounds" a tenth and a quarter of the number of leaves.
+        The number of questions that are asked at the same time, as a share of the number of leaves: 1/20 for
+        "questions" (the default), 1/10 for "balanced", and 1/4 for "rounds".
     parallel
         The number of questions that are asked at the same time, with the schedule "questions".
 
@@ -426,11 +429,12 @@ class Revise(Method):
 
 @dataclass(frozen=True, eq=False)
 class Uncertain(Method):
-    """Ask what trees drawn from the posterior disagree about most; answers of people.
+    """Ask the questions about which trees drawn from the posterior disagree most; for answers of people.
 
-    See `ordhc.posterior` for the trees. Wrong answers are likelier the closer the leaves are. The learner
-    estimates their share, for each person if `tell` names people, and asks several people at a time. It gives
-    no guarantee, uses every answer, and stops after `budget` questions, by default 20 for each leaf.
+    The trees are those of `ordhc.posterior`. The model expects more wrong answers the closer the leaves are.
+    The learner estimates the share of wrong answers, for each person if `tell` names people. Several people
+    can answer at the same time. The learner gives no guarantee, uses every answer, and stops after `budget`
+    questions, by default 20 for each leaf.
 
     Parameters
     ----------
@@ -439,9 +443,10 @@ class Uncertain(Method):
         a second one than to a third; "pairs", which of two pairs of leaves is closer. Questions of triplets
         have four leaves (a, b, a, c) and are answered like those of pairs.
     among
-        (m, 3) or (m, 4) leaves, the only questions to ask, each as often as it occurs here (times `repeat`),
-        and all of them if there is no `budget`. Their width says what is asked, so that `question` is left
-        out. `ordhc.learn` takes them from an oracle of recorded answers. A session has none.
+        (m, 3) or (m, 4) leaves: the only questions to ask. Each question is asked the number of times that it
+        occurs here, times `repeat`; all of them are asked if there is no `budget`. Leave out `question`,
+        because the width of `among` determines it. `ordhc.learn` uses the questions of an oracle of recorded
+        answers. A session does not support `among`.
 
     Examples
     --------
@@ -471,7 +476,7 @@ class Uncertain(Method):
 
     def engine(self, common: Common) -> _ordhc.Learner:
         """Return a new learner of the crate."""
-        # All answers to a repeated question count, so that no majority is taken.
+        # The model uses each answer to a repeated question, so no majority is taken.
         return self._engine(common)
 
     def _engine(self, common: Common) -> _ordhc.Learner:
@@ -525,11 +530,11 @@ class FourKActive(OfPairs):
     Parameters
     ----------
     n_landmarks
-        The number of landmarks. Give this or `q`.
+        The number of landmarks. Give `n_landmarks` or `q`, not both.
     q
-        The probability of each leaf to be a landmark, from 0 to 1; by default ln n / n.
+        The probability that a leaf is a landmark, from 0 to 1; by default ln n / n.
     n_references
-        The number of reference pairs; by default as many as `budget` or n^2 questions allow.
+        The number of reference pairs; by default the number that `budget` (or n^2 questions) allows.
     """
 
     name: ClassVar[str] = "4k-active"

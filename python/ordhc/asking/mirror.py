@@ -1,11 +1,14 @@
-"""What is in memory of a session: what its file says, and nothing else.
+"""The contents of a session's file in memory.
 
-A session is an append-only log of events in SQLite (write-ahead log). The number of an event is the number
-of its question, for good. Opening a session replays the log. Taking an answer back replays the log without
-the answer, from a copy of the desk that is made every thousand events; copies share the bank of answers
-that wait. A call writes to the file and to memory in one transaction, and any exception marks memory as
-stale: then the file is read again. Leases are rows that expire, and no part of the log. Other programs may
-keep tables of their own in the file, and change them together with the session in one `transaction`.
+A session is an append-only log of events in an SQLite file with a write-ahead log. The number of a question
+is the number of its event and never changes. Opening a session replays the log on a learner.
+
+Taking an answer back replays the log without the answer, from a snapshot of the desk. A snapshot is made
+every thousand events; snapshots share the answers that the learner has not used yet.
+
+A call writes to the file and to memory in one transaction. Any exception marks the memory as stale, and the
+next call reads the file again. Leases are rows that expire; they are not part of the log. Other programs can
+keep their own tables in the file, and change them together with the session in one `transaction`.
 """
 
 import sqlite3
@@ -30,22 +33,22 @@ __all__ = ["Mirror"]
 
 T = TypeVar("T")
 
-#: A copy of the learner is kept every so many events, so that the last answers are taken back at once.
+#: The number of events between two snapshots of the learner. Taking an answer back replays from a snapshot.
 _STEP = 1000
 _N_SNAPSHOTS = 4
-#: The share of progress that is told while the file is read; the learner is told then.
+#: The share of progress for reading the file; the rest is for replaying the events on the learner.
 _READ = 0.7
-#: Events that are written between two words of progress.
+#: The number of events that are written between two reports of progress.
 _CHUNK = 1 << 14
-#: Seconds for which somebody who asked or answered counts as there.
+#: A person who asked or answered within this number of seconds counts as present.
 _LATELY = 300.0
 
 
 class Mirror:
-    """The log of a file, and a learner that was told it.
+    """The contents of a session's file in memory: the log of events, and a learner that has replayed it.
 
-    What is written is taken into memory at once, in the transaction that writes it. Work marks memory as
-    stale until the transaction has ended well: after anything else, memory is what the file says again.
+    A transaction changes the file and the memory together. The memory is marked as stale until the
+    transaction has succeeded. If the transaction fails, the next call reads the file again.
     """
 
     def __init__(self, store: Store, disk: Disk, desk: _ordhc.Desk, progress: Progress | None = None) -> None:
@@ -54,28 +57,29 @@ class Mirror:
         self._lock = threading.RLock()
         self.log = Log(store.settings["n_leaves"], store.width)
         self.log.is_shared = uses_any_answer(store.method)
-        # Learners at some events: (how many events they know, how many of these were taken back, learner).
+        # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
+        # back, learner).
         self._snapshots = [(0, 0, desk)]
         self._at, self._n_undone, self.desk = 0, 0, desk.copy()
         self._total_undone = 0
-        #: Events that are on the disk for sure; the file's version when it was read.
+        #: The number of committed events, and the version of the file at the last read.
         self._sure, self._version = 0, -1
         self._generation: str | None = None
         self.leases = Leases({})
-        #: When people were seen last, in this order, and at which event that is known.
+        #: The time when each person was last seen, in ascending order.
         self.seen: dict[str, float] = {}
         self._seen_at = 0
-        #: Whether this process has written already.
+        #: True once this process has written to the file.
         self._is_here = False
         self._is_stale = True
-        #: Within `transaction`; a call of it has failed.
+        #: `_is_together` is True within `transaction`; `_is_broken` is True if a call within it has failed.
         self._is_together, self._is_broken = False, False
         self._refresh(progress)
 
     # The learner follows the log, and the log follows the file.
 
     def _refresh(self, progress: Progress | None = None) -> None:
-        """Take in what is new in the file, read first, then told to the learner."""
+        """Read the new events of the file, and replay them on the learner."""
         version = self.store.version()
         if not self._is_stale and version == self._version:
             if progress is not None:
@@ -89,7 +93,7 @@ class Mirror:
             self._seen_at = 0
         generation = self.store.state("forgotten")
         if generation != self._generation:
-            # Events are not what they were.
+            # A person was forgotten, which changed earlier events. Read all events again.
             self.log.cut(0)
             self.seen.clear()
             self._sure, self._seen_at, self._generation = 0, 0, generation
@@ -113,7 +117,7 @@ class Mirror:
             progress(1.0)
 
     def _catch_up(self, progress: Progress | None = None, *, is_lost: bool = False) -> None:
-        """Tell the learner what it doesn't know; from an earlier one on if answers were taken back."""
+        """Replay new events on the learner; if answers were taken back, replay from an earlier snapshot."""
         log = self.log
         if is_lost or (log.total_undone != self._total_undone and log.n_undone(self._at) != self._n_undone):
             self._snapshots = [
@@ -132,7 +136,7 @@ class Mirror:
         self._total_undone = log.total_undone
 
     def _told(self, stop: int) -> None:
-        """The learner knows so many events."""
+        """Note that the learner has replayed the first `stop` events; make a snapshot if one is due."""
         self._at = stop
         if stop - self._snapshots[-1][0] >= _STEP or self._n_undone or self.log.total_undone:
             self._n_undone = self.log.n_undone(stop)
@@ -141,7 +145,7 @@ class Mirror:
             self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
 
     def _note_people(self) -> None:
-        """Who was seen lately, from events that others have written."""
+        """Note the people in recent events that other processes have written."""
         log, now = self.log, self.now()
         start = max(self._seen_at, log.n - _CHUNK)
         for row in range(log.n - 1, start - 1, -1):
@@ -155,7 +159,7 @@ class Mirror:
         self._seen_at = log.n
 
     def meet(self, who: str, now: float) -> None:
-        """Somebody is there; those who were not for long are no more."""
+        """Note that `who` was seen at time `now`; drop people who were not seen for `_LATELY` seconds."""
         self.seen.pop(who, None)
         self.seen[who] = now
         while True:
@@ -168,9 +172,10 @@ class Mirror:
 
     @contextmanager
     def _whole(self, *, is_told: bool) -> Iterator[None]:
-        """Keep what is written within, whole or not at all; memory is stale until that has ended well.
+        """Run the body in a transaction that takes effect as a whole or not at all.
 
-        With `is_told` somebody is told that it is done; if not, a power cut may undo it.
+        `is_told` is True if the caller reports the result to a person. Then the commit waits for the disk, as
+        `Disk` describes. Without it a power cut may undo the transaction.
         """
         with self._lock:
             if self._is_together:
@@ -191,12 +196,12 @@ class Mirror:
                 self._is_stale = True
                 self.store.rollback()
                 raise
-        # Others go on meanwhile, and wait for the same.
+        # Wait without the lock, so that other threads can work and share the same synchronisation.
         self.disk.wait(commit)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Several calls as one; gives the file, for tables beside the session's."""
+        """Run several calls in one transaction; yield the file's connection. See `Session.transaction`."""
         with self._whole(is_told=True):
             self._is_together = True
             try:
@@ -211,7 +216,7 @@ class Mirror:
                 self._is_together = self._is_broken = False
 
     def reading(self, work: Callable[[], T]) -> T:
-        """Do work on what the file says now."""
+        """Return the result of `work`, which reads the current state of the file."""
         with self._lock:
             if not self._is_together:
                 self.store.rollback()
@@ -219,7 +224,10 @@ class Mirror:
             return work()
 
     def writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
-        """Do work that happens whole or not at all, as a part of the transaction if there is one."""
+        """Return the result of `work`, whose changes take effect as a whole or not at all.
+
+        Within `transaction` the work is a part of that transaction.
+        """
         with self._lock:
             if self._is_together:
                 self._is_broken = True
@@ -235,9 +243,9 @@ class Mirror:
         return result
 
     def _arrive(self) -> None:
-        """Before this process writes for the first time: numbers that may be out are left out.
+        """Skip `GAP` question numbers if the machine has restarted since the last write.
 
-        When the machine went down, questions were perhaps asked that the file doesn't know of.
+        A power cut can lose questions that people were already given. Their numbers must not be used again.
         """
         machine = start_of_machine()
         last = self.store.state("machine")
@@ -248,7 +256,7 @@ class Mirror:
         self.store.set_state("machine", machine)
 
     def replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
-        """Put other events in the place of some: all who have the session open take them in anew."""
+        """Replace the events with these numbers; all processes with the open session then read it again."""
         moments = [
             0.0 if event.kind == GONE else float(self.log.at[number - 1])
             for number, event in zip(numbers, events, strict=True)
@@ -259,9 +267,9 @@ class Mirror:
     def append(
         self, events: Sequence[Event], progress: Progress | None = None, *, is_asked: bool = False
     ) -> None:
-        """Write events, and take them in.
+        """Write events to the file, and apply them to the log and the learner.
 
-        With `is_asked` the learner has been asked already for what they want.
+        `is_asked` is True if the learner has already been asked for the questions of these events.
         """
         at = self.now()
         for start in range(0, len(events), _CHUNK):
@@ -269,7 +277,8 @@ class Mirror:
             first = self.log.n
             self.store.append(some, first, at)
             self.log.append(some, at)
-            # What was taken back, the learner has been told: that is put right when the work is done.
+            # The learner cannot take answers back. After an `UNDO` the events are replayed from a snapshot
+            # when the work ends (`_catch_up`).
             if self._at == first and not any(event.kind == UNDO for event in some):
                 if len(some) == 1:
                     self.log.tell(self.desk, first + 1, some[0], is_asked=is_asked)
@@ -280,7 +289,7 @@ class Mirror:
                 progress((start + len(some)) / len(events))
 
     def erase(self) -> None:
-        """Leave nothing in the file of events that were replaced."""
+        """Remove all traces of replaced events from the file."""
         with self._lock:
             self._is_stale = True
             self.reading(lambda: None)

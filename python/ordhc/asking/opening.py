@@ -1,4 +1,4 @@
-"""Open the file of a session; a missing file is made."""
+"""Open the file of a session, or create the file if it does not exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,17 @@ _DEFAULTS = {"repeat": 1, "seed": 0, "fill": DEFAULT_FILL, "distinct": True}
 
 @dataclass(frozen=True)
 class Given:
-    """The arguments of `Session` about questions; None for what the caller does not say."""
+    """The arguments of `Session` about questions.
+
+    `method` is None if the caller gave no method; `settings` contains only settings that the caller gave.
+    """
 
     method: Method | None
     settings: Mapping[str, Any]
 
     @classmethod
     def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> "Given":
-        """Check the arguments that do not need the leaves; `settings` are those of all learners."""
+        """Return the checked arguments; `settings` are `repeat`, `budget`, `limit`, `seed` and `start`."""
         given = {key: value for key, value in settings.items() if value is not None}
         if "start" in given:
             given["start"] = kept_start(given["start"])
@@ -46,7 +49,7 @@ class Given:
         return cls(None if method is None else as_method(method), given)
 
     def kept(self, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-        """Return the arguments as JSON can hold them."""
+        """Return the arguments as a dict for JSON."""
         own = {} if self.method is None else kept_settings(self.method, names, n_leaves)
         return {**own, **self.settings}
 
@@ -54,7 +57,7 @@ class Given:
 def opened(
     path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
 ) -> tuple[Store, _ordhc.Desk]:
-    """Return the file and its desk; the settings of an existing file must be those given."""
+    """Return the file and its desk; raise `InputError` if an existing file has other settings."""
     checked = _checks.names(names)
     if n_leaves is not None:
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)

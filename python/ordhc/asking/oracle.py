@@ -1,4 +1,4 @@
-"""What an oracle is: questions in, answers out, at once or awaited."""
+"""Oracles: callables that answer batches of questions, at once or asynchronously."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -27,18 +27,27 @@ __all__ = [
 
 Oracle = Callable[[NDArray[Any]], Any]
 
-#: The `p` of an oracle that errs and does not know how often. If fewer answers are wrong, a learner asks more
-#: questions than needed.
+#: The assumed `p` of an oracle that errs and does not know how often. If the oracle errs less often, the
+#: learner asks more questions than it needs.
 ASSUMED_P = 0.75
 
 
 class Answering:
-    """A callable on batches of questions that may know how many leaves there are, and their names.
+    """An oracle: a callable that answers batches of questions.
 
-    `questions` says how many leaves a question may have: 3, 4 or both; `known`, (m, 3) or (m, 4), which
-    ones it can answer, where these are some only. An oracle that errs has a `noise`: "independent", or
-    "persistent" if it repeats its answers; and as `p` the probability that an answer is right, None if it
-    does not know.
+    Attributes
+    ----------
+    n_leaves, names
+        The number of leaves and their names; None if the oracle does not know them.
+    questions
+        The numbers of leaves that a question may have: 3, 4 or both.
+    known
+        (m, 3) or (m, 4) the questions that the oracle can answer; None if it can answer all questions.
+    noise
+        None if the oracle never errs. "independent" if a repeated question gets an independent answer,
+        "persistent" if it gets the same answer.
+    p
+        The probability that an answer is right; None if it is unknown or the oracle never errs.
     """
 
     def __init__(
@@ -52,17 +61,20 @@ class Answering:
         self.n_leaves = n_leaves
         self.names = names
         self.questions = questions
-        #: Gives the oracle's leaves of names, where that is more than looking them up.
+        #: Returns the oracle's leaves for names, if a look-up in `names` is not enough.
         self.leaves_of: Callable[[Any], Any] | None = None
         self.known: NDArray[np.int32] | None = None
         self.p: float | None = None
         self.noise: str | None = None
-        #: Reports what the oracle has done, such as the cost of a language model.
+        #: Returns a report of the oracle's work, such as the cost of a language model.
         self.report: Callable[[], Any] | None = None
 
     @classmethod
     def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
-        """What answers with the help of another oracle, about the same leaves."""
+        """Return an oracle that calls `answer` and has the attributes of `oracle`.
+
+        `answer` uses `oracle` and answers about the same leaves.
+        """
         known = (getattr(oracle, "n_leaves", None), getattr(oracle, "names", None))
         made = cls(answer, *known, getattr(oracle, "questions", (3, 4)))
         made.leaves_of = getattr(oracle, "leaves_of", None)
@@ -72,7 +84,7 @@ class Answering:
         return made
 
     def __call__(self, rows: ArrayLike) -> Any:
-        """Answer a batch."""
+        """Return the (m,) answers to (m, 3) or (m, 4) questions."""
         return self._answer(rows)
 
     def __repr__(self) -> str:
@@ -80,9 +92,9 @@ class Answering:
 
 
 def errors_of(oracle: Any) -> tuple[float | None, str | None]:
-    """Return how likely an oracle's answers are right, and its noise.
+    """Return the probability that an oracle's answers are right, and the oracle's noise.
 
-    The probability is None if nobody knows it; the noise is None if the oracle never errs.
+    The probability is None if it is unknown. The noise is None if the oracle never errs.
     """
     noise, p = getattr(oracle, "noise", None), getattr(oracle, "p", None)
     if noise is None:
@@ -92,12 +104,16 @@ def errors_of(oracle: Any) -> tuple[float | None, str | None]:
 
 
 def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | None, str]:
-    """Return a method with what the oracle knows about its errors, and a sentence that says so.
+    """Return the method with the oracle's `p` and `noise` filled in, and a sentence that explains the change.
 
-    Values of the caller stay. The method is None if the caller gave none; then the oracle's errors make it
-    robust. Nothing changes (and the sentence is empty) if the oracle never errs, if the method has no use for
-    `p`, or with `repeat`. Nor for "revise", which expects errors whatever its `p` is: with a `p` it stopped
-    earlier, at trees three times as wrong (150 texts, a model that is right with probability .92).
+    Settings that the caller gave are kept. If the caller gave no method (None) and the oracle errs, the
+    method becomes `Robust`. The method stays as it is, and the sentence is empty, in these cases:
+
+    * the oracle never errs;
+    * the method does not use `p`;
+    * `repeat` is not 1;
+    * the method is `Revise`, which expects errors without a `p`. With a `p` it stopped earlier, and its trees
+      had three times as many errors (150 texts, a model that is right with probability 0.92).
     """
     p, noise = errors_of(oracle)
     made = Robust() if method is None else method
@@ -120,7 +136,10 @@ def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | N
 
 
 def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | None:
-    """The questions about these leaves that an oracle can answer, by their numbers; None for any."""
+    """Return the questions that an oracle can answer, with leaves numbered as in `leaves`.
+
+    None means that the oracle can answer all questions.
+    """
     known: NDArray[np.int32] | None = getattr(oracle, "known", None)
     names = getattr(oracle, "names", None)
     if known is None or names is None or isinstance(leaves, int) or tuple(names) == tuple(leaves):
@@ -131,7 +150,7 @@ def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | No
 
 
 def then(given: Any, work: Callable[[Any], Any]) -> Any:
-    """What work makes of something given, or of what it turns out to be once it is awaited."""
+    """Return `work(given)`; if `given` is awaitable, return an awaitable of `work(await given)`."""
     if not inspect.isawaitable(given):
         return work(given)
 
@@ -142,14 +161,14 @@ def then(given: Any, work: Callable[[Any], Any]) -> Any:
 
 
 async def settled(given: Any) -> Any:
-    """Something given, or what it turns out to be once it is awaited."""
+    """Return `given`, or its result if `given` is awaitable."""
     return await given if inspect.isawaitable(given) else given
 
 
 def checked_questions(
     rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)
 ) -> NDArray[np.int32]:
-    """(m, 3) or (m, 4) leaves, different ones in each row of three."""
+    """Return questions as an (m, 3) or (m, 4) array of leaves; raise `InputError` for impossible ones."""
     table = _checks.whole_numbers("questions", rows)
     if table.size == 0:
         width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]
@@ -167,7 +186,7 @@ def checked_questions(
 
 
 def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
-    """Answers of an oracle, one for each question; an error names the first that is none."""
+    """Return the (m,) answers of an oracle; raise `InputError` for the first impossible answer."""
     answers = _checks.array("the oracle's answers", given)
     if answers.shape != (len(questions),):
         raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(questions)} questions")

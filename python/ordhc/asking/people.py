@@ -1,4 +1,4 @@
-"""How reliable people are, from questions that several of them answered and from questions of gold."""
+"""Estimate the reliability of people, from questions with several answers or with known answers ("gold")."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ __all__ = [
     "weights_of",
 ]
 
-#: What is assumed of somebody before they answer: right as often as `PRIOR[0]` of `sum(PRIOR)` answers.
+#: The parameters of the Beta prior of a person's reliability; its mean is 2/3.
 PRIOR = (2.0, 1.0)
 _ROUNDS, _CLOSE = 200, 1e-6
 
@@ -26,36 +26,39 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Person:
-    """What is known of somebody who answered.
+    """A summary of one person's answers.
 
     Attributes
     ----------
     who
-        Their name; None for answers of nobody in particular.
+        The name of the person; None for answers without a person.
     n_answers
-        How many of their answers stand, imported ones included.
+        The number of answers, imported ones included, without those that were taken back.
     n_gold, gold
-        To how many questions of gold, and the share of right ones (None without any).
+        The number of answers to questions with known answers, and the share of right ones among them (None
+        if there are none).
     n_repeats, repeats
-        How many of their answers are to questions that others answered too, and the mean share of these
-        others who say the same (None without any).
+        The number of answers to questions that other people answered too, and the mean share of these other
+        people who gave the same answer (None if there are none).
     n_tree, tree
-        About how many the tree so far says something, and the share of those that agree with it (None without
-        any).
+        The number of answers to questions that the current tree decides, and the share of them that agree
+        with the tree (None if there are none).
     reliability
-        How likely an answer of theirs is right: the mean of a Beta distribution.
+        The probability that an answer of the person is right: the posterior mean, a Beta distribution's.
     low, high
-        It lies between these with a probability of 0.9.
+        The 90% credible interval of the reliability.
     alpha, beta
-        The parameters of the distribution.
+        The parameters of the Beta distribution.
     seconds
-        The median of their response times in seconds, NaN if none is known.
+        The median response time in seconds; NaN if no time is known.
     same_side
-        The share of their answers at the place on the page that they chose most, NaN if no place is known.
+        The share of answers at the position on the page that the person chose most; NaN if no position is
+        known.
     weight
-        The weight of their answers in `Session.comparisons`; 1 on average over the answers that count.
+        The weight of the person's answers in `Session.comparisons`. The mean weight of all answers that count
+        is 1.
     excluded
-        The rules of the session that leave them out, in words; empty for those who count.
+        The reasons for which the session's rules exclude the person, in words; empty if they do not.
     """
 
     who: str | None
@@ -78,9 +81,14 @@ class Person:
 
 
 def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[Ints, NDArray[np.int8]]:
-    """(m, 3) sorted leaves, or (m, 4) sorted pairs, and (m,) answers about them.
+    """Return questions in a canonical order, and the answers to them.
 
-    The answers are places from 0 on; "none" comes after the last place.
+    Returns
+    -------
+    questions
+        (m, 3) leaves in ascending order, or (m, 4) two pairs in ascending order, each in ascending order.
+    answers
+        (m,) the chosen position in this order, from 0. "None" is 3 for three leaves and 2 for two pairs.
     """
     table = rows.astype(np.int64)
     if table.shape[1] == 3:
@@ -98,7 +106,7 @@ def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[In
 
 
 def numbered(table: Ints) -> tuple[Ints, int]:
-    """(m,) the number of each row, the same for the same row, and how many numbers there are."""
+    """Return a number for each row, so that equal rows have equal numbers, and the count of numbers."""
     if not len(table):
         return np.zeros(0, dtype=np.int64), 0
     order = np.lexsort(table.T[::-1])
@@ -110,13 +118,16 @@ def numbered(table: Ints) -> tuple[Ints, int]:
 
 
 def counts_of(questions: Ints, answers: NDArray[np.int8], n_questions: int) -> Floats:
-    """(n_questions, 4) how often each answer was given."""
+    """Return the (n_questions, 4) counts of each answer to each question."""
     flat = np.bincount(questions * 4 + answers, minlength=n_questions * 4)
     return flat.reshape(-1, 4).astype(np.float64)
 
 
 def agreements(questions: Ints, answers: NDArray[np.int8], n_questions: int) -> tuple[Floats, Floats]:
-    """(m,) how many others answered the same question, and the share of them that agree (NaN for nobody)."""
+    """Return for each answer the number of other answers to its question, and the share that agrees.
+
+    Both have shape (m,). The share is NaN if there are no other answers.
+    """
     counts = counts_of(questions, answers, n_questions)
     others = counts.sum(axis=1)[questions] - 1
     same = counts[questions, answers] - 1
@@ -132,28 +143,28 @@ def dawid_skene(
     known: NDArray[np.int8],
     n_options: int,
 ) -> tuple[Floats, Floats]:
-    """How often each person is right: the parameters of Beta distributions.
+    """Estimate the reliability of each person; return the parameters of Beta distributions.
 
-    Dawid & Skene's model (1979) with one coin: a person's answer is right with one probability, whatever
-    the question, and otherwise any of the others. Right answers and these probabilities are estimated in
-    turns (variational Bayes) from questions that several people answered, or whose answers are known; answers
-    that nobody else has given an answer beside say nothing.
+    This is the "one-coin" model of Dawid & Skene (1979). A person answers each question rightly with the
+    same probability, and all wrong answers are equally likely. Variational Bayes alternates between the
+    right answers and the reliabilities. The data are the questions with several answers or with a known
+    answer; other questions contain no information about reliability.
 
     Parameters
     ----------
     questions, answers, people
-        (m,) numbers of questions, answers as places from 0 on, and people.
+        (m,) the number of the question, the chosen position (from 0), and the number of the person.
     n_people
-        How many people there are.
+        The number of people.
     known
-        (n_questions,) right answers, -1 where they are not known.
+        (n_questions,) the right answers, -1 if unknown.
     n_options
-        How many answers a question has.
+        The number of possible answers to a question.
 
     Returns
     -------
     alpha, beta
-        (n_people,) each.
+        (n_people,) the parameters of each person's Beta distribution.
     """
     several = counts_of(questions, answers, len(known)).sum(axis=1) > 1
     use = several[questions] | (known[questions] >= 0)
@@ -162,7 +173,7 @@ def dawid_skene(
     places = questions * 4 + answers
     truth = np.zeros((len(known), 4))
     truth[known >= 0, known[known >= 0]] = 1
-    # First the share of those who gave each answer.
+    # Start with the share of people who gave each answer.
     counts = counts_of(questions, answers, len(known))
     open_ = (known < 0) & (counts.sum(axis=1) > 0)
     truth[open_] = counts[open_] / counts[open_].sum(axis=1, keepdims=True)
@@ -174,7 +185,7 @@ def dawid_skene(
         beta = PRIOR[1] + np.maximum(total - right, 0)
         if np.abs(alpha - before).max(initial=0) < _CLOSE * max(1, total.max(initial=0)):
             break
-        # How much an answer speaks for itself: the mean of ln p, less that of ln (1 - p) / (options - 1).
+        # The weight of one answer as evidence for its option: E[ln p] - E[ln((1 - p) / (n_options - 1))].
         speaks = digamma(alpha) - digamma(beta) + np.log(n_options - 1)
         votes = np.bincount(places, speaks[people], minlength=4 * len(known)).reshape(-1, 4)
         votes = votes[open_][:, :n_options]
@@ -184,7 +195,7 @@ def dawid_skene(
 
 
 def digamma(x: Floats) -> Floats:
-    """The derivative of ln gamma, for x > 0."""
+    """Return the digamma function, the derivative of ln Γ(x), for x > 0."""
     x, low = x.astype(np.float64), np.zeros_like(x)
     for _ in range(8):
         small = x < 8
@@ -195,9 +206,17 @@ def digamma(x: Floats) -> Floats:
 
 
 def interval(alpha: Floats, beta: Floats, mass: float = 0.9) -> tuple[Floats, Floats]:
-    """The middle interval of Beta distributions that has this probability."""
+    """Return the lower and upper ends of the central credible intervals of Beta distributions.
+
+    Parameters
+    ----------
+    alpha, beta
+        (n,) the parameters of the distributions.
+    mass
+        The probability of the interval; 0.9 by default.
+    """
     ends = np.array([(1 - mass) / 2, (1 + mass) / 2])
-    # In the logarithm of the odds the density is smooth and has one top.
+    # On the log-odds scale the density is smooth and unimodal, so that a regular grid is accurate.
     middle, width = np.log(alpha / beta), np.sqrt(1 / alpha + 1 / beta)
     steps = np.linspace(-12, 12, 2001)
     found = np.empty((len(alpha), 2))
@@ -211,6 +230,9 @@ def interval(alpha: Floats, beta: Floats, mass: float = 0.9) -> tuple[Floats, Fl
 
 
 def weights_of(reliability: Floats, n_options: int) -> Floats:
-    """What answers weigh that are right so often: the logarithm of the odds against chance, not below 0."""
+    """Return the weights of answers with these reliabilities.
+
+    A weight is the log-odds of a right answer relative to guessing among `n_options`, and at least 0.
+    """
     p = np.clip(reliability, 1e-6, 1 - 1e-6)
     return np.maximum(np.log(p / (1 - p) * (n_options - 1)), 0)

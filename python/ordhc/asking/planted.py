@@ -1,4 +1,4 @@
-"""Comparisons from the planted model."""
+"""Simulate comparisons from the planted hierarchical model."""
 
 from typing import Any
 
@@ -28,37 +28,37 @@ def planted(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> tuple[Triplets | Quadruplets, NDArray[np.int64]]:
-    """Simulate comparisons from the planted hierarchical model; return them with the truth.
+    """Return comparisons simulated from the planted hierarchical model, and the true labels.
 
-    A complete binary tree of `levels` levels over 2^levels pure clusters; the similarity of leaves
-    whose clusters part at level l is normal with mean mu - (levels - l) delta and deviation sigma
-    (Ghoshdastidar, Perrot & von Luxburg 2019, section 4.1).
+    The true tree is a complete binary tree with `levels` levels above 2^levels pure clusters. The similarity
+    of two leaves is normally distributed with standard deviation `sigma`. If their clusters separate at
+    level l, its mean is mu - (levels - l) delta (Ghoshdastidar, Perrot & von Luxburg 2019, section 4.1).
 
     Parameters
     ----------
     n_comparisons
-        The number of distinct comparisons, drawn uniformly from all; by default the square of the number
-        of leaves.
+        The number of distinct comparisons, drawn uniformly from all comparisons; by default the square of the
+        number of leaves.
     levels, leaves_per_cluster
-        The planted tree: 2^levels pure clusters.
+        The number of levels of the true tree, and the number of leaves in each of its 2^levels pure clusters.
     mu, delta, sigma
         The mean similarity within a pure cluster, its decrease for each level, and the standard deviation.
         The signal-to-noise ratio is delta / sigma.
     flip
         The probability that an answer is flipped.
     quadruplets
-        Compare pairs of leaves, instead of two leaves with an anchor.
+        `True` returns quadruplets (comparisons of two pairs), `False` triplets.
     permute
-        Number the leaves in random order instead of cluster by cluster.
+        `True` numbers the leaves in random order, `False` cluster by cluster.
     seed
-        The same seed gives the same comparisons.
+        The seed of the random numbers; the same seed gives the same comparisons.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     comparisons, labels
-        Labels are (n, levels): each leaf's cluster at levels 1, 2, ...
+        The `Triplets` or `Quadruplets`, and an (n, levels) array with each leaf's cluster at levels 1, 2, ...
 
     Examples
     --------

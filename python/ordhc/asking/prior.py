@@ -58,5 +58,5 @@ def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
 
 
 def kept_prior(prior: Any, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-    """Return a prior as JSON can hold it, over numbered leaves; the same tree is made of it."""
+    """Return a prior over numbered leaves as a dict for JSON, from which the same tree can be made."""
     return from_engine(prior_tree(prior, names, n_leaves)).to_dict()

@@ -1,4 +1,7 @@
-"""Rows of tables in the bytes of an SQLite file, whatever has become of the rest of it."""
+"""Find rows of tables in the bytes of a damaged SQLite file.
+
+The format is described at https://www.sqlite.org/fileformat.html.
+"""
 
 import struct
 from collections.abc import Iterator
@@ -8,7 +11,7 @@ from ordhc._progress import Progress
 
 __all__ = ["records"]
 
-#: The first byte of a page that has rows of a table.
+#: The first byte of a leaf page of a table's B-tree; leaf pages contain the rows.
 _LEAF = 0x0D
 _SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
@@ -16,10 +19,10 @@ Record = tuple[int | None, tuple[Any, ...]]
 
 
 def records(data: bytes, progress: Progress | None = None) -> Iterator[Record]:
-    """Everything that looks like a row: its rowid and its values. What it is worth the caller must check.
+    """Yield the rowid and the values of everything that looks like a row; the caller must check them.
 
-    Rows are looked for in the pages that say that they have some; where a page doesn't say so properly, at
-    every byte of it. Of rows that go on in other pages, these are found by the numbers of the pages.
+    In an intact leaf page the rows are found by the page's cell pointers. In any other page each byte is
+    tried as the start of a row. Overflow pages of long rows are followed by their page numbers.
     """
     size = _page_size(data)
     for start in range(0, len(data), size):
@@ -43,7 +46,7 @@ def records(data: bytes, progress: Progress | None = None) -> Iterator[Record]:
 def _page_size(data: bytes) -> int:
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
-    # Every page of a session is as SQLite makes it, should the header not say so.
+    # If the header is damaged, assume 4096, SQLite's default page size.
     return size if size >= 512 and size & (size - 1) == 0 and len(data) % size == 0 else 4096
 
 
@@ -91,7 +94,7 @@ def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
         for kind in kinds:
             value, place = _value(payload, kind, place)
             values.append(value)
-        # The rowid stands for the primary key, which is stored as nothing.
+        # SQLite stores an integer primary key as NULL in the row; its value is the rowid.
         return (rowid, tuple(values)) if place == length else None
     except (IndexError, ValueError, UnicodeDecodeError, struct.error):
         return None

@@ -1,17 +1,17 @@
-"""How far learning has come, and how many answers it still needs."""
+"""The progress of a learner or a session, and the number of answers that are still needed."""
 
 import math
 from dataclasses import dataclass
 
 __all__ = ["UNLIMITED", "Status", "remaining", "remaining_in_words"]
 
-#: A budget of so many questions is no limit.
+#: The budget that means "no limit".
 UNLIMITED = 2**53
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a learner or a session has come.
+    """The progress of a learner or a session.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Status:
 
 
 def remaining(estimate: float) -> float:
-    """Return an estimate of 0 or more; infinity for what is left of a budget that is no limit."""
+    """Return the estimate, at least 0; infinity if it is what remains of an `UNLIMITED` budget."""
     return math.inf if estimate > UNLIMITED / 2 else max(0.0, estimate)
 
 

@@ -1,4 +1,4 @@
-"""Rules by which a session leaves people out of its analysis."""
+"""Rules that exclude people from the analysis of a session."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ordhc import _checks
 
 __all__ = ["Figures", "Rules", "checked_rules", "from_json", "medians", "reasons_of", "same_sides", "to_json"]
 
-#: The rules say nothing about people with fewer answers.
+#: Minimum number of answers of a person for the rules `seconds`, `same_side` and `below_chance`.
 FEWEST = 8
 
 Floats = NDArray[np.float64]
@@ -20,20 +20,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules by which people are left out of the analysis, written down before anybody answers.
+    """Rules that exclude people from the analysis; best set before the first answer.
 
     Attributes
     ----------
     seconds
-        Leave out people whose median response time, in seconds, is below this. None: no such rule.
+        Exclude people whose median response time in seconds is below this number. None (the default) means no
+        such rule.
     same_side
-        Leave out people who chose the same place on the page in this share of their answers or more.
+        Exclude people who chose the same position on the page in at least this share of their answers. None
+        (the default) means no such rule.
     below_chance
-        True leaves out people whose reliability is at most chance, and whose 90 % interval begins below it.
+        True excludes people whose reliability is at most that of guessing, and whose 90% interval begins
+        below it.
     failed_gold
-        Leave out people who gave the right answer to less than this share of the questions of gold.
+        Exclude people who answered less than this share of questions with known answers correctly. None (the
+        default) means no such rule.
     at
-        When the rules were set, in seconds since 1970.
+        The time when the rules were set, in seconds since 1970.
     """
 
     seconds: float | None = None
@@ -58,7 +62,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Figures:
-    """What the rules look at, an array of (n_people,) each; NaN where nothing is known."""
+    """The numbers that the rules check, (n_people,) each; NaN if unknown. See `Person`.
+
+    `n_timed` and `n_placed` are the numbers of answers with a known time and a known position.
+    """
 
     n_answers: NDArray[np.int64]
     seconds: Floats
@@ -71,7 +78,7 @@ class Figures:
 
 
 def checked_rules(**rules: Any) -> Rules:
-    """Rules of numbers in their range."""
+    """Return the rules; raise `InputError` for a number outside of its range."""
 
     def number(name: str, most: float) -> float | None:
         given = rules[name]
@@ -86,17 +93,17 @@ def checked_rules(**rules: Any) -> Rules:
 
 
 def to_json(history: Sequence[Rules]) -> str:
-    """All rules that were ever set, as text."""
+    """Return all rules that were ever set as JSON text."""
     return json.dumps([asdict(rules) for rules in history])
 
 
 def from_json(text: str | None) -> tuple[Rules, ...]:
-    """All rules that were ever set, the last ones last."""
+    """Return all rules that were ever set from JSON text, the latest last."""
     return () if text is None else tuple(Rules(**each) for each in json.loads(text))
 
 
 def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tuple[str, ...]:
-    """Return why a person is left out, in words; empty for those who count."""
+    """Return the reasons, in words, for which the rules exclude a person; empty if they do not."""
     found = []
     seconds, same = figures.seconds[person], figures.same_side[person]
     if rules.seconds is not None and figures.n_timed[person] >= FEWEST and seconds < rules.seconds:
@@ -113,7 +120,7 @@ def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tu
 
 
 def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """(size,) median of each person's values that are not NaN, and how many these are."""
+    """Return the (size,) median of each person's values and their number, both without NaN."""
     known = ~np.isnan(values)
     who, values = who[known], values[known]
     order = np.lexsort((values, who))
@@ -128,9 +135,9 @@ def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArr
 
 
 def same_sides(who: NDArray[Any], places: NDArray[Any], size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """(size,) share of each person's answers at the place that they chose most, and how many have a place.
+    """Return for each person the share of answers at the most frequent position, and the number of answers.
 
-    Places count from 1; 0 is no place.
+    Positions count from 1. Answers with position 0 (unknown) are ignored. Both results have shape (size,).
     """
     known = places > 0
     who, places = who[known].astype(np.int64), places[known].astype(np.int64)

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged session, as a new one."""
+"""Make a new session from the readable parts of a damaged session file."""
 
 import json
 import os
@@ -29,24 +29,24 @@ __all__ = ["Salvaged", "salvage"]
 Row = tuple[Any, ...]
 
 _CHUNK = 4096
-#: What SQLite raises on damaged files, and its messages if they cannot be decoded.
+#: The errors of SQLite for damaged files, and of Python for values that cannot be decoded.
 _TROUBLE = (sqlite3.Error, ValueError, OverflowError)
 
 
 @dataclass(frozen=True)
 class Salvaged:
-    """What was kept.
+    """The result of `salvage`.
 
     Attributes
     ----------
     n_answers
-        Answers that stand in the new session.
+        The number of answers in the new session, without those that were taken back.
     n_events
-        Events that were kept.
+        The number of events that were kept.
     lost
-        The numbers of events that were not.
+        The numbers of the events that were lost.
     notes
-        What else is not as it was, in sentences.
+        Other differences from the damaged session, in sentences.
     """
 
     n_answers: int
@@ -59,15 +59,24 @@ class Salvaged:
 def salvage(
     path: str | os.PathLike[str], new: str | os.PathLike[str], *, progress: Progress | bool | None = None
 ) -> Salvaged:
-    """Make a new session of all that can be read of a damaged one, which is not touched.
+    """Make a new session from all readable events of a damaged session; return what was kept.
 
-    Every event has a checksum, so what is kept is what was written. `progress` is True for a bar, or called
-    with the share that is done, from 0 to 1.
+    The damaged file is not changed. Every event has a checksum, so that only events that were written are
+    kept.
+
+    Parameters
+    ----------
+    path
+        The damaged file.
+    new
+        The file of the new session, which must not exist.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Raises
     ------
     InputError
-        There is nothing of a session in the file, or `new` exists.
+        The file contains no part of a session, or `new` exists.
 
     Examples
     --------
@@ -88,7 +97,7 @@ def salvage(
         raise InputError(f"{new}: there is a file already")
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(path, folder)
-        # First as SQLite has it, with commits that aren't in the main file yet; then byte by byte.
+        # SQLite also reads commits that are only in the write-ahead log. Then search the bytes of the file.
         settings, events, beside = _by_sqlite(copy)
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
@@ -129,14 +138,17 @@ def _nobody(_: float) -> None:
 
 
 def _beside(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
-    """The rules of the session and the places on the page, from rows of which some may be of other tables."""
+    """Return the session's rules (None if there are none) and the positions on the page, by event.
+
+    Rows that are damaged or from other tables are skipped.
+    """
     rules: str | None = None
     places: dict[int, int] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
         if key == "rules" and isinstance(value, str) and total == sum_of(key, value):
             with suppress(ValueError, TypeError):
                 from_json(value)
-                # Rules keep their earlier versions, so that of several the longest are the last.
+                # Each version of the rules contains all earlier ones, so the longest text is the latest.
                 rules = value if rules is None else max(rules, value, key=len)
         elif isinstance(key, int) and isinstance(value, int) and total == sum_of(key, value):
             places[key] = value
@@ -144,7 +156,7 @@ def _beside(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
 
 
 def _add_beside(new: str, rules: str | None, places: dict[int, int]) -> None:
-    """Add rules and places to a salvaged session."""
+    """Add rules and positions on the page to a salvaged session."""
     if rules is None and not places:
         return
     store = Store(new)
@@ -169,11 +181,12 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
         watch = Watch(db, sum(file.stat().st_size for file in Path(copy).parent.iterdir()))
         try:
             with suppress(*_TROUBLE):
-                # The write-ahead log goes into the main file.
+                # Copy the write-ahead log into the main file.
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             db.execute("PRAGMA trusted_schema=OFF")
             if foreign_schema(db) is not None:
-                # The bytes of its pages are read without SQLite.
+                # A foreign schema may make SQLite run arbitrary expressions; `records` reads the bytes
+                # instead.
                 return settings, events, beside
             with suppress(*_TROUBLE):
                 settings = list(_each(db, "SELECT * FROM settings"))
@@ -190,7 +203,7 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
 
 
 def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
-    """Rows up to the first that cannot be read."""
+    """Yield the rows of a query up to the first row that cannot be read."""
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
     with suppress(*_TROUBLE):
         found = db.execute(query)
@@ -199,7 +212,7 @@ def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
 
 
 def _settings(rows: list[Row]) -> dict[str, Any] | None:
-    """The settings, from rows of which some may be of another table, or damaged."""
+    """Return the settings in `rows`, or None; rows that are damaged or from other tables are skipped."""
     texts: dict[str, str] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
         if key in KEYS and isinstance(value, str) and total == sum_of(key, value):
@@ -214,7 +227,7 @@ def _settings(rows: list[Row]) -> dict[str, Any] | None:
 
 
 def _guessed(rows: list[tuple[int, Row]]) -> dict[str, Any] | None:
-    """Settings with which events fit their checksums."""
+    """Return settings for which some events match their checksums; None if there are none."""
     for learner, width in (({}, 3), ({"method": "single"}, 4)):
         leaves = [leaf for event, _ in _events(rows, width).values() for leaf in event[2]]
         if leaves:
@@ -225,7 +238,7 @@ def _guessed(rows: list[tuple[int, Row]]) -> dict[str, Any] | None:
 def _events(
     rows: list[tuple[int, Row]], width: int, progress: Progress | None = None
 ) -> dict[int, tuple[Event, float]]:
-    """By seq the events, and their times, of rows whose checksum fits."""
+    """Return the event and the time of each row whose checksum matches, by seq."""
     seqs, events, times, totals = [], [], [], []
     for at, (seq, row) in enumerate(rows):
         if progress is not None and at % _CHUNK == 0:
@@ -244,7 +257,10 @@ def _events(
 
 
 def _event(row: Row, width: int) -> Event | None:
-    """The event of a row of kind, ref, leaves ..., answer, who, at, seconds, p, sum, if it can be one."""
+    """Return the event of a row, or None if the row cannot be an event.
+
+    The row has kind, ref, the leaves, answer, who, at, seconds, p and sum.
+    """
     if len(row) != width + 8:
         return None
     kind, ref, *leaves = row[: 2 + width]
@@ -267,7 +283,7 @@ def _event(row: Row, width: int) -> Event | None:
 def _checked(
     rows: list[tuple[int, Row]], n_leaves: int, width: int, progress: Progress | None
 ) -> tuple[list[Event], list[float], tuple[int, ...]]:
-    """Events that are what was written, `LOST` where there is none; their times; the numbers of the lost."""
+    """Return the intact events (`LOST` in place of others), their times, and the numbers of lost events."""
     found = _events(rows, width, part(progress, 0, 0.8))
     kept: list[Event] = []
     times: list[float] = []
@@ -284,7 +300,8 @@ def _checked(
         except BrokenError:
             for k, seq in enumerate(seqs):
                 try:
-                    # Events of this chunk that are lost by then count as lost for those that refer to them.
+                    # Check again, because an event of this chunk to which the event refers may be lost by
+                    # now.
                     events[k] = _standing_alone((events[k], 0.0), seq, lost)
                     log.extend(pack([events[k]], seq, width))
                 except BrokenError:
@@ -297,11 +314,11 @@ def _checked(
 
 
 def _standing_alone(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]) -> Event:
-    """An event, or what is left of it where what it belongs to is lost."""
+    """Return the event, adapted or `LOST` if the event to which it refers is lost; add its seq to `lost`."""
     if found is not None:
         event = found[0]
         if event.kind == ANSWER and event.ref in lost:
-            # Its question is lost: the answer is kept for whenever the learner asks about these leaves.
+            # The question is lost. Keep the answer without ref; the learner uses it when it asks the same.
             return event._replace(ref=-1)
         if event.kind not in (UNDO, PASSED) or event.ref not in lost:
             return event

@@ -1,4 +1,4 @@
-"""What is in the file of a session: its tables, its settings, their checksums."""
+"""The tables of a session's file, its settings, and their checksums."""
 
 import json
 import sqlite3
@@ -40,22 +40,22 @@ class Earlier(NamedTuple):
     schema
         Returns the statements that made its tables, for questions of `width` leaves.
     upgrade
-        Rewrites the tables of an open file, except `settings`, as those of the next format. It is called
-        inside a transaction with the file and its settings, which it changes in place where the next format
-        has others.
+        Rewrites the tables of an open file, except `settings`, as those of the next format. The function is
+        called inside a transaction with the file and its settings. If the next format has other settings, the
+        function changes the settings in place.
     """
 
     schema: Callable[[int], dict[str, str]]
     upgrade: Callable[[sqlite3.Connection, Kept], None]
 
 
-#: Every earlier format by its number: none yet. To raise `FORMAT`, add the format before it here, keep a file
-#: of it in `tests/data`, and see that `salvage`, which reads `FORMAT` only, reads its files.
+#: Every earlier format by its number: none yet. To raise `FORMAT`, add the previous format here and keep a
+#: file of it in `tests/data`. Also make `salvage`, which reads only `FORMAT`, read such files.
 EARLIER: dict[int, Earlier] = {}
-#: Values of settings in this order; "copy" has them all once more, for salvaging.
+#: The keys of settings, in the order of their rows; "copy" repeats all settings, for `salvage`.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
 
-#: Makes the table of places on the page, which a session has once one is told.
+#: The statement that makes the table of positions on the page; only sessions with known positions have it.
 PLACES = "CREATE TABLE places (seq INTEGER PRIMARY KEY, place INTEGER NOT NULL, sum INTEGER NOT NULL)"
 
 
@@ -77,17 +77,19 @@ def schema(width: int) -> dict[str, str]:
             "CREATE TABLE leases (question INTEGER PRIMARY KEY, who TEXT NOT NULL, until REAL NOT NULL,"
             " sum INTEGER NOT NULL)"
         ),
-        # What isn't history: how often somebody was forgotten, which start of the machine wrote last.
+        # Values that change: the number of times that people were forgotten, the boot id of the last writer,
+        # and the rules.
         "state": "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
     }
 
 
 def foreign_schema(db: sqlite3.Connection) -> str | None:
-    """Return why a file must not be read, or None: whatever it would make SQLite evaluate is named.
+    """Return the reason why a file must not be read, or None if reading it is safe.
 
-    The session's tables must be those of this format or of an earlier one, to the letter. Tables of others
-    may be beside them, with plain columns only. Views, triggers and expressions of strangers may run for
-    ever, so this is asked before any table is read; SQLite evaluates nothing for the schema itself.
+    Views, triggers and expressions in a foreign schema can make SQLite run for ever. Call this function
+    before any table is read; reading the schema itself evaluates nothing. The session's tables must be
+    exactly those of this format or of an earlier one. Other tables are allowed if they have plain columns
+    only.
     """
     own: dict[str, set[str]] = {"sqlite_sequence": {"CREATE TABLE sqlite_sequence(name,seq)"}}
     for tables in (schema, *(earlier.schema for earlier in EARLIER.values())):
@@ -100,7 +102,7 @@ def foreign_schema(db: sqlite3.Connection) -> str | None:
             return f"it has the {kind} {brief(name, 60)}"
         known = own.get(str(table).lower())
         if known is None:
-            # Only virtual tables have no page.
+            # Only virtual tables have no root page.
             hidden = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden"
             if kind == "table" and (not root or db.execute(hidden, (name,)).fetchone()):
                 return f"the columns of its table {brief(name, 60)} are computed"
@@ -110,7 +112,7 @@ def foreign_schema(db: sqlite3.Connection) -> str | None:
 
 
 def damaged(path: str, why: object) -> InputError:
-    """The error of a session that isn't what was written."""
+    """Return the error for a damaged session."""
     return InputError(
         f"the session is damaged ({why}); "
         f"`ordhc session salvage {brief(path, 100)} -o NEW` keeps what it can",
@@ -119,19 +121,19 @@ def damaged(path: str, why: object) -> InputError:
 
 
 def setting_rows(kept: dict[str, Any]) -> list[tuple[str, str, int]]:
-    """Settings as rows of their table."""
+    """Return the settings as rows of the table `settings`."""
     texts = {key: json.dumps(kept[key]) for key in KEYS[:-1]}
     texts["copy"] = json.dumps(texts)
     return [(key, text, sum_of(key, text)) for key, text in texts.items()]
 
 
 def sum_of(*values: object) -> int:
-    """The checksum of the values of a row."""
+    """Return the checksum of the values of a row."""
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
 
 
 def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Make the tables and what is in them."""
+    """Make the tables of a session; insert the settings `kept` and the events `rows`."""
     for statement in schema(width).values():
         db.execute(statement)
     db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows(kept))
@@ -139,12 +141,12 @@ def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterabl
 
 
 def insertion(width: int) -> str:
-    """The statement that appends an event."""
+    """Return the SQL statement that appends an event."""
     return f"INSERT INTO events VALUES ({', '.join('?' * (width + 9))})"
 
 
 def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
-    """Settings as they were read, if they can be some."""
+    """Return the settings; raise `ValueError` if they are impossible."""
     n, names, learner = kept["n_leaves"], kept["names"], kept["learner"]
     if not isinstance(n, int) or isinstance(n, bool) or n < 1 or not isinstance(learner, dict):
         raise ValueError("the settings are none")

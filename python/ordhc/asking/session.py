@@ -51,39 +51,47 @@ Row = tuple[int, ...]
 class Session:
     """A learner whose answers are kept in a file.
 
-    When `tell` returns, the answers are in the file: killing the process at any moment loses none of them. A
-    call that raises an exception (Ctrl-C, a full disk) leaves the session as the file has it. Several
+    When `tell` returns, the answers are in the file, so that killing the process loses none of them. A call
+    that raises an exception (Ctrl-C, a full disk) leaves the object in the state of the file. Several
     processes can work on one session, and several threads on one object.
 
     Parameters
     ----------
     path
-        The file. If it does not exist it is made; then `names` or `n_leaves` is needed.
+        The file. A missing file is made; this needs `names` or `n_leaves`.
     names
         The names of the leaves.
     n_leaves
         The number of leaves, if they have no names.
     method, repeat, budget, limit, seed, start
-        As in `Learner`. The file of an existing session has them; different ones are an error. If a method
-        has no `parallel`, the number of leaves that are searched at the same time follows the number of
-        people who answered recently, or the number of questions that are wanted at a time. With
+        As in `Learner`. An existing file contains these settings, and other values raise an error. If the
+        method has no `parallel`, the number of leaves that are searched at the same time is the number of
+        people who answered recently, or the number of questions that are asked for at a time. With
         ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of the person
         who gives them, see `tell`.
     fill
-        Questions for people when the learner has none for them, by sampler and share: "heldout", random
-        questions whose answers are kept apart for scores; "repeat", questions that other people have
-        answered; "random", random questions; "gold", questions with known answers. A mapping, names, or
-        one name; by default half are held out, 3 of 10 repeated, 2 of 10 random. The learner uses answers to
-        repeated and random questions where it would ask the same question, unless answers may be wrong (`p`
-        below 1): then it needs independent ones.
+        The samplers of questions for people when the learner has no question for them, each with its share: a
+        mapping, names with equal shares, or one name. The default is half "heldout", 3 of 10 "repeat" and
+        2 of 10 "random".
+
+        * "heldout": random questions whose answers are only used for scores;
+        * "repeat": questions that other people have answered;
+        * "random": random questions;
+        * "gold": questions with known answers.
+
+        The learner uses answers to repeated and random questions when it would ask the same question. A
+        learner for wrong answers (`p` below 1) does not, because it needs independent answers.
     distinct
-        Whether nobody is asked about the same leaves twice; repetitions (`repeat=3`, or answers that may be
-        wrong) then go to other people. With few people, or one, use ``distinct=False``.
+        True (the default): no person is asked about the same leaves twice. Repetitions (`repeat=3`, or
+        answers that may be wrong) then go to other people. With one person or few people use
+        ``distinct=False``.
     durable
-        Which answers a power cut can lose; killing the process loses none. None: `tell` waits until answers
-        are on the disk; if answers come more often than every twentieth of a second, the last of them are
-        written that much later. True: `tell` always waits, once for the answers of several threads. False:
-        it never waits; the system writes within about half a minute.
+        The protection against a power cut. Killing the process never loses an answer.
+
+        * None (the default): `tell` waits until the answers are on the disk. If answers follow each other
+          within 1/20 second, the last ones are written up to 1/20 second later.
+        * True: `tell` always waits; threads that wait at the same time share one wait.
+        * False: `tell` never waits; the operating system writes within about half a minute.
     progress
         `True` shows a progress bar while the file is read; a callable receives the completed fraction in
         [0, 1].
@@ -91,8 +99,8 @@ class Session:
     Raises
     ------
     InputError
-        Impossible settings; a file that is no session, comes from a newer version, or is damaged: ``ordhc
-        session salvage`` then keeps what can be read.
+        Impossible settings; the file is no session, comes from a newer version, or is damaged. ``ordhc
+        session salvage`` makes a new session from the readable part of a damaged file.
     OSError
         The file cannot be opened, read or written.
 
@@ -102,7 +110,7 @@ class Session:
 
     * questions and answers: `ask`, `tell`, `release`, `undo`, `add_answers`, `done`, `status`
     * results: `tree`, `comparisons`, `analysed`, `table`, `people`
-    * people who do not count: `set_rules`, `forget`
+    * excluding and deleting people: `set_rules`, `forget`
     * the session: `names`, `n_leaves`, `width`, `settings`, `transaction`, `close`
 
     Examples
@@ -160,7 +168,7 @@ class Session:
             raise
         self._crowd = Crowd(self._mirror)
         self._analysis = Analysis(self._mirror, self._names)
-        # The answers that the last tree was drawn from, and that tree.
+        # The comparisons from which the last tree was made, and that tree.
         self._best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
 
     def ask(
@@ -174,34 +182,36 @@ class Session:
         sampler: str | None = None,
         rows: ArrayLike | None = None,
     ) -> Questions:
-        """Return questions to answer now, open ones first.
+        """Return questions to answer now; questions that were asked before and are still open come first.
 
         Parameters
         ----------
         limit
-            The largest number of questions; None for all that the learner asks at the moment.
+            The largest number of questions; None for all questions that the learner asks at the moment.
         who
-            The person who answers. The questions are leased to them for `lease` seconds: nobody else gets
-            these questions, unless the lease expires because the person left. The same person gets them
-            again. A named person always gets a question while there is something to learn: if the learner
-            has none, one of `fill`.
+            The person who answers. The questions are leased to this person: other people get them only after
+            the lease has expired, and the same person gets them again. A named person always gets a question
+            while there is something to learn. If the learner has no question, a sampler of `fill` chooses it.
+        lease
+            The duration of the lease in seconds, by default 300.
         fill
-            As in `Session`, whose setting is the default; ``{}`` for none. Without `who` there are such
-            questions only if this is given.
+            As in `Session`, whose setting is the default; ``{}`` for no such questions. Without `who` there
+            are such questions only if `fill` is given.
         distinct
             As in `Session`, whose setting is the default.
         sampler
-            Ask a question of this sampler and not of the learner: "heldout", "repeat", "random" or "gold",
-            see `fill` of `Session`. This needs `who`.
+            Ask a question of this sampler instead of the learner: "heldout", "repeat", "random" or "gold",
+            see `fill` of `Session`. This parameter needs `who`.
         rows
-            (m, 3) or (m, 4) leaves: ask these questions, in the name of `sampler`. By default the sampler
-            draws one question that is new to `who`.
+            (m, 3) or (m, 4) leaves of questions that are asked in the name of `sampler`. By default the
+            sampler draws one question that is new to `who`.
 
         Returns
         -------
         Questions
-            Each with its sampler; none where everything that could be drawn is known to `who`. Questions stay
-            open, and keep their numbers, when other people take answers back or import some.
+            The questions, each with its sampler. They are empty if `who` knows all questions that could be
+            drawn. Questions stay open and keep their numbers when other people take answers back or import
+            answers.
 
         Examples
         --------
@@ -245,15 +255,17 @@ class Session:
         p: ArrayLike | None = None,
         places: ArrayLike | None = None,
     ) -> list[str]:
-        """Answer some questions; when this returns the answers are in the file, see `durable`.
+        """Record the answers to questions; return the result for each answer.
+
+        When the method returns, the answers are in the file, see `durable` of `Session`.
 
         Parameters
         ----------
         ids
             (m,) the numbers of the questions.
         answers
-            (m,) for each question the place of the odd one out (0, 1 or 2), or -1 for none. For two pairs: 1
-            if the first is closer, -1 if the second is, 0 for neither.
+            (m,) for each question the position of the odd one out (0, 1 or 2), or -1 for none. For two pairs:
+            1 if the first pair is closer, -1 if the second pair is, 0 for neither.
         who
             The person who answers.
         seconds
@@ -261,30 +273,30 @@ class Session:
             given to `who`.
         p
             The probability that these answers are right, if the learner weighs answers (`p` of the session is
-            below 1): a number from 1/2 to 1, (m,) of them, or "by person" for the reliability that `people`
-            estimates from the earlier answers of `who`. By default as the session's settings say. It is kept
-            with the answer.
+            below 1). One number from 1/2 to 1, (m,) numbers, or "by person" for the reliability that `people`
+            estimates from the earlier answers of `who`. The default is the `p` of the session's method. The
+            probability is stored with the answer.
         places
-            (m,) the place on the page that was chosen, from 1, and 0 for none, for the rule `same_side` of
-            `set_rules`. By default it is unknown.
+            (m,) the chosen position on the page, from 1, and 0 for none; used by the rule `same_side` of
+            `set_rules`. By default the positions are unknown.
 
         Returns
         -------
         list of str
-            The result for each answer, independent of the others:
+            The result for each answer:
 
-            * "taken": it is the answer to this question;
-            * "late": someone else has answered the question in the meantime, or the learner no longer needs
-              it because an answer was taken back. The answer is kept: it counts as a comparison and for the
-              person's reliability, and the learner uses it if it asks the question again;
-            * "already answered": the same person has answered this question before. An equal answer is kept
-              once, a different one is kept too;
-            * "foreign": no such question was ever asked in this session. This answer is not kept.
+            * "taken": the answer is the first answer to this question;
+            * "late": another person has answered the question in the meantime, or the learner no longer needs
+              the question because an answer was taken back. The answer is stored: it counts as a comparison
+              and for the person's reliability, and the learner uses it if it asks the question again;
+            * "already answered": the same person has answered this question before. An equal answer is stored
+              once, a different answer is stored too;
+            * "foreign": this question was never asked in this session. The answer is not stored.
 
         Raises
         ------
         InputError
-            An impossible answer, with its question: no answer of this call is kept.
+            An impossible answer; the error names its question. No answer of this call is stored.
         """
         numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
@@ -308,7 +320,7 @@ class Session:
         return self._mirror.writing(work)
 
     def release(self, ids: ArrayLike) -> None:
-        """Return leased questions, so that other people can answer them."""
+        """End the leases of questions, so that other people can answer them."""
         numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
         self._mirror.writing(lambda: self._crowd.release(numbers), is_told=False)
 
@@ -338,20 +350,20 @@ class Session:
         rows
             (m, 3) or (m, 4) leaves.
         answers
-            (m,) the place of the odd one out, or -1; for pairs 1, -1 or 0.
+            (m,) the position of the odd one out, or -1 for none; for two pairs 1, -1 or 0, as in `tell`.
         who
-            The person who gave them.
+            The person who gave the answers.
         gold
-            Import right answers, to see how reliable people are. They are no data for the tree: answers of
-            people about the same leaves are compared with them, and the sampler "gold" asks these questions.
+            True imports right answers, which measure the reliability of people. They are not used for the
+            tree: people's answers about the same leaves are compared with them, and the sampler "gold" asks
+            these questions.
         progress
-            `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. From 1/2 on the
-            answers are on the disk.
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Raises
         ------
         InputError
-            Impossible leaves or answers, with the row: no answer of this call is kept.
+            Impossible leaves or answers; the error names the row. No answer of this call is stored.
         """
         checked_who(who)
         if _checks.flag("gold", gold) and who is not None:
@@ -372,10 +384,11 @@ class Session:
     def tree(self) -> Dendrogram:
         """Return the best tree so far.
 
-        With the method "uncertain" it is the tree of `ordhc cluster`, `ordhc report` and the dashboard of a
-        study: the tree of `ordhc.posterior` for the answers that count (`analysed`), with the support of its
-        clusters. With other methods, and if that would take too long, it is the learner's tree, see
-        `Learner.tree`. The tree of "revise" also depends on the prior, which `ordhc cluster` does not know.
+        With the method "uncertain" the tree is that of `ordhc.posterior` for the answers that are not
+        excluded (`analysed`), with the support of its clusters. `ordhc cluster`, `ordhc report` and the
+        dashboard of a study show the same tree. With other methods, and if sampling the posterior would take
+        too long, the tree is the learner's, see `Learner.tree`. The tree of "revise" also depends on the
+        prior, which `ordhc cluster` does not know.
         """
         if isinstance(self._method, Uncertain):
             data = self.analysed().comparisons
@@ -387,12 +400,12 @@ class Session:
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing left to ask."""
+        """True if there is no question left."""
         return self._mirror.reading(lambda: self._mirror.desk.done)
 
     @property
     def status(self) -> Status:
-        """How far the session has come."""
+        """The progress of the session: numbers of placed leaves, of answers, and of remaining answers."""
 
         def status() -> Status:
             desk = self._mirror.desk
@@ -432,16 +445,17 @@ class Session:
         Parameters
         ----------
         weights
-            "reliability": an answer's weight is the logarithm of the odds of a right answer, for the person's
-            reliability (`people`), against chance. The mean weight is 1, and answers by chance weigh nothing.
-            "equal": all answers weigh the same. The default is "reliability" with rules (`set_rules`), else
-            "equal".
+            "reliability": the weight of an answer is the log-odds of a right answer relative to guessing, for
+            the person's reliability (`people`). The mean weight is 1, and the weight of a guess is 0.
+            "equal": all answers have the same weight. The default is "reliability" if rules are set
+            (`set_rules`), otherwise "equal".
         heldout
-            False for all answers but those to held-out questions; True for these alone, without questions
-            that other samplers asked too; None for both. A tree that was made from the first is scored on the
-            second: ``ordhc.metrics.satisfied(tree, session.comparisons(heldout=True))``.
+            False (the default): all answers except those to held-out questions. True: only answers to
+            held-out questions that no other sampler asked. None: all answers. Score a tree that was made
+            with False on the comparisons of True: ``ordhc.metrics.satisfied(tree,
+            session.comparisons(heldout=True))``.
         exclude
-            The people whose answers are left out, by name; `()` for nobody. By default the people whom the
+            The names of people whose answers are left out; `()` for nobody. By default the people whom the
             rules exclude.
         """
         if weights is not None:
@@ -452,7 +466,7 @@ class Session:
         return self._mirror.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
 
     def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
-        """Return the answers as `ordhc cluster`, `compare`, `report` and the dashboard of a study use them.
+        """Return the answers as `ordhc cluster`, `compare`, `report` and a study's dashboard analyse them.
 
         Parameters
         ----------
@@ -482,22 +496,29 @@ class Session:
         Returns
         -------
         dict
-            "question", the number of the question (0 for imported answers); "who"; "trial", the number of
-            earlier answers of this person; "sampler", which chose the question ("learner", "heldout",
-            "repeat", "random", "gold", or "import"); "p", the probability that the answer is right (NaN: as
-            the settings say); "at", when it was answered, in seconds since 1970; "seconds", its duration (NaN
-            if unknown); "leaf_1" and so on, the leaves in the order in which they were shown; "answer", as in
-            `tell`; "position", the place that was chosen, from 1, and 0 for none.
+            The columns:
+
+            * "question": the number of the question; 0 for imported answers;
+            * "who": the name of the person, or None;
+            * "trial": the number of earlier answers of this person;
+            * "sampler": the source of the question: "learner", "heldout", "repeat", "random", "gold" or
+              "import";
+            * "p": the probability that the answer is right; NaN for the `p` of the session's method;
+            * "at": the time of the answer in seconds since 1970;
+            * "seconds": the duration of the answer; NaN if unknown;
+            * "leaf_1" and so on: the leaves in the order in which they were shown;
+            * "answer": the answer, as in `tell`;
+            * "position": the chosen position, from 1, and 0 for none.
         """
         return self._mirror.reading(self._analysis.table)
 
     def people(self) -> dict[str | None, Person]:
         """Return a summary of each person who answered, by name, in the order of their first answers.
 
-        Reliability is the probability that a person's answer is right. It is estimated from questions with
-        known answers (`add_answers` with `gold`) and from questions that several people answered, by the
-        model of Dawid & Skene with one coin (docs/decisions/0010). If a person answered neither it is a
-        guess, as `low` and `high` show.
+        The reliability is the probability that a person's answer is right. The "one-coin" model of Dawid &
+        Skene estimates it from questions with known answers (`add_answers` with `gold`) and from questions
+        that several people answered (docs/decisions/0010). If a person answered no such question, the
+        reliability is that of the prior, and the interval from `low` to `high` is wide.
 
         Examples
         --------
@@ -514,20 +535,20 @@ class Session:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Make several calls one: all of them take effect or none, and the disk is waited for once.
+        """Run several calls in one transaction: all of them take effect or none, with one wait for the disk.
 
         Yields
         ------
         sqlite3.Connection
-            The file, for your own tables, which are kept beside the session's and change with it. Do not
-            change the session's tables, and neither commit nor roll back.
+            The connection to the file, for your own tables, which are part of the transaction. Do not change
+            the session's tables, and do not commit or roll back.
 
         Raises
         ------
         OSError
-            The file cannot be written: no call takes effect.
+            The file cannot be written. No call takes effect.
         InputError
-            A call has failed halfway: no call takes effect.
+            A call has failed. No call takes effect.
 
         Examples
         --------
@@ -550,14 +571,25 @@ class Session:
     ) -> None:
         """Set the rules that exclude people from the analysis; answers are then weighed by reliability.
 
-        The rules apply wherever the session is analysed: in `comparisons`, `analysed`, `ordhc.report`, and in
-        `ordhc cluster`, `report` and `compare`. No answer is deleted. Earlier rules are kept with their
-        times, see `Analysed.rules`.
+        The rules apply to each analysis of the session: `comparisons`, `analysed`, `ordhc.report`, and the
+        commands `ordhc cluster`, `report` and `compare`. No answer is deleted. Earlier rules are kept with
+        their times, see `Analysed.rules`.
 
         Parameters
         ----------
-        seconds, same_side, below_chance, failed_gold
-            As in `Rules`; each rule is off by default. Three of them need eight answers of a person.
+        seconds
+            Exclude people whose median response time in seconds is below this number.
+        same_side
+            Exclude people who chose the same position on the page in at least this share of their answers.
+        below_chance
+            True excludes people whose reliability is at most that of guessing, and whose 90% interval begins
+            below it.
+        failed_gold
+            Exclude people who answered less than this share of questions with known answers correctly.
+
+        Notes
+        -----
+        Each rule is off by default. The rules except `failed_gold` need at least eight answers of a person.
 
         Examples
         --------
@@ -576,22 +608,22 @@ class Session:
         self._mirror.writing(lambda: self._analysis.set_rules(rules))
 
     def forget(self, who: str) -> int:
-        """Delete a person: their answers, and every trace of them.
+        """Delete a person and all their answers from the file.
 
-        Nothing of them remains in the file nor in its write-ahead log, and the learner continues as if they
-        had never answered. Copies of the file are not changed, and the disk may still hold blocks that were
-        freed.
+        The file and its write-ahead log keep no data of the person, and the learner continues as if the
+        person had never answered. Copies of the file are not changed, and freed blocks of the disk may still
+        contain data.
 
         Returns
         -------
         int
-            The number of answers that were deleted, those that had been taken back included.
+            The number of deleted answers, including answers that had been taken back.
 
         Raises
         ------
         OSError
-            Another process is reading the file. The answers are deleted, but the file's log still has them:
-            call this again.
+            Another process is reading the file. The answers are deleted, but the file's log still contains
+            them. Call this method again.
 
         Examples
         --------

@@ -1,4 +1,7 @@
-"""Methods of learners by name, and as flat settings: options, tables of files, the file of a session."""
+"""Convert methods of learners from and to names and flat settings.
+
+Flat settings come from options of commands, tables of files, and the file of a session.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -71,7 +74,7 @@ def named(name: str, **settings: Any) -> Method:
         "insertion", "quick", "robust", "robust-paper", "majority", "revise", "uncertain", "single",
         "complete" or "4k-active".
     **settings
-        The parameters of the method's class. None stands for the default.
+        The parameters of the method's class. None means the default.
 
     Raises
     ------
@@ -124,7 +127,7 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     ----------
     settings
         `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit`, `seed` and
-        `start`. None stands for the default.
+        `start`. None means the default.
     default
         The method if there is no name and no prior (then it is "revise"). If the default lacks a setting, it
         is "insertion" or "robust", whichever has all settings.
@@ -156,14 +159,14 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
 
 
 def kept_settings(method: Method, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-    """Return the settings as a session keeps them: the prior of "revise" is over numbered leaves."""
+    """Return the settings of a method as a dict for JSON; the prior of "revise" has numbered leaves."""
     if isinstance(method, Revise):
         method = replace(method, prior=kept_prior(method.prior, names, n_leaves))
     return method.to_settings()
 
 
 def as_method(method: Any) -> Method:
-    """Return a method that is given as itself or by its name."""
+    """Return the method; `method` is a `Method` or a name."""
     if isinstance(method, Method):
         return method
     if isinstance(method, str):

@@ -16,23 +16,29 @@ from ordhc.tree.parts import from_engine
 __all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
 
 _SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
-#: Comparisons that are answered at a time.
+#: The number of comparisons in a part that is answered at once.
 _CHUNK = 1 << 22
 
 
 def random_tree(n_leaves: int, *, shape: str = "uniform", seed: int = 0) -> Dendrogram:
-    """Draw a random tree; its heights count the levels below each node.
+    """Return a random tree; the height of a node is the number of levels below it.
 
     Parameters
     ----------
     n_leaves
-        Number of leaves, which are numbered in random order.
+        The number of leaves, which are numbered in random order.
     shape
-        "uniform": all binary trees are equally likely. "yule": each new leaf goes beside a random leaf.
-        "balanced": every cluster is halved. "caterpillar": every cluster loses one leaf. "degree": nodes of
-        two or three children. "joined": nodes of three children. "star": all leaves join at the root.
+        The shape of the tree:
+
+        * "uniform" (the default): all binary trees are equally likely;
+        * "yule": each new leaf is placed beside a random leaf;
+        * "balanced": every cluster is divided into halves;
+        * "caterpillar": every cluster is divided into one leaf and the others;
+        * "degree": nodes have two or three children;
+        * "joined": nodes have three children;
+        * "star": all leaves are children of the root.
     seed
-        The same seed gives the same tree.
+        The seed of the random numbers; the same seed gives the same tree.
 
     Examples
     --------
@@ -55,10 +61,10 @@ def planted_similarities(
     permute: bool = True,
     seed: int = 0,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw similarities from the planted hierarchical model; return them with the truth.
+    """Return similarities drawn from the planted hierarchical model, and the true labels.
 
-    `planted` with the same parameters compares these similarities. Draw comparisons of the same similarities
-    anew with `comparisons_of`, or let a learner ask about them with `ordhc.oracles.from_similarity`.
+    `planted` with the same parameters compares these similarities. Use `comparisons_of` to draw other
+    comparisons of them, or `ordhc.oracles.from_similarity` to let a learner ask about them.
 
     Parameters
     ----------
@@ -68,7 +74,8 @@ def planted_similarities(
     Returns
     -------
     similarities, labels
-        (n, n), symmetric, with 0 on the diagonal; and (n, levels), each leaf's cluster at levels 1, 2, ...
+        A symmetric (n, n) array with 0 on the diagonal, and an (n, levels) array with each leaf's cluster at
+        levels 1, 2, ...
 
     Examples
     --------
@@ -84,32 +91,33 @@ def planted_similarities(
 def vectors_of(
     tree: Dendrogram, n_vectors: int, n_features: int, *, noise: float = 1.0, seed: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw vectors whose expected dot products, divided by `n_features`, are the heights of a tree.
+    """Return vectors whose expected dot products, divided by `n_features`, are the heights of a tree.
 
-    A vector is that of a random leaf of the tree, plus normal noise. Each step from a node to its child adds
-    normal numbers, whose variance is the difference of the two heights (Gray et al. 2024, sections 2 and
-    D.1).
+    A vector is the vector of a random leaf, plus normal noise. The vector of a node is that of its parent
+    plus normal numbers, whose variance is the difference of the two heights (Gray et al. 2024, sections 2
+    and D.1).
 
     Parameters
     ----------
     tree
-        A `Dendrogram` of kind "similarity" with `leaf_heights`, whose heights do not fall from the root down.
+        A `Dendrogram` of kind "similarity" with `leaf_heights`. No height may be less than that of the
+        parent.
     n_vectors, n_features
-        Number of vectors and of their coordinates.
+        The number of vectors, and the number of their coordinates.
     noise
-        Standard deviation of the noise in each coordinate.
+        The standard deviation of the noise in each coordinate.
     seed
-        The same seed gives the same vectors.
+        The seed of the random numbers; the same seed gives the same vectors.
 
     Returns
     -------
     vectors, leaves
-        (n_vectors, n_features), and (n_vectors,) the leaf of each vector.
+        The (n_vectors, n_features) vectors, and the (n_vectors,) leaf of each vector.
 
     Raises
     ------
     InputError
-        A tree of dissimilarities, without leaf heights, or with a node below 0 or below its parent.
+        The tree has dissimilarities or no leaf heights, or a node has a height below 0 or below its parent's.
 
     Examples
     --------
@@ -151,24 +159,26 @@ def comparisons_of(
     flip: float = 0.0,
     seed: int = 0,
 ) -> Triplets | Quadruplets:
-    """Draw distinct comparisons and answer them as a tree or similarities do; leave ties out.
+    """Return distinct random comparisons that are answered by a tree, similarities or an oracle.
+
+    Ties are left out.
 
     Parameters
     ----------
     source
-        A tree or its Newick text, (n, n) similarities, or an oracle that answers questions of two pairs.
-        A tree orders all pairs of leaves only if it has heights.
+        A tree or its Newick text, (n, n) similarities, or an oracle that answers questions about two pairs. A
+        tree decides all pairs of leaves only if it has heights.
     number
-        Number of comparisons that are drawn uniformly from all; fewer remain if some are ties. By default
-        all comparisons.
+        The number of comparisons that are drawn uniformly from all comparisons; fewer remain if there are
+        ties. By default all comparisons are used.
     share
-        Instead of `number`: the probability with which each comparison is drawn.
+        The probability with which each comparison is drawn, instead of `number`.
     quadruplets
-        Compare pairs of leaves, instead of two leaves with an anchor.
+        `True` returns quadruplets (comparisons of two pairs), `False` triplets.
     flip
-        Probability with which each answer is turned round.
+        The probability that an answer is flipped.
     seed
-        The same seed gives the same comparisons.
+        The seed of the random numbers; the same seed gives the same comparisons.
 
     Examples
     --------
@@ -211,7 +221,7 @@ def _total(n: int, quadruplets: bool) -> int:
 
 
 def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
-    """Yield numbers of questions in parts: `number` distinct ones, or each with probability `share`."""
+    """Yield arrays of question numbers: `number` distinct ones, or each one with probability `share`."""
     if share is None and number < total:
         chosen = random.choice(total, number, replace=False, shuffle=False)
         yield from np.array_split(chosen, number // _CHUNK + 1)
@@ -221,7 +231,7 @@ def _drawn(total: int, number: int, share: float | None, random: np.random.Gener
         return
     last = -1
     while share and last < total:
-        # The gaps between those that are drawn are geometric.
+        # The gaps between the numbers that are drawn have a geometric distribution.
         at = last + np.cumsum(random.geometric(share, min(_CHUNK, int(1.1 * share * total) + 10)))
         last = int(at[-1])
         yield at[at < total]
@@ -231,14 +241,14 @@ def _drawn(total: int, number: int, share: float | None, random: np.random.Gener
 def _pair(k: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return pair number k as (i, j) with i < j, in the order (0, 1), (0, 2), (1, 2), (0, 3), ..."""
     j = ((1 + np.sqrt(1 + 8.0 * k)) // 2).astype(np.int64)
-    # The root may be rounded.
+    # Correct j by one if the square root was rounded.
     j -= j * (j - 1) // 2 > k
     j += j * (j + 1) // 2 <= k
     return k - j * (j - 1) // 2, j
 
 
 def _rows(at: NDArray[np.int64], n: int, quadruplets: bool) -> NDArray[np.int64]:
-    """Return questions by number: (anchor, j, k) or (i, j, k, l)."""
+    """Return the questions with these numbers: (anchor, j, k) or (i, j, k, l)."""
     if quadruplets:
         first, second = _pair(at)
         return np.stack([*_pair(first), *_pair(second)], axis=1)

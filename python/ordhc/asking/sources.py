@@ -1,4 +1,4 @@
-"""Oracles that answer from what they know."""
+"""Oracles that answer from a tree, similarities, vectors, recorded answers, or a person at the terminal."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,9 +19,9 @@ __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "perso
 
 
 def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
-    """The leaf that isn't in the closest pair; -1 if no pair is closest.
+    """Return for each question the position of the leaf that is not in the closest pair; -1 for ties.
 
-    Column c of `together` is the similarity of the two leaves other than c.
+    Column c of the (m, 3) array `together` is the similarity of the two leaves other than leaf c.
     """
     best = together.max(axis=1, keepdims=True, initial=-np.inf)
     tied = (together == best).sum(axis=1) > 1
@@ -29,11 +29,16 @@ def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
 
 
 def from_tree(tree: Any) -> Answering:
-    """Answers as a tree has it: the odd one out is the leaf that joins last.
+    """Return an oracle that answers from a tree: the odd one out is the leaf that merges last.
 
-    Three leaves that join at the same node give -1. Of two pairs the closer one is the pair that joins below
-    the other. Pairs that join in different parts of the tree are compared by heights; without heights the
-    answer is 0.
+    Three leaves that merge at the same node give -1. For two pairs, the closer pair is the one whose lowest
+    common ancestor is below that of the other pair. Pairs in different subtrees are compared by heights;
+    without heights the answer is 0.
+
+    Parameters
+    ----------
+    tree
+        The tree, in any form that `ordhc.as_dendrogram` takes.
 
     Examples
     --------
@@ -56,9 +61,14 @@ def from_tree(tree: Any) -> Answering:
 
 
 def from_similarity(S: ArrayLike) -> Answering:
-    """Answers as an (n, n) similarity matrix has it: the most similar pair stays together.
+    """Return an oracle that answers from a similarity matrix.
 
-    Larger numbers mean more alike. For distances D give ``D.max() - D``.
+    The odd one out is the leaf that is not in the most similar pair.
+
+    Parameters
+    ----------
+    S
+        (n, n) similarities; larger numbers mean more similar. For distances D pass ``D.max() - D``.
 
     Examples
     --------
@@ -75,14 +85,16 @@ def from_similarity(S: ArrayLike) -> Answering:
 
 
 def from_vectors(X: ArrayLike, similarity: str = "euclidean") -> Answering:
-    """Answers as vectors have it, without a matrix of pairs.
+    """Return an oracle that answers from vectors, without a matrix of all pairs.
+
+    The odd one out is the leaf that is not in the most similar pair.
 
     Parameters
     ----------
     X
-        (n, p) numbers.
+        (n, p) one vector for each leaf.
     similarity
-        "euclidean" (the closest pair stays together), "dot" or "cosine".
+        "euclidean" (the default: a smaller distance is more similar), "dot" or "cosine".
 
     Examples
     --------
@@ -121,22 +133,23 @@ def _by_pairs(
 
 
 def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answering:
-    """Answers from comparisons that were collected before.
+    """Return an oracle that answers from comparisons that were collected before.
 
-    A leaf is the odd one out if both others were said to be closer to each other than to it (by the
-    larger weight); one such triplet is enough where nothing speaks against it. Whether a is closer to b than
-    to c is the question (a, b, a, c) of two pairs.
+    The odd one out is the leaf with the largest net weight of triplets that call it farther than another
+    leaf, if this weight is positive. One triplet is enough if no triplet contradicts it. The question
+    whether a is closer to b than to c is the question (a, b, a, c) about two pairs.
 
-    ``oracle.known`` has the questions that it can answer, (m, 3) for triplets each of which is half of an odd
-    one out, else (m, 4). ``ordhc.learn(oracle, method="uncertain")`` asks no others.
+    ``oracle.known`` is the array of questions that the oracle can answer. Its shape is (m, 3) if all triplets
+    come in pairs (a, b, c) and (b, a, c) that name c as the odd one out, otherwise (m, 4).
+    ``ordhc.learn(oracle, method="uncertain")`` asks only these questions.
 
     Parameters
     ----------
     data
-        Triplets, or quadruplets for questions of two pairs.
+        Triplets, or quadruplets for questions about two pairs.
     missing
-        What to do with a question that the data don't answer: "error", or "none" to answer -1 (0 for
-        quadruplets).
+        "error" (the default) raises `InputError` for a question that the data do not answer. "none" answers
+        -1 (0 for two pairs).
 
     Examples
     --------
@@ -167,7 +180,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return InputError(f"the recorded answers don't tell about {', '.join(names)}")
 
     def farther(a: int, b: int, c: int) -> float:
-        """How much says that c is farther from a than b is."""
+        """Return the net weight of triplets by which c is farther from a than b is."""
         value = known.get((a, *sorted((b, c))), 0.0)
         return value if b < c else -value
 
@@ -176,7 +189,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
 
     def of_anchor(i: int, j: int, k: int, m: int) -> float:
-        """How much says that i and j are closer than k and m, one of which is one of them."""
+        """Return the net weight by which (i, j) is closer than (k, m); 0 if they do not share one leaf."""
         if len({i, j, k, m}) != 3:
             return 0.0
         anchor = i if i in (k, m) else j
@@ -189,7 +202,8 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
                 raise unknown(row)
             return int(np.sign(value))
         a, b, c = row
-        # Votes for each leaf as the odd one out: by either of the two others.
+        # The net weight for each leaf as the odd one out, from the triplets of the two other leaves as
+        # anchors.
         votes = [farther(b, c, a) + farther(c, b, a), farther(a, c, b) + farther(c, a, b)]
         votes.append(farther(a, b, c) + farther(b, a, c))
         best = max(votes)
@@ -220,7 +234,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
 
 
 def _are_odd_ones_out(clear: list[tuple[int, ...]], farther: Callable[[int, int, int], float]) -> bool:
-    """Whether of each triplet (a, b, odd) the other half is there, too."""
+    """Return True if for each triplet (a, b, odd) the triplet (b, a, odd) is known too."""
     for a, b, c in clear:
         near, odd = (b, c) if farther(a, b, c) > 0 else (c, b)
         if farther(near, a, odd) <= 0:
@@ -229,9 +243,15 @@ def _are_odd_ones_out(clear: list[tuple[int, ...]], farther: Callable[[int, int,
 
 
 def person(names: Sequence[str] | None = None) -> Answering:
-    """Asks the person at the terminal, one question after the other: 1, 2 or 3, and 0 for none.
+    """Return an oracle that asks the person at the terminal, one question after the other.
 
-    `ordhc learn` is the comfortable way, with undo, pauses and a file that keeps all answers.
+    The person types 1, 2 or 3, or 0 for none. The command `ordhc learn` also has undo, pauses, and a file
+    that keeps all answers.
+
+    Parameters
+    ----------
+    names
+        The names of the leaves; by default "leaf 0" and so on.
     """
     names = _checks.names(names)
 

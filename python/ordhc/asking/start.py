@@ -1,4 +1,4 @@
-"""Trees of some of the leaves of a learner, which begins with them."""
+"""The `start` of a learner: a tree of some of its leaves, from which the learner begins."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> 
 
 
 def kept_start(start: Any) -> dict[str, Any]:
-    """Return a start as JSON can hold it."""
+    """Return a start as a dict for JSON."""
     return read_prior(start).to_dict()
 
 
@@ -88,7 +88,8 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
 def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], list[bool]]:
     """Return for each node the lowest node of `start` above its old leaves, and whether it is that cluster.
 
-    A node without old leaves has None. Of several nodes with the same old leaves the lowest is the cluster.
+    The result for a node without old leaves is None. If several nodes have the same old leaves, the lowest of
+    them is the cluster.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()
@@ -119,7 +120,7 @@ def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old
     for v, node in enumerate(old):
         if node is not None and is_old[v]:
             known[v] = leaf_level if v < n else start.heights[node - start.n_leaves]
-    # From the bottom: the height of the known node below, and the number of new nodes since.
+    # `base` is the height of the highest old node below, `steps` the number of new nodes above it.
     base, steps = np.full(len(above), leaf_level), np.zeros(len(above), dtype=int)
     for v, parent in enumerate(above):
         if not np.isnan(known[v]):

@@ -1,8 +1,8 @@
 """The file of a session: an SQLite database that is checked as it is read.
 
-Settings are written once, events are appended; what changes are leases, and what was of somebody who is
-forgotten. Every row has a checksum, events are numbered without gaps, and how many there are is kept apart
-from them.
+Settings are written once, and events are appended. Only leases, state values and the events of forgotten
+people change. Every row has a checksum. Events are numbered without gaps, and SQLite stores the last number
+in a separate table. Missing or changed rows are therefore detected.
 """
 
 import json
@@ -39,7 +39,7 @@ from ordhc.io.guard import brief
 
 __all__ = ["Store", "copied", "create"]
 
-#: Errors that are not the file's: it can't be opened or written now, or there is no room.
+#: Error codes that do not mean a damaged file: the file cannot be opened or written now, or the disk is full.
 _OUTSIDE = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_LOCKED,
@@ -48,9 +48,9 @@ _OUTSIDE = (
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY,
 )
-#: Pages of the write-ahead log that are taken into the file together.
+#: SQLite copies the write-ahead log into the file when the log has this number of pages.
 _PAGES = 4000
-#: Rows that are read at a time.
+#: The number of rows that are read at a time.
 _CHUNK = 1 << 15
 
 
@@ -62,12 +62,27 @@ def create(
     *,
     at: float | Sequence[float] = 0.0,
 ) -> None:
-    """Make the file of a new session, whole or not at all; one that somebody else makes meanwhile stays.
+    """Make the file of a new session, as a whole or not at all.
+
+    If another process makes the file in the meantime, that file is kept.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kept
+        The settings.
+    width
+        The number of leaves in a question.
+    events
+        The first events.
+    at
+        The time of all events, or one time for each event, in seconds since 1970.
 
     Raises
     ------
     OSError
-        The folder isn't there or can't be written, or there is no room.
+        The folder does not exist or cannot be written, or the disk is full.
     """
     new = f"{path}.new-{os.getpid()}"
     try:
@@ -82,7 +97,7 @@ def create(
         finally:
             db.close()
         if Path(path).exists() and not Path(path).stat().st_size:
-            # Whoever has made an empty file has chosen who may read it.
+            # Keep the permissions of an existing empty file.
             shutil.copymode(path, new)
             Path(new).replace(path)
         else:
@@ -98,12 +113,12 @@ def create(
 
 
 def _files(path: str) -> list[Path]:
-    """Return the file of a session, and those that SQLite keeps beside it now."""
+    """Return the existing files of a session: the main file, the write-ahead log and the journal."""
     return [file for end in ("", "-wal", "-journal") if (file := Path(path + end)).is_file()]
 
 
 def copied(path: str, folder: str) -> str:
-    """Copy a session into a folder, with commits that are not in its main file yet; return the new path."""
+    """Copy a session into a folder, with its write-ahead log and journal; return the new path."""
     for file in _files(path):
         shutil.copyfile(file, Path(folder) / ("copy" + file.name[len(Path(path).name) :]))
     return str(Path(folder) / "copy")
@@ -115,7 +130,7 @@ def _place(new: str, path: str) -> None:
     except FileExistsError:
         raise
     except OSError:
-        # File systems without links.
+        # Some file systems have no hard links.
         if not Path(path).exists():
             Path(new).replace(path)
 
@@ -123,20 +138,20 @@ def _place(new: str, path: str) -> None:
 class Store:
     """An open session file.
 
-    Commits are with the system, whatever becomes of this process; `Disk` sees to it that they are on the
-    disk.
+    Commits are handed to the operating system, so that they survive the end of this process. `Disk`
+    synchronises them with the disk.
 
     Parameters
     ----------
     path
-        The file, which exists.
+        The existing file.
 
     Raises
     ------
     InputError
-        No session, a newer one, or a damaged one.
+        The file is no session, has a newer format, or is damaged.
     OSError
-        It cannot be opened, or is locked for long.
+        The file cannot be opened, or is locked for more than 30 seconds.
     """
 
     def __init__(self, path: str) -> None:
@@ -150,7 +165,7 @@ class Store:
         except OSError:
             if self._is_writable() or not Path(path).is_file():
                 raise
-            # SQLite needs files beside this one, which cannot be made here.
+            # SQLite needs to make files in the same folder, which is read-only here. Read a copy instead.
             self._connect_copy()
 
     def _connect(self, path: str) -> None:
@@ -181,11 +196,11 @@ class Store:
         return all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).absolute().parent))
 
     def explain(self, error: BaseException) -> NoReturn:
-        """Raise what an error of SQLite, or of reading what it gives, means."""
+        """Raise the `InputError` or `OSError` that explains an error of SQLite or of reading its values."""
         if isinstance(error, sqlite3.Error):
             if self._is_closed:
                 raise InputError("the session is closed", path=brief(self.path, 200)) from None
-            # The first byte of SQLite's codes says of which kind an error is.
+            # The lowest byte of an extended result code is the primary result code.
             kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if kind == sqlite3.SQLITE_CANTOPEN and not Path(self.path).is_file():
                 raise InputError(str(error), path=brief(self.path, 200)) from None
@@ -210,24 +225,24 @@ class Store:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open file."""
+        """The connection to the open file."""
         return self._db
 
     def refuse(self, error: sqlite3.Error) -> None:
-        """Raise an error of SQLite as one of ordhc, if the file cannot be written; raise interrupts."""
+        """Raise the explained error if SQLite cannot write the file or was interrupted; else return."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if kind in (*_OUTSIDE, sqlite3.SQLITE_INTERRUPT):
             self.explain(error)
 
     def _hint(self) -> str:
-        """What to do with a file that is none of SQLite's."""
+        """Return the remedy for a file that is no SQLite file, as a clause of an error message."""
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
             return f"of answers that are there `ordhc cluster {name}` makes a tree"
         return f"if it was one, `ordhc session salvage {name} -o NEW` keeps what it can"
 
     def _open(self) -> None:
-        # No table is read before the schema is known to be one that ordhc writes.
+        # Read no table before the schema is checked: a foreign schema can run arbitrary expressions.
         self._db.execute("PRAGMA trusted_schema=OFF")
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
@@ -238,11 +253,12 @@ class Store:
             raise damaged(self.path, why)
         if self._format() < FORMAT:
             upgrade(self._db)
-        # Readers and a writer don't block each other; who must, waits for the disk.
+        # With a write-ahead log, readers and a writer do not block each other. NORMAL does not wait for the
+        # disk at each commit; `Disk` waits where needed.
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
-        # Tables of others may have checks, which are expressions of strangers.
+        # Foreign tables may have CHECK constraints, which are untrusted expressions.
         self._db.execute("PRAGMA ignore_check_constraints=ON")
         (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if told != "ok":
@@ -251,7 +267,7 @@ class Store:
         self._read_settings()
         tables = self._tables()
         own = schema(self.width)
-        # Others may keep tables of theirs beside these.
+        # Other programs may keep their own tables in the file.
         if {name: tables.get(name) for name in own} != own:
             raise damaged(self.path, "its tables are others")
         self._insertion = insertion(self.width)
@@ -261,7 +277,7 @@ class Store:
         return dict(self._db.execute(query).fetchall())
 
     def _format(self) -> int:
-        """The file's format; a newer one is refused."""
+        """Return the number of the file's format; raise `InputError` if it is newer than `FORMAT`."""
         found = self._db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
         if found is None:
             raise ValueError("it has no format")
@@ -287,17 +303,17 @@ class Store:
     # Transactions.
 
     def begin(self) -> None:
-        """Begin to write; others wait."""
+        """Begin a write transaction; other writers wait."""
         with self._errors:
             self._db.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        """What was written is with the system when this returns."""
+        """Commit the transaction: hand all changes to the operating system."""
         with self._errors:
             self._db.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Forget what was written since `begin`."""
+        """Undo all changes since `begin`."""
         with suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -312,7 +328,7 @@ class Store:
     # Events.
 
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Rows of events from seq `after` + 1 on, as `Log.extend` takes them, some at a time."""
+        """Yield lists of rows of events from seq `after` + 1 on, for `Log.extend`."""
         with self._errors:
             told = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({told})"
@@ -332,46 +348,52 @@ class Store:
                 raise BrokenError(after + 1, "or a later one is missing")
 
     def n_events(self) -> int:
-        """How many events the file has."""
+        """Return the number of events in the file."""
         with self._errors:
             (last,) = self._db.execute("SELECT max(seq) FROM events").fetchone()
             return last if isinstance(last, int) else 0
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
-        """Append events, of which the first gets the seq `after` + 1."""
+        """Append events at time `at` (seconds since 1970); the first event gets the seq `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
         with self._errors:
             self._write(self._insertion, rows)
 
     def _write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         if len(rows) == 1:
-            # Faster than `executemany`, which begins and ends more.
+            # `execute` is faster than `executemany` for one row.
             self._db.execute(statement, rows[0])
         else:
             self._db.executemany(statement, rows)
 
     def version(self) -> int:
-        """Another number whenever another connection has changed the file."""
+        """Return a number that changes whenever another connection changes the file."""
         with self._errors:
             (found,) = self._db.execute("PRAGMA data_version").fetchone()
             return int(found)
 
     def overwrite(self, numbers: Sequence[int], events: Sequence[Event], moments: Sequence[float]) -> None:
-        """Put other events in the place of some, so that nothing of these is left."""
+        """Replace the events with these numbers; overwrite the old contents with zeros."""
         found = []
         for number, event, at in zip(numbers, events, moments, strict=True):
             (_, *row), *_ = as_rows([event], number, self.width, at)
             found.append((*row, number))
         names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "p", "sum"]
         with self._errors:
-            # What is deleted or changed is overwritten with zeros.
+            # With this pragma SQLite overwrites deleted and changed contents with zeros.
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.executemany(
                 f"UPDATE events SET {', '.join(f'{name} = ?' for name in names)} WHERE seq = ?", found
             )
 
     def erase(self) -> None:
-        """Make the file anew, without anything that was deleted; nor does the write-ahead log have it."""
+        """Rebuild the file and empty the write-ahead log, so that no deleted content remains.
+
+        Raises
+        ------
+        OSError
+            Another process is reading the file, so that the log still has deleted content.
+        """
         with self._errors:
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("VACUUM")
@@ -382,10 +404,10 @@ class Store:
                 " deleted; the same call goes on when they have ended"
             )
 
-    # What isn't history.
+    # Values that change.
 
     def state(self, key: str) -> str | None:
-        """A value that was set, or None."""
+        """Return the value of `key` in the table `state`, or None."""
         with self._errors:
             row = self._db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] != sum_of(key, row[0]):
@@ -393,16 +415,16 @@ class Store:
             return None if row is None else str(row[0])
 
     def set_state(self, key: str, value: str) -> None:
-        """Set a value."""
+        """Set the value of `key` in the table `state`."""
         with self._errors:
             self._db.execute(
                 "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value))
             )
 
-    # Places on the page, which only sessions of web pages have.
+    # Positions on the page, which only sessions of web pages have.
 
     def add_places(self, places: Mapping[int, int]) -> None:
-        """Keep at which place on the page answers were given, by the numbers of their events."""
+        """Record the position on the page of answers, by the numbers of their events."""
         rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
         with self._errors:
             if not self._has_places():
@@ -410,7 +432,7 @@ class Store:
             self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
-        """Return the place on the page of each answer, by the number of its event."""
+        """Return the position on the page of each answer, by the number of its event."""
         with self._errors:
             if not self._has_places():
                 return {}
@@ -421,7 +443,7 @@ class Store:
             return {seq: place for seq, place, _ in rows}
 
     def forget_places(self, numbers: Iterable[int]) -> None:
-        """Delete the places of some answers."""
+        """Delete the positions of the answers with these numbers."""
         with self._errors:
             if self._has_places():
                 self._write("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
@@ -433,7 +455,7 @@ class Store:
     # Leases.
 
     def leases(self) -> dict[int, tuple[str, float]]:
-        """By number the questions that are leased, to whom, and until when."""
+        """Return for each leased question, by number, the person and the end of the lease (since 1970)."""
         with self._errors:
             rows = self._db.execute(
                 "SELECT question, who, until, sum FROM leases ORDER BY question"
@@ -444,12 +466,12 @@ class Store:
             return {question: (who, until) for question, who, until, _ in rows}
 
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
-        """Lease questions."""
+        """Record the leases of questions to `who` until the time `until` (seconds since 1970)."""
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
         with self._errors:
             self._write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:
-        """Give leased questions back."""
+        """Delete the leases of questions."""
         with self._errors:
             self._write("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])

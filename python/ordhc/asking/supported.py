@@ -1,4 +1,4 @@
-"""Trees without the nodes that too few questions support."""
+"""Remove nodes that too few questions support."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from ordhc.tree.parts import without_nodes
 
 __all__ = ["contracted", "supported"]
 
-#: Of clusters of more leaves only the first ones are listed in the settings.
+#: Maximum number of leaves that the settings list for a removed node.
 _LISTED = 10
 
 
@@ -83,7 +83,7 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
 
 
 def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_least: int) -> Dendrogram:
-    """Do the work of `supported`, for (m, 3) leaves and the place of the odd one out in each row, or -1."""
+    """Return the tree of `supported` for (m, 3) leaves and (m,) positions of the odd one out, or -1."""
     at_least = _checks.whole("at_least", at_least, at_least=0)
     three, odd = _distinct(rows, answers)
     above, lower, upper, right = _places(tree, three, odd)
@@ -120,7 +120,7 @@ def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_l
 
 
 def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int64], list[int]]:
-    """Each three leaves once, sorted, and the odd one of most answers; -1 for none and for ties."""
+    """Return each distinct set of three leaves, sorted, and its most frequent odd one out; -1 for ties."""
     votes: dict[tuple[int, ...], dict[int, int]] = {}
     for row, answer in zip(np.asarray(rows).tolist(), np.asarray(answers).tolist(), strict=True):
         said = votes.setdefault(tuple(sorted(row)), {})
@@ -137,9 +137,17 @@ def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int
 def _places(
     tree: Dendrogram, three: NDArray[np.int64], odd: Sequence[int]
 ) -> tuple[dict[int, int], list[int], list[int], list[bool]]:
-    """The node above each, and of questions where the closer pair meets, where all do, and if that is right.
+    """Return the parents of nodes, and the place of each question in the tree.
 
-    Questions to which the tree has no answer are nowhere, -1.
+    Returns
+    -------
+    above
+        The parent of each node.
+    lower, upper
+        For each question the lowest common ancestor of its closest pair, and that of its three leaves.
+        `lower` is -1 if the tree does not decide the question.
+    right
+        True for each question on whose odd one out the tree agrees with the answer.
     """
     parents = tree.parents
     above = dict(enumerate(parents.tolist()))
@@ -172,7 +180,7 @@ def _places(
 
 
 def _rebuilt(tree: Dendrogram, gone: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
-    """Return the tree without some nodes, whose children become those of the node above."""
+    """Return the tree without the nodes in `gone`; their children become children of the node above."""
     n, n_inner = tree.n_leaves, len(tree.sizes)
     goes = np.zeros(n_inner, dtype=bool)
     goes[[node - n for node in gone]] = True

@@ -1,4 +1,4 @@
-"""What learners were told, for trees without nodes that rest on too little of it."""
+"""Record the answers that learners receive, for trees without nodes that too few answers support."""
 
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,12 +16,12 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["check_supported", "tell", "tree_of"]
 
-#: What learners were told by this loop: rows and answers, batch by batch.
+#: The questions and answers that each learner received from `tell` here, batch by batch.
 _told: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = WeakKeyDictionary()
 
 
 def tell(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
-    """Tell a learner, and keep what it has taken."""
+    """Give answers to a learner, and record the answers that it accepted."""
     before = learner.status.n_answered
     try:
         learner.tell(questions.ids, answers)
@@ -31,7 +31,7 @@ def tell(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
 
 
 def check_supported(supported_by: int | None, subject: Any) -> None:
-    """Raise if it is not known how many distinct questions support each node."""
+    """Raise `InputError` if `supported_by` is given and the support of nodes cannot be counted."""
     if supported_by is None:
         return
     _checks.whole("supported_by", supported_by, at_least=0)

@@ -1,4 +1,4 @@
-"""Errors of SQLite as those of ordhc, and statements that can be interrupted."""
+"""Convert errors of SQLite to errors of ordhc, and make SQL statements interruptible."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -8,16 +8,16 @@ from ordhc.errors import InputError
 
 __all__ = ["Errors", "Watch"]
 
-#: Steps of SQLite's virtual machine between two looks: about a millisecond.
+#: The number of steps of SQLite's virtual machine between two checks; about a millisecond.
 _STEPS = 10_000
-#: Maximum number of steps to open a file: this many, and more for each byte. Measured: 370 for an empty
-#: session, 0.4 for each byte of one with 300,000 answers.
+#: The maximum number of steps to open a file is `_AT_LEAST` plus `_PER_BYTE` for each byte. Measured: 370
+#: steps for an empty session, and 0.4 for each byte of a session with 300,000 answers.
 _AT_LEAST = 100_000
 _PER_BYTE = 20
 
 
 class Errors:
-    """A context that hands errors of a file and of what stands in it to what explains them."""
+    """A context manager that passes errors of a file and of its contents to `explain`, which raises."""
 
     def __init__(self, explain: Callable[[BaseException], None]) -> None:
         self._explain = explain
@@ -32,17 +32,18 @@ class Errors:
 
 
 class Watch:
-    """Ends statements of a connection at Ctrl-C, and when they take more steps than they may.
+    """A handler that stops SQL statements on Ctrl-C or when they exceed a limit of steps.
 
-    SQLite then raises an error of its own and drops the exception of the signal; `reason` returns it.
+    SQLite then raises its own error and drops the exception of the signal handler; `reason` returns that
+    exception.
 
     Parameters
     ----------
     db
         The connection.
     n_bytes
-        Size of the file. Until `allow_all` is called, statements may take the steps that opening a session of
-        this size takes.
+        The size of the file in bytes. The limit is the number of steps that opening a session of this size
+        takes, until `allow_all` is called.
     """
 
     def __init__(self, db: sqlite3.Connection, n_bytes: int) -> None:
@@ -56,7 +57,7 @@ class Watch:
         self._left = inf
 
     def reason(self) -> BaseException | None:
-        """Return why a statement was ended, and watch the next one."""
+        """Return the exception that stopped a statement, or None; watch the next statement."""
         reason, self._reason = self._reason, None
         self._begin()
         return reason
@@ -67,9 +68,9 @@ class Watch:
         self._db.set_progress_handler(looks.__next__, _STEPS)
 
     def _looks(self) -> Iterator[int]:
-        # Python runs handlers of signals when a frame begins or goes on. A function would raise before its
-        # first line, outside of any `try`; a generator goes on within. When it has ended, `__next__` raises,
-        # which ends the statement.
+        # Python runs signal handlers when a frame starts or resumes. A function would raise before its first
+        # line, outside of any `try`. A generator resumes inside the `try`. After the generator has ended,
+        # `__next__` raises, which stops the statement.
         try:
             yield 0
             while (left := self._left - _STEPS) >= 0:

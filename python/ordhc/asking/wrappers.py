@@ -1,4 +1,7 @@
-"""Oracles around others: wrong at times, repeated, counted, kept; asynchronous where these are."""
+"""Oracles that wrap other oracles: they add errors, repeat, count, record or distribute questions.
+
+A wrapper of an asynchronous oracle is asynchronous too.
+"""
 
 import asyncio
 import inspect
@@ -33,23 +36,28 @@ __all__ = ["Counting", "Recording", "as_oracle", "majority", "noisy", "workers"]
 def noisy(
     oracle: Any, p: float, *, wrong: str = "random", noise: str = "independent", seed: int = 0
 ) -> Oracle:
-    """Return an oracle that is right with probability `p`; a learner is told so if `p` is between 1/2 and 1.
+    """Return an oracle whose answers are right with probability `p`.
+
+    If `p` is between 1/2 and 1, the oracle's attributes `p` and `noise` tell learners about the errors.
 
     Parameters
     ----------
     oracle
-        The one that is right.
+        The oracle that gives the right answers.
     p
-        The probability that its answer is kept.
+        The probability that a right answer is kept, from 0 to 1.
     wrong
-        "random": one of the other two leaves (of all three where "none" is right); "adversarial": always
-        the same one of them; "none": -1, or always the same leaf where that is right. About pairs a
-        wrong answer is the opposite.
+        The kind of wrong answers to questions about three leaves. The wrong answer to a question about two
+        pairs is always the opposite.
+
+        * "random" (the default): a random one of the other two leaves; of all three leaves if -1 is right.
+        * "adversarial": always the same one of these leaves.
+        * "none": -1; always the same leaf if -1 is right.
     noise
-        "independent": each answer is drawn anew. "persistent": the same question, in any order of its
-        leaves, always gets the same answer.
+        "independent" (the default): each answer is drawn anew. "persistent": the same question, in any order
+        of its leaves, always gets the same answer.
     seed
-        The same seed gives the same errors.
+        The seed of the random numbers; the same seed gives the same errors.
 
     Examples
     --------
@@ -75,7 +83,7 @@ def noisy(
             return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
         if not len(answers):
             return answers
-        # The others in the order of their leaves, so that the place in the question does not matter.
+        # Sort by leaf, so that the wrong answer does not depend on the order of the leaves in the question.
         order = np.argsort(table, axis=1)
         places = order[np.arange(len(table))[:, None], [[0, 1, 2]]]
         others = places[places != answers[:, None]].reshape(-1, 2) if (answers >= 0).all() else None
@@ -99,8 +107,8 @@ def noisy(
     before, own = errors_of(right)
     both = p if own is None else None if before is None else p * before
     if own is not None or 0.5 < p < 1:
-        # Persistent errors are worse than independent ones, so they count where both occur. No learner can
-        # help where p is 1/2 or less.
+        # Persistent errors are harder to correct than independent ones, so the noise is persistent if both
+        # occur. No learner can correct errors if p is 1/2 or less.
         made.p = both if both is not None and both > 0.5 else None
         made.noise = "persistent" if "persistent" in (own, noise if p < 1 else None) else "independent"
     return made
@@ -141,7 +149,9 @@ class _Repeated:
 
 
 def majority(oracle: Any, k: int) -> Oracle:
-    """Asks every question `k` times and takes the most frequent answer; a tie is -1 (0 for quadruplets).
+    """Return an oracle that asks `oracle` every question `k` times and gives the most frequent answer.
+
+    A tie gives -1 (0 for two pairs).
 
     Examples
     --------
@@ -175,7 +185,7 @@ def majority(oracle: Any, k: int) -> Oracle:
 
 
 class Counting:
-    """An oracle that counts the questions which another one answers.
+    """An oracle that passes questions to another oracle and counts them.
 
     Parameters
     ----------
@@ -185,7 +195,7 @@ class Counting:
     Attributes
     ----------
     n_questions, n_batches
-        The number of questions so far, and of calls.
+        The number of questions and the number of calls so far.
 
     Examples
     --------
@@ -207,7 +217,7 @@ class Counting:
         self.n_batches = 0
 
     def __call__(self, rows: ArrayLike) -> Any:
-        """Answer a batch."""
+        """Return the (m,) answers to (m, 3) or (m, 4) questions."""
         table = checked_questions(rows, None, (3, 4)).copy()
         return then(self._oracle(table), lambda given: self._counted(table, checked_answers(given, table)))
 
@@ -218,7 +228,7 @@ class Counting:
 
 
 class Recording(Counting):
-    """An oracle that counts and keeps all questions and answers of another one.
+    """An oracle that passes questions to another oracle, and counts and records questions and answers.
 
     Parameters
     ----------
@@ -259,10 +269,16 @@ class Recording(Counting):
         *,
         adaptive: bool = False,
     ) -> Triplets | Quadruplets:
-        """The answers as triplets, two for each odd one out, or as quadruplets.
+        """Return the recorded answers as triplets, two for each odd one out, or as quadruplets.
 
-        `adaptive=True` marks them as answers to questions that a learner chose, as those of `ordhc.learn`
-        are.
+        Parameters
+        ----------
+        n_leaves
+            The number of leaves; by default the largest leaf plus 1.
+        names
+            The names of the leaves.
+        adaptive
+            True marks the answers as answers to questions that a learner chose, as `ordhc.learn` does.
         """
         rows = self.rows
         names = _checks.names(names)
@@ -273,7 +289,7 @@ class Recording(Counting):
 
 
 def workers(oracles: Sequence[Any]) -> Oracle:
-    """Several oracles that answer side by side, each its part of a batch.
+    """Return an oracle that splits each batch among several oracles, which answer at the same time.
 
     Examples
     --------
@@ -311,7 +327,7 @@ def workers(oracles: Sequence[Any]) -> Oracle:
 
 
 def as_oracle(oracle: Any) -> Oracle:
-    """Return a callable on a batch of questions; trees, comparisons and lists of oracles become one."""
+    """Return a callable on batches of questions; a tree, comparisons or a list of oracles becomes one."""
     if isinstance(oracle, str):
         name = _checks.quoted(oracle)
         raise InputError(f"{name} is a name: ordhc.oracles.named({name}, source) is the oracle")
@@ -329,7 +345,7 @@ def as_oracle(oracle: Any) -> Oracle:
 
 
 def _all(given: list[Any]) -> Any:
-    """All that is given, at once, or awaited side by side if any of it has to be."""
+    """Return the list `given`, or an awaitable of its results if any entry is awaitable."""
     if not any(map(inspect.isawaitable, given)):
         return given
 

@@ -1,1 +1,1 @@
-"""What ordhc brings along, registered through the same hooks as any plugin."""
+"""The linkages, similarities, methods, metrics and oracles of ordhc, registered with the hooks of plugins."""

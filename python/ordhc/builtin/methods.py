@@ -1,4 +1,4 @@
-"""The built-in methods: the papers' names."""
+"""The built-in methods, under the names that the papers use."""
 
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import MethodSpec
@@ -31,7 +31,7 @@ _METHODS = [
 
 @hookimpl
 def ordhc_methods() -> list[MethodSpec]:
-    """Register similarities and linkages that go together."""
+    """Return the methods, each a similarity and a linkage."""
     specs = []
     for name, similarity, linkage, source in _METHODS:
         refine = "dasgupta" if name.endswith("+spr") else None

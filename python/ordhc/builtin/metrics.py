@@ -128,5 +128,5 @@ _METRICS = (
 
 @hookimpl
 def ordhc_metrics() -> list[MetricSpec]:
-    """Register scores by comparisons, by similarities, and beside labels or another tree."""
+    """Return the metrics, which score a tree against comparisons, similarities, labels or another tree."""
     return list(_METRICS)

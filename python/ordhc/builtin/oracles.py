@@ -1,4 +1,4 @@
-"""The built-in oracles: which of three leaves is the odd one out?"""
+"""The built-in oracles, which answer questions about three leaves or two pairs."""
 
 from ordhc.asking.sources import from_similarity, from_tree, from_vectors, person, recorded
 from ordhc.plugins.hooks import hookimpl
@@ -7,7 +7,7 @@ from ordhc.plugins.specs import OracleSpec
 
 @hookimpl
 def ordhc_oracles() -> list[OracleSpec]:
-    """Register the oracles that answer from what they know, and the person at the terminal."""
+    """Return the oracles that answer from data, and the oracle that asks the person at the terminal."""
     return [
         OracleSpec(
             name="tree",

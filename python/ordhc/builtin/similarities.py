@@ -95,5 +95,5 @@ _SIMILARITIES = (
 
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
-    """Register AddS3 and AddS4, the kernels, and those of vectors."""
+    """Return the similarities of comparisons (AddS3, AddS4 and the kernels) and of vectors."""
     return list(_SIMILARITIES)

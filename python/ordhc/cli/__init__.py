@@ -1,4 +1,4 @@
-"""The command line: each command has a file."""
+"""The command line interface; each command has its own module."""
 
 import sys
 import traceback
@@ -35,10 +35,10 @@ def __dir__() -> list[str]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     tables={
         "Environment": [
-            ("ORDHC_DEBUG=1", "Show where an error comes from, and warnings of other packages."),
-            ("ORDHC_MAX_UNPACKED=8G", "Let packed files be larger than 1 GiB."),
-            ("ORDHC_NUM_THREADS=4", "The number of threads; results don't depend on it."),
-            ("ORDHC_PLUGINS=A,B", "The plugins to load; none if it is empty."),
+            ("ORDHC_DEBUG=1", "Show the traceback of an error, and warnings of other packages."),
+            ("ORDHC_MAX_UNPACKED=8G", "Allow compressed files to unpack to more than 1 GiB."),
+            ("ORDHC_NUM_THREADS=4", "The number of threads; results do not depend on it."),
+            ("ORDHC_PLUGINS=A,B", "The plugins to load; an empty value loads none."),
             ("ORDHC_STRICT=1", "A plugin that cannot be loaded is an error."),
             ("NO_COLOR=1", "Help without colours."),
         ],
@@ -47,7 +47,7 @@ def __dir__() -> list[str]:
             ("2", "Input or options that cannot be used; one line says what and where."),
             ("3", "An error of ordhc itself; two lines say how to report it."),
             ("130", "Stopped with Ctrl-C."),
-            ("141", "Whoever read the output has left."),
+            ("141", "The program that read the output has closed the pipe."),
         ],
     },
 )
@@ -61,7 +61,7 @@ def group() -> None:
     """
 
 
-#: Endings of the names of secret parameters.
+#: Parameters whose names end with one of these words are secret.
 _SECRET = ("key", "token", "password", "secret", "headers")
 #: Plugins of this repository: their failures are bugs of ordhc.
 _OWN_PLUGINS = ("ordhc-linkages", "ordhc-embedding", "ordhc-judge", "ordhc-collect")
@@ -87,7 +87,11 @@ for command in _COMMANDS:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command. Bad input gives a line on standard error and exit code 2, a bug two lines and 3."""
+    """Run a command, and exit.
+
+    Bad input prints one line to standard error and exits with code 2. A bug prints two lines and exits with
+    code 3.
+    """
     import os
     import warnings
     from contextlib import nullcontext
@@ -128,7 +132,8 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(2)
         _fail(brief(error.format_message()))
     except BrokenPipeError:
-        # The reader of the output has gone: there is nowhere to write.
+        # The reader has closed the pipe. Redirect standard output, so that Python's flush at exit cannot
+        # fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except Exception as error:

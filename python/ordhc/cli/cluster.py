@@ -1,4 +1,4 @@
-"""`ordhc cluster`: from a file of answers to a dendrogram."""
+"""`ordhc cluster`: make a dendrogram from a file of answers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -31,18 +31,26 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     type=Registered("method"),
-    help="A similarity, a linkage and, after +spr, moves of subtrees by one name. Default: posterior-al "
-    "where it takes up to ten seconds, else adds3-al+spr or adds4-al+spr, as with --bootstrap, which take "
-    "milliseconds.",
+    help="The name of a method: a similarity, a linkage and, with +spr, moves of subtrees. Default: "
+    "posterior-al if it takes at most ten seconds. Otherwise, and with --bootstrap, adds3-al+spr or "
+    "adds4-al+spr, which take milliseconds.",
 )
-@click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
-@click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
+@click.option(
+    "--similarity",
+    type=Registered("similarity"),
+    help="How the similarity of two leaves is computed from the answers.",
+)
+@click.option(
+    "--linkage",
+    type=Registered("linkage"),
+    help="How the similarity of two clusters is computed from that of their leaves.",
+)
 @click.option(
     "--param",
     "params",
     multiple=True,
     type=Settings("similarity", "similarity", ("linkage", "linkage")),
-    help="A setting of the similarity or the linkage, of whichever has it. Repeatable. If both have it: "
+    help="A setting of the similarity or the linkage. Repeatable. If both have a setting KEY: "
     "similarity.KEY=VALUE or linkage.KEY=VALUE.",
 )
 @click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
@@ -60,21 +68,38 @@ if TYPE_CHECKING:
     "plots",
     multiple=True,
     metavar="PICTURE",
-    help="Draw it: .svg, .png, .pdf. Repeatable.",
+    help="Draw the tree: .svg, .png, .pdf. Repeatable.",
 )
-@click.option("--html", metavar="PAGE", help="Write a page to explore the tree with: one .html, no network.")
+@click.option(
+    "--html", metavar="PAGE", help="Write an interactive page of the tree: one .html that needs no network."
+)
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @section("How sure the tree is")
-@click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
+@click.option(
+    "--bootstrap",
+    type=int,
+    metavar="N",
+    help="Resample the answers N times, and give each cluster its share of the resamples.",
+)
 @unit_option
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
 @section("More than fits", rare=True)
 @executor_option
-@click.option("--memory", metavar="SIZE", help="Of a folder or pattern: what sums may take, as 2GB.")
-@click.option("--spill", metavar="FOLDER", help="Where sums go that need more; by default temporary files.")
+@click.option(
+    "--memory", metavar="SIZE", help="For a folder or pattern: the largest memory for sums, such as 2GB."
+)
+@click.option(
+    "--spill",
+    metavar="FOLDER",
+    help="The folder for sums that exceed --memory; by default temporary files.",
+)
 @section("Options")
-@click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
+@click.option(
+    "--seed",
+    type=int,
+    help="The seed of resamples, and of a random order of the leaves that breaks ties.",
+)
 @json_option
 @quiet_option
 @reading_options
@@ -103,9 +128,10 @@ def cluster(
 ) -> None:
     """Make a dendrogram from FILE, answers as csv, tsv, parquet, npz or npy (- is standard input).
 
-    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far; or answers to other
-    questions, one a row (--kind). Repeats count; a column count or weight multiplies. FILE can be a folder or
-    a pattern in quotes: then the answers stay in their files, and are added up block by block.
+    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far. With --kind it has
+    answers to other questions, one in each row. Repeated rows count repeatedly; a column count or weight
+    multiplies a row. FILE can be a folder or a pattern in quotes: then the answers are read block by block,
+    and need not fit into memory.
 
     \b
     Examples:
@@ -186,7 +212,10 @@ def cluster(
 
 
 def with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
-    """Return the name of a part, with those settings that are for it alone, which are taken out."""
+    """Return a part's name, or a pair of the name and the settings with the prefix `part`.
+
+    These settings are removed from `settings`.
+    """
     prefix = f"{part}."
     own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
     if own and name is None:
@@ -195,7 +224,10 @@ def with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
 
 
 def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
-    """Initial clusters from a csv file, as --labels writes them; leaves that aren't there start alone."""
+    """Return the (n_leaves,) initial clusters from a csv file, as --labels writes it.
+
+    A leaf that is not in the file starts as a cluster of its own.
+    """
     import numpy as np
 
     from ordhc.io.files import read_bytes

@@ -14,14 +14,21 @@ from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_
 @click.argument("file")
 @section("What is compared")
 @click.option("--method", "methods", multiple=True, type=Registered("method"), help="A method. Repeatable.")
-@click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
+@click.option(
+    "--folds",
+    type=int,
+    default=5,
+    show_default=True,
+    help="The number of parts into which the answers are split.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the split.")
 @click.option(
     "--by",
     type=click.Choice(["revenue", "satisfied", "answers"]),
     default="revenue",
     show_default=True,
-    help="The score that decides. satisfied: of comparisons. answers: the share of whole answers foretold.",
+    help="The score that decides. satisfied: the share of comparisons that the tree agrees with. answers: "
+    "the share of answers that the tree predicts.",
 )
 @unit_option
 @section("Options")
@@ -41,10 +48,10 @@ def compare(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Compare methods on FILE, answers as `ordhc cluster` takes them, and say which to use.
+    """Compare methods on FILE, answers as `ordhc cluster` takes them, and recommend one.
 
-    Every method makes trees from part of the answers, which are scored by the others: the higher, the
-    better the tree tells answers that nobody gave it.
+    Every method makes trees from some of the answers. The trees are scored on the other answers. A higher
+    score means a better prediction of unseen answers.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`ordhc completion`: a script for completion in the shell."""
+"""`ordhc completion`: print a script for tab completion in the shell."""
 
 import click
 
@@ -10,10 +10,10 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script by which a shell completes commands, options, names and files.
+    """Print the script with which a shell completes commands, options, names and files.
 
-    It is for SHELL's own folder of such scripts, or its configuration. Names of methods, metrics and so on
-    are those that are installed when Tab is pressed, with those of plugins.
+    Save the script in SHELL's folder of completions, or add it to SHELL's configuration. Names of methods,
+    metrics and so on are those installed when Tab is pressed, including those of plugins.
 
     \b
     Examples:
@@ -27,5 +27,5 @@ def completion(shell: str) -> None:
     assert kind is not None
     root = click.get_current_context().find_root()
     made = kind(root.command, {}, "ordhc", "_ORDHC_COMPLETE")
-    # Without `source`, which looks whether the shell is installed here.
+    # Do not call `source`: it checks that the shell is installed on this machine.
     click.echo(made.source_template % made.source_vars(), nl=False)

@@ -1,7 +1,8 @@
-"""Settings files: options of commands in a TOML file, with the names that they have on the command line.
+"""Read options of commands from a TOML file (`--config`).
 
-Values outside of tables are for every command that has the option. Values in a table are for the command with
-the name of the table. Options that are typed override those of the file.
+Keys are the names of options on the command line. Values outside of tables apply to every command that has
+the option. Values in a table apply to the command with the name of the table. Options on the command line
+override those of the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +53,7 @@ def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
         where = f"[{'.'.join(words[:depth])}]: " if depth else ""
         inner: Mapping[str, Any] = {}
         for key, value in table.items():
-            # `structure` is a command, and an option of `report`: a table is the command's.
+            # `structure` is both a command and an option of `report`. A table belongs to the command.
             if isinstance(value, Mapping) and _is_command(ctx, command, key):
                 inner = value if words[depth : depth + 1] == [key] else inner
             elif key in known:

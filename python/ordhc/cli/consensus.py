@@ -1,4 +1,4 @@
-"""`ordhc consensus`: what many trees have in common."""
+"""`ordhc consensus`: write the consensus tree of many trees."""
 
 import click
 
@@ -8,20 +8,28 @@ from ordhc.cli.output import progress_bar, quiet_option
 
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("source", metavar="TREES")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where the tree goes; - is Newick.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="The file of the tree; - prints Newick to standard output.",
+)
 @click.option(
     "--threshold",
     type=click.FloatRange(0.5, 1),
     default=0.5,
     show_default=True,
-    help="Clusters that at least this share of the trees have, and more than half; 1 is strict.",
+    help="Keep clusters that more than half and at least this share of the trees have; 1 is strict.",
 )
-@click.option("--extended", is_flag=True, help="Further clusters that contradict none of these.")
+@click.option(
+    "--extended", is_flag=True, help="Also keep less frequent clusters that contradict none of these."
+)
 @quiet_option
 def consensus(source: str, output: str, threshold: float, extended: bool, quiet: bool) -> None:
     """Write the consensus of the trees in TREES: Newick texts one after the other, NEXUS or JSON.
 
-    Labels of nodes are the shares of the trees that have them, in percent. Leaves are matched by name.
+    The label of a node is the percentage of trees that have this cluster. Leaves are matched by name.
 
     \b
     Examples:

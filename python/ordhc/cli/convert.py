@@ -1,4 +1,4 @@
-"""`ordhc convert`: from one format to another."""
+"""`ordhc convert`: convert files of trees or comparisons to another format."""
 
 from typing import Any
 
@@ -14,13 +14,22 @@ _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy"
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("source")
 @click.argument("target")
-@click.option("--tree/--comparisons", "tree", default=None, help="What SOURCE holds, if unclear.")
-@click.option("--preserve-underscores", is_flag=True, help="Keep the underscores in Newick's bare names.")
+@click.option(
+    "--tree/--comparisons",
+    "tree",
+    default=None,
+    help="Whether SOURCE contains trees or comparisons, if the endings do not decide.",
+)
+@click.option(
+    "--preserve-underscores",
+    is_flag=True,
+    help="Keep underscores in unquoted names of Newick; by default they become spaces.",
+)
 @click.option(
     "--min-support",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="Leave out of trees the nodes of less support: their children go to the node above.",
+    help="Remove nodes with less support from trees; their children move to the node above.",
 )
 @reading_options
 def convert(
@@ -33,8 +42,9 @@ def convert(
 ) -> None:
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
-    Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z), as many as there are; comparisons .csv,
-    .tsv, .parquet, .npz, .npy. Where both could be meant, trees are assumed if either side can only be these.
+    Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z); all trees in a file are converted.
+    Comparisons are .csv, .tsv, .parquet, .npz or .npy. Files that could be either are trees if the ending of
+    SOURCE or TARGET is one of trees only.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`ordhc demo`: the main job on real answers."""
+"""`ordhc demo`: cluster a bundled set of real answers."""
 
 import click
 
@@ -7,13 +7,13 @@ from ordhc.cli.help import Command
 
 @click.command(cls=Command)
 @click.option(
-    "--output-dir", metavar="FOLDER", default="demo", show_default=True, help="Where to write the tree."
+    "--output-dir", metavar="FOLDER", default="demo", show_default=True, help="The folder for the tree."
 )
-@click.option("--n-clusters", type=int, default=8, show_default=True, help="Clusters to show.")
+@click.option("--n-clusters", type=int, default=8, show_default=True, help="The number of clusters to show.")
 def demo(output_dir: str, n_clusters: int) -> None:
     """Cluster 100 dishes from 190,376 answers to "which dishes are similar?".
 
-    Prints a summary, writes the tree and, with Matplotlib, a picture.
+    The command prints a summary, and writes the tree and, if Matplotlib is installed, a picture.
 
     \b
     Example:

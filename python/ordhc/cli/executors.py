@@ -1,4 +1,4 @@
-"""The option `--executor`: threads, processes, loky or Dask do the work."""
+"""The option `--executor`, which distributes work to threads, processes, loky or Dask."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,11 +12,11 @@ __all__ = ["executor_of", "executor_option"]
 
 
 def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option of commands whose work can be distributed."""
+    """Add the option `--executor` to a command; return the command."""
     option = click.option(
         "--executor",
         metavar="WHO",
-        help="Who does the work: threads:4, processes:4, loky:4, dask:ADDRESS of a scheduler.",
+        help="Distribute the work: threads:4, processes:4, loky:4, or dask:ADDRESS of a scheduler.",
     )
     return option(command)
 

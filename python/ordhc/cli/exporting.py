@@ -12,10 +12,18 @@ _TABLES = {".csv": ",", ".tsv": "\t"}
 
 
 def export_answers(session: "Session", path: str) -> None:
-    """Write all answers: an odd one out as two triplets, of pairs one quadruplet each.
+    """Write all answers of a session to a file.
 
-    An answer of "none" is a row without leaves in the first columns: it says nothing about them, and what was
-    shown stands in the last ones.
+    An odd one out is written as two triplets, an answer about two pairs as one quadruplet. A "none" answer
+    is a row whose first columns are empty; the last columns contain the leaves that were shown.
+
+    Parameters
+    ----------
+    session
+        The session.
+    path
+        A .csv or .tsv file with all columns, - for csv on standard output, or another file of comparisons,
+        which keeps only comparisons and people.
     """
     from ordhc.io import write_comparisons
     from ordhc.io.files import write_bytes
@@ -29,7 +37,7 @@ def export_answers(session: "Session", path: str) -> None:
     table = session.table()
     width = session.width
     names = session.names or tuple(map(str, range(session.n_leaves)))
-    # These columns are read as names, also where names look like numbers.
+    # The ending `_name` makes readers take the columns as names, even if the names look like numbers.
     ending = "" if session.names is None else "_name"
     columns = ("anchor", "near", "far") if width == 3 else ("i", "j", "k", "l")
     shown = [table[f"leaf_{k + 1}"].tolist() for k in range(width)]

@@ -1,4 +1,4 @@
-"""Help of commands in sections, with lists of choices, and completion by the shell."""
+"""Commands whose help has sections and lists of choices, and that shells can complete."""
 
 import inspect
 import json
@@ -27,9 +27,9 @@ __all__ = [
     "summary_of",
 ]
 
-#: The section of options that are in no other.
+#: The heading of options that are in no other section.
 OPTIONS = "Options"
-#: The key of a context for "show the whole help".
+#: The key of a context that is True while `--help-all` is shown.
 _WHOLE = "ordhc.whole_help"
 #: Metavars of options that take a file.
 _FILES = ("CSV", "FILE", "NEW", "PICTURE", "TREE")
@@ -75,7 +75,7 @@ class Folder(File):
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]
-    """One of several names, which the help lists. The function that gets the name refuses unknown ones."""
+    """One of several names, which the help lists; the function that receives the name checks it."""
 
     name = "name"
 
@@ -110,12 +110,12 @@ class Registered(Name):
         self.kind = kind
 
     def choices(self) -> dict[str, str]:
-        """Return what is registered now, with summaries."""
+        """Return the names that are registered now, each with its summary."""
         return {name: spec.summary for name, spec in _specs(self.kind)}
 
 
 class Settings(click.ParamType):  # type: ignore[type-arg]
-    """KEY=VALUE, a setting of something that ordhc or a plugin registers and an option names."""
+    """A setting KEY=VALUE of a registered thing, such as a linkage, that another option names."""
 
     name = "key=value"
 
@@ -138,7 +138,10 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
     def shell_complete(
         self, ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the settings that begin with the incomplete word, of the named things or of all."""
+        """Return the settings that begin with the incomplete word.
+
+        If the other options name registered things, only their settings are returned.
+        """
         chosen = {kind: ctx.params.get(option) or () for kind, option in self.options.items()}
         named = {
             (kind, name)
@@ -168,7 +171,7 @@ def _specs(kind: str) -> list[tuple[str, Any]]:
         return []
 
 
-#: By heading: terms, each with its explanation.
+#: For each heading the terms, each with its explanation.
 _Tables = dict[str, list[tuple[str, str]]]
 
 
@@ -222,7 +225,7 @@ class _InSections:
 
 
 class Command(_InSections, click.Command):
-    """A command. Its options can stand in a file (`--config`); `--help-all` shows the rare ones too."""
+    """A command with the options `--config` and, if some of its options are rare, `--help-all`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The interview of `ordhc learn`: a person at a terminal, beside others at theirs."""
+"""The interview of `ordhc learn`: ask one person at a terminal; other people may answer at theirs."""
 
 import os
 import time
@@ -26,7 +26,17 @@ _LATE = "Somebody else has answered that meanwhile. Your answer is kept too."
 
 
 def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path] | None" = None) -> None:
-    """Ask the person at the terminal until all is known or they quit; pictures are found by name."""
+    """Ask the person at the terminal until the session is done or the person quits.
+
+    Parameters
+    ----------
+    session
+        The session, which keeps the answers.
+    who
+        The name of the person, or None.
+    pictures
+        The file of each leaf's picture, by the leaf's name.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.prompt import Prompt

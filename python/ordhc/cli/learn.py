@@ -1,4 +1,4 @@
-"""`ordhc learn`: a tree from questions to a person or a simulation."""
+"""`ordhc learn`: learn a tree by asking a person, an oracle or a simulation."""
 
 import time
 from contextlib import contextmanager
@@ -36,10 +36,14 @@ _A_MINUTE = 60
 @click.option(
     "--items",
     metavar="FILE",
-    help="Names of the leaves: a line each, or csv with `name` (and `picture`); or a folder of pictures.",
+    help="Names of the leaves: one on each line, csv with `name` (and `picture`), or a folder of pictures.",
 )
-@click.option("--oracle", type=Registered("oracle"), help="Who answers instead of a person.")
-@click.option("--source", metavar="FILE", help="What the oracle answers from: a tree, vectors, answers, ...")
+@click.option("--oracle", type=Registered("oracle"), help="An oracle that answers instead of a person.")
+@click.option(
+    "--source",
+    metavar="FILE",
+    help="The data from which the oracle answers: a tree, vectors, answers, ...",
+)
 @click.option(
     "--param",
     "params",
@@ -48,11 +52,18 @@ _A_MINUTE = 60
     help="A setting of the oracle. Repeatable.",
 )
 @click.option(
-    "--who", metavar="NAME", help="Who answers: kept with the answers. People are asked nothing twice."
+    "--who",
+    metavar="NAME",
+    help="The person who answers, which is kept with the answers. No person gets a question twice.",
 )
-@click.option("--accuracy", type=float, metavar="P", help="With --oracle: right with probability P only.")
+@click.option(
+    "--accuracy",
+    type=float,
+    metavar="P",
+    help="With --oracle: make its answers wrong at random, so that they are right with probability P.",
+)
 @section("What is asked")
-@click.option("--method", type=Name(METHODS), help="How questions are chosen, by default insertion.")
+@click.option("--method", type=Name(METHODS), help="How questions are chosen; by default insertion.")
 @click.option(
     "--question",
     type=Name(QUESTIONS),
@@ -62,28 +73,28 @@ _A_MINUTE = 60
 @click.option(
     "--p",
     type=float,
-    help="How likely answers are right; below 1 the method is robust. By default what the "
-    "oracle says of itself.",
+    help="The probability that an answer is right; below 1 the method is robust. By default that of the "
+    "oracle, if it knows.",
 )
 @click.option(
     "--noise",
     type=Name(NOISES),
-    help="With --p: whether a question asked again gets a new answer, or always the same one. "
-    "By default what the oracle says of itself.",
+    help="With --p: whether a repeated question gets an independent answer, or always the same (persistent). "
+    "By default that of the oracle, if it knows.",
 )
 @click.option(
     "--delta",
     type=float,
-    help="With --p: how likely the tree may be wrong, if each answer is right so often, asked anew.",
+    help="With --p: the largest probability of a wrong tree, if repeated questions get independent answers.",
 )
 @click.option(
     "--schedule",
     type=Name(SCHEDULES),
-    help="The fewest questions (the default), the fewest rounds, or something between.",
+    help="What is kept small: questions (the default), rounds, or a balance of both.",
 )
-@click.option("--parallel", type=int, help="Search so many leaves side by side.")
-@click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
-@click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
+@click.option("--parallel", type=int, metavar="N", help="Search N leaves at the same time.")
+@click.option("--repeat", type=int, metavar="N", help="Ask every question N times, and take the majority.")
+@click.option("--budget", type=int, metavar="N", help="Ask at most N questions.")
 @click.option(
     "--supported-by",
     type=int,
@@ -91,35 +102,44 @@ _A_MINUTE = 60
     help="With --oracle: remove nodes that fewer than N distinct questions support.",
 )
 @click.option(
-    "--prior", metavar="TREE", help="Begin with this tree: ask where it is uncertain, and that matters most."
+    "--prior",
+    metavar="TREE",
+    help="Begin with this tree, and ask about its most uncertain and most important parts.",
 )
-@click.option("--prior-strength", type=float, metavar="S", help="How far to trust it, by default 20.")
+@click.option(
+    "--prior-strength",
+    type=float,
+    metavar="S",
+    help="The prior odds that a subtree has its right place in --prior; by default 20.",
+)
 @click.option(
     "--start",
     metavar="TREE",
-    help="Place the --items that are not in this tree; the tree itself stays as it is.",
+    help="Place the --items that are not in this tree; the tree itself is not changed.",
 )
 @click.option(
     "--exact",
     is_flag=True,
     default=None,
-    help="Of insertion: choose pivots as the paper does, at most log2(2i - 3) questions for leaf i.",
+    help="For insertion: choose pivots as the paper does; leaf i takes at most log2(2i - 3) questions.",
 )
 @click.option(
     "--assume",
     type=Name(ASSUMPTIONS),
-    help="Of robust: what wrong answers are like. With uniform it asks fewer questions, without a guarantee.",
+    help="For robust: which wrong answers are expected. uniform asks fewer questions, without a guarantee.",
 )
-@click.option("--q", type=float, help="Of 4k-active: the probability of each leaf to be a landmark.")
-@click.option("--n-landmarks", type=int, metavar="N", help="Of 4k-active: the number of landmarks.")
-@click.option("--n-references", type=int, metavar="N", help="Of 4k-active: the number of reference pairs.")
+@click.option("--q", type=float, help="For 4k-active: the probability that a leaf is a landmark.")
+@click.option("--n-landmarks", type=int, metavar="N", help="For 4k-active: the number of landmarks.")
+@click.option("--n-references", type=int, metavar="N", help="For 4k-active: the number of reference pairs.")
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option(
-    "--export", metavar="CSV", help="Write all answers: triplets, who, when, how fast, sampler, position."
+    "--export",
+    metavar="CSV",
+    help="Write all answers: triplets, person, time, duration, sampler, position.",
 )
 @section("Options")
-@click.option("--seed", type=int, help="Of the order of leaves, and of wrong answers.")
+@click.option("--seed", type=int, help="The seed of the order of leaves, and of wrong answers.")
 @json_option
 @quiet_option
 def learn(
@@ -144,9 +164,9 @@ def learn(
 ) -> None:
     """Learn a tree by asking which of three is the odd one out.
 
-    SESSION is a file that keeps all answers: quit at any time, and go on with the same command. Several
-    terminals may share one. Terminals with graphics (kitty, or Sixels) show pictures of --items. With
-    --oracle no person is needed; a SESSION then is optional.
+    SESSION is a file that keeps all answers: quit at any time, and continue with the same command. Several
+    terminals can use one SESSION at the same time. Terminals with graphics (kitty, or Sixels) show the
+    pictures of --items. With --oracle no person is needed, and SESSION is optional.
 
     \b
     Examples:
@@ -232,7 +252,7 @@ def learn(
 
 
 def _method(settings: "Mapping[str, Any]", prior: str | None, default: str) -> "Method | None":
-    """Return the method that the options describe; None if they say nothing about it."""
+    """Return the method that the options describe; None if no option is about the method."""
     from ordhc.io import read_tree
 
     given = {**settings, "prior": None if prior is None else read_tree(prior)}
@@ -242,14 +262,14 @@ def _method(settings: "Mapping[str, Any]", prior: str | None, default: str) -> "
 
 
 def _refuse(options: dict[str, Any], needed: str) -> None:
-    """Raise if an option is given without what it needs."""
+    """Raise `UsageError` if one of the options is given; the message says that it needs `needed`."""
     for option, value in options.items():
         if value is not None:
             raise click.UsageError(f"{option} needs {needed}")
 
 
 def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
-    """Print how many answers there are, how good the tree is, and what the oracle reports."""
+    """Print the number of answers, the quality of the tree, and the report of the oracle."""
     state = "done" if found["done"] else remaining_in_words(found["remaining"])
     say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {n_leaves:,} leaves, {state}")
     if "n_rounds" in found:
@@ -263,7 +283,7 @@ def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
 
 @dataclass(frozen=True)
 class _Answerer:
-    """A registered oracle, and the tree from which it answers."""
+    """A registered oracle, and the tree from which it answers (None if it answers from other data)."""
 
     oracle: "Answering"
     truth: "Dendrogram | None"
@@ -305,7 +325,7 @@ def _answerer(
 
 @contextmanager
 def _asking(quiet: bool) -> "Iterator[Progress | None]":
-    """Show a bar, or without a terminal a line each minute, because an oracle may take hours."""
+    """Show a progress bar; without a terminal print a line each minute, because an oracle may take hours."""
     with progress_bar("asking", quiet=quiet) as bar:
         yield bar if quiet or bar is not None else line_by_line("asking")
 
@@ -346,7 +366,7 @@ def _items(
 
 
 def _names(session: str | None, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the names of the leaves: those that are given, or of an existing session."""
+    """Return the given names of the leaves, or those of an existing session; None if there are none."""
     if names is not None:
         return names
     if session is None or not _exists(session):
@@ -379,7 +399,7 @@ def _simulated(
     supported_by: int | None,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Return what is learned from an oracle without a session."""
+    """Learn a tree from an oracle without a session; return the tree and the numbers to print."""
     import math
     from dataclasses import replace
 

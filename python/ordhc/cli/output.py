@@ -1,4 +1,4 @@
-"""Output of commands: summaries, JSON, files."""
+"""The output of commands: summaries, JSON and files."""
 
 import json
 import sys
@@ -47,7 +47,7 @@ __all__ = [
 LEFT_OUT = "ordhc.left_out"
 #: The keys of a context for the analysis of a session and its held-out answers.
 SESSION, HELD_OUT = "ordhc.session", "ordhc.held_out"
-#: The stream of the JSON document, while all other output goes to standard error.
+#: The stream of the JSON document while `only_json` redirects all other output to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)
 
 
@@ -59,7 +59,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print neither p
 def emit_json(data: dict[str, Any]) -> None:
     """Print one JSON document on standard output; numbers that are not finite become null.
 
-    Where answers were read it says how many rows were left out of them, by reason.
+    If the command has read answers, the document also has the number of rows left out, by reason.
     """
     context = click.get_current_context(silent=True)
     if context is not None and LEFT_OUT in context.meta:
@@ -67,15 +67,15 @@ def emit_json(data: dict[str, Any]) -> None:
     if context is not None and SESSION in context.meta:
         data = {**data, "session": context.meta[SESSION]}
     text = json.dumps(finite(data), ensure_ascii=False, allow_nan=False)
-    # JSON escapes the control characters of ASCII; others would reach the terminal.
+    # JSON escapes only ASCII control characters. Escape the others too, so that none reaches the terminal.
     text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
     click.echo(text, file=_document.get())
 
 
 def say(text: Any, *, err: bool = False) -> None:
-    """Print lines for people; control characters in names and files are shown, not executed.
+    """Print lines for people; control characters are escaped, so that the terminal does not obey them.
 
-    A name that may hold a line break goes through `on_one_line` first.
+    Callers must pass names that may contain a line break through `on_one_line`.
     """
     click.echo("\n".join(map(on_one_line, str(text).split("\n"))), err=err)
 
@@ -149,7 +149,7 @@ def write_outputs(
     flat: "NDArray[np.int64] | None",
     html: str | None = None,
 ) -> None:
-    """Write trees, pictures, labels and the page."""
+    """Write the files that the options name: trees, pictures, labels and the interactive page."""
     from ordhc.io import write_tree
 
     for path in outputs:
@@ -179,7 +179,7 @@ def summarise(
     files: list[str],
     unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
-    """Return the summary of a run."""
+    """Return the summary of a command that made a tree, as a dict for JSON."""
     import numpy as np
 
     from ordhc.comparison.units import answers_of
@@ -208,7 +208,7 @@ def summarise(
 
 
 def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
-    """Return support and the held-out score."""
+    """Return the numbers of a bootstrap, such as support and the held-out score, as a dict for JSON."""
     import numpy as np
 
     support = found.support[:-1]
@@ -231,7 +231,7 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
 
 
 def print_bootstrap(found: dict[str, Any]) -> None:
-    """Print support and the held-out score."""
+    """Print the numbers of a bootstrap that `summarise_bootstrap` returns."""
     inner = found["n_clusters"]
     say(
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
@@ -259,7 +259,7 @@ def counted_people(count: int) -> str:
 
 
 def print_session() -> None:
-    """Print what was applied to the answers of a session, if one was read."""
+    """Print the weights and exclusions of the session's answers, if the command has read a session."""
     about = click.get_current_context().meta.get(SESSION)
     if about is None:
         return
@@ -281,7 +281,7 @@ _UNITS = {"answer": "answers", "group": "people", "file": "files"}
 
 
 def _whose(n_answers: int, n_people: int | None) -> str:
-    """Print the numbers of answers and people."""
+    """Return the numbers of answers and people in words."""
     told = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
     if n_people is None:
         return f"{told}; no column says whose they are (--person COLUMN)"
@@ -289,7 +289,7 @@ def _whose(n_answers: int, n_people: int | None) -> str:
 
 
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
-    """Print the summary."""
+    """Print the summary that `summarise` returns."""
     from ordhc.tree.settings import in_words
 
     say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")

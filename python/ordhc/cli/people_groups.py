@@ -1,4 +1,4 @@
-"""`ordhc people-groups`: do people agree on one tree?"""
+"""`ordhc people-groups`: find out if people agree on one tree."""
 
 from typing import Any
 
@@ -14,8 +14,14 @@ from ordhc.cli.reading import read_comparisons, reading_options, say_next
 @click.argument("file")
 @section("What is compared")
 @click.option("--max-trees", type=int, default=3, show_default=True, help="The largest number of trees.")
-@click.option("--folds", type=int, default=5, show_default=True, help="Parts of each person's answers.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts and the models.")
+@click.option(
+    "--folds",
+    type=int,
+    default=5,
+    show_default=True,
+    help="The number of parts into which each person's answers are split.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the split and the models.")
 @section("Options")
 @executor_option
 @json_option
@@ -31,10 +37,10 @@ def people_groups(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Say whether the people in FILE agree on one tree, or which groups of people have trees of their own.
+    """Test if the people in FILE agree on one tree, or which groups of people have different trees.
 
-    Each number of trees from 1 to --max-trees is fitted to part of each person's answers, and predicts the
-    others. With --json, each person's probability of belonging to each group, and each group's tree.
+    Each number of trees from 1 to --max-trees is fitted to some of each person's answers, and predicts the
+    others. --json also prints each group's tree, and each person's probability of belonging to each group.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Pictures of leaves, in terminals that show some."""
+"""Show pictures of leaves in terminals with graphics."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,21 @@ from ordhc._checks import on_one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: Lines of the terminal below the pictures, and the smallest and largest height of a picture in lines.
+#: The number of lines without pictures, and the smallest and largest height of a picture, in lines.
 _OTHERS, _LOWEST, _HIGHEST = 10, 3, 14
 
 
 class Pictures:
-    """What shows pictures above each other, where the terminal knows graphics as kitty's or Sixels.
+    """A display of pictures, one above the other, for terminals with kitty's graphics or Sixels.
 
-    The terminal is asked; textual-image does that, and the rest.
+    The package textual-image asks the terminal for its graphics, and draws the pictures.
+
+    Parameters
+    ----------
+    files
+        The file of each leaf's picture, by the leaf's name.
+    console
+        The console for messages.
     """
 
     def __init__(self, files: Mapping[str, Path], console: "Console") -> None:
@@ -37,11 +44,19 @@ class Pictures:
         from rich.console import Console
 
         self._kind = renderable.Image
-        # Kitty is told by colours where a picture goes: they must arrive as they are.
+        # Kitty's graphics encode the positions of a picture as colours, so colours must not be changed.
         self._console = Console(stderr=True, color_system="truecolor")
 
     def show(self, names: Sequence[str], n_all: int) -> None:
-        """The pictures of some leaves, of `n_all` that are shown together; nothing where there is none."""
+        """Show the pictures of leaves, and nothing for a leaf without a picture.
+
+        Parameters
+        ----------
+        names
+            The names of the leaves.
+        n_all
+            The number of leaves in the question, which determines the height of a picture.
+        """
         if self._kind is None:
             return
         height = max(_LOWEST, min(_HIGHEST, (self._console.height - _OTHERS) // n_all))
@@ -51,7 +66,7 @@ class Pictures:
             try:
                 self._console.print(self._kind(path, height=height, width="auto"))
             except Exception as error:
-                # A damaged file, an odd terminal: the name is there, and the interview goes on.
+                # The file may be damaged. The name is shown anyway, so the interview continues.
                 self._console.print(
                     on_one_line(f"     {path}: {error}"), style="dim", markup=False, highlight=False
                 )

@@ -1,4 +1,4 @@
-"""`ordhc plan`: how many answers a study needs."""
+"""`ordhc plan`: estimate the number of answers that a study needs."""
 
 import click
 
@@ -8,7 +8,7 @@ from ordhc.cli.output import emit_json, json_option, say
 
 @click.command(cls=Command, no_args_is_help=True)
 @section("The study")
-@click.option("--items", type=int, required=True, metavar="N", help="How many things are compared.")
+@click.option("--items", type=int, required=True, metavar="N", help="The number of items to compare.")
 @click.option(
     "--accuracy",
     type=float,
@@ -22,7 +22,7 @@ from ordhc.cli.output import emit_json, json_option, say
     default="close",
     show_default=True,
     help="Which answers are wrong. close: people confuse close items more often. constant: all questions are "
-    "equally hard. lengths: as close, and some items are untypical.",
+    "equally hard. lengths: like close, but some items are untypical.",
 )
 @section("The aim")
 @click.option("--target", type=float, default=0.9, show_default=True, help="The score to be reached.")
@@ -31,11 +31,14 @@ from ordhc.cli.output import emit_json, json_option, say
     type=click.Choice(["aari", "heldout"]),
     default="aari",
     show_default=True,
-    help="How much of the groups is found (1 is all, 0 chance), or the share of new answers that is right.",
+    help="aari: how well the groups are found (1 is perfect, 0 is chance). heldout: the share of new answers "
+    "that the tree predicts.",
 )
 @section("What it takes")
-@click.option("--seconds", type=float, default=5.0, show_default=True, help="Time of an answer.")
-@click.option("--per-person", type=int, default=150, show_default=True, help="Answers of one person.")
+@click.option("--seconds", type=float, default=5.0, show_default=True, help="The time for one answer.")
+@click.option(
+    "--per-person", type=int, default=150, show_default=True, help="The number of answers of one person."
+)
 @section("Options")
 @json_option
 def plan(
@@ -48,10 +51,10 @@ def plan(
     per_person: int,
     as_json: bool,
 ) -> None:
-    """Say how many answers a study needs: for each item and in all, hours and people.
+    """Estimate how many answers, hours and people a study needs.
 
-    People say which of three items is the odd one out. The numbers are those of simulated studies, with the
-    interval in which 8 of 10 studies reach the target. `ordhc learn` asks the questions.
+    In the study people say which of three items is the odd one out. The numbers come from simulated studies;
+    8 of 10 studies reach the target within the interval. `ordhc learn` asks the questions.
 
     \b
     Examples:

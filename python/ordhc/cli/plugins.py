@@ -1,4 +1,4 @@
-"""`ordhc plugins`: the list of plugins, and a new package from a template."""
+"""`ordhc plugins`: list plugins, and write the package of a new plugin."""
 
 import shlex
 from dataclasses import asdict, replace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def plugins(ctx: click.Context, as_json: bool) -> None:
-    """List all linkages, similarities, methods, oracles, metrics, plugins' commands, plugins that failed.
+    """List all linkages, similarities, methods, oracles, metrics, plugins' commands, and failed plugins.
 
     \b
     Examples:
@@ -35,7 +35,7 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
             raise click.UsageError(f"--json stands after {ctx.invoked_subcommand}")
         return
     with warnings.catch_warnings():
-        # The table says it.
+        # The table shows the failures.
         warnings.simplefilter("ignore", OrdhcWarning)
         rows = [_with_clash(row, ctx) for row in list_plugins()]
     if as_json:
@@ -56,7 +56,7 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
 
 
 def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
-    """A row; a command that ordhc has itself is run by its full name."""
+    """Return the row; mark a plugin's command whose name ordhc itself uses, with its full name."""
     own = getattr(ctx.find_root().command, "commands", {})
     if (row.kind, row.status) == ("command", "ok") and row.name in own:
         return replace(row, status="clash", error=f"also in ordhc: use {row.plugin}:{row.name}")
@@ -70,7 +70,7 @@ def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
     "--kind",
     required=True,
     type=click.Choice(["linkage", "similarity", "oracle", "metric", "method"]),
-    help="What the plugin brings.",
+    help="The kind of the plugin.",
 )
 @click.option(
     "--license",
@@ -78,15 +78,15 @@ def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
     type=click.Choice(["MIT", "BSD-3-Clause", "Apache-2.0", "none"]),
     default="MIT",
     show_default=True,
-    help="Under which licence.",
+    help="The licence of the package.",
 )
-@click.option("--author", metavar="NAME", help="Whose it is; by default the developers of NAME.")
+@click.option("--author", metavar="NAME", help="The author; by default 'The NAME developers'.")
 @json_option
 def new(name: str, folder: str | None, kind: str, licence: str, author: str | None, as_json: bool) -> None:
-    """Write a package NAME that brings a plugin, with tests, into FOLDER (by default one of that name).
+    """Write a package NAME with a plugin and its tests into FOLDER (by default a folder called NAME).
 
-    What it brings works and passes ordhc's conformance checks; replace what it computes by yours. Users type
-    NAME without "ordhc-" in front of it.
+    The plugin is an example that works and passes ordhc's conformance checks; replace its computation by
+    yours. Users type NAME without "ordhc-" at its beginning.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Options by which commands read comparisons and settings."""
+"""The options with which commands read comparisons, sessions and settings."""
 
 import json
 import shlex
@@ -28,11 +28,13 @@ __all__ = [
 
 #: Options about the answers in a file.
 _ANSWERS = (
-    click.option("--kind", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."),
+    click.option(
+        "--kind", type=click.Choice(list(KINDS)), help="The kind of question. Each row is one answer."
+    ),
     click.option(
         "--names",
         metavar="FILE[:COLUMN]",
-        help="Names of the leaves: a line each, or a column of csv.",
+        help="Names of the leaves: one on each line, or a column of csv.",
     ),
     click.option(
         "--items",
@@ -41,24 +43,24 @@ _ANSWERS = (
         help="The columns of the items: --items left,middle,right; without --chosen in order, "
         "--items anchor,near,far. Repeatable, for names with commas.",
     ),
-    click.option("--chosen", metavar="COLUMN", help="The column of what was chosen: --chosen odd."),
+    click.option("--chosen", metavar="COLUMN", help="The column of the chosen item: --chosen odd."),
     click.option(
         "--person",
         metavar="COLUMN",
-        help="Whose answer a row is; by default person, participant, subject...",
+        help="The column of the person who answered; by default person, participant, subject...",
     ),
     click.option(
         "--exclude",
         multiple=True,
         metavar="COLUMN=VALUE",
-        help="Leave out such rows: --exclude attention_check=failed. Repeatable. Of a session person=NAME, "
-        "besides those whom its rules leave out; or nobody.",
+        help="Leave out rows with this value: --exclude attention_check=failed. Repeatable. For a session: "
+        "person=NAME, in addition to people whom its rules exclude; or nobody, to include those people.",
     ),
     click.option(
         "--format",
         "format",
         type=click.Choice(FORMATS),
-        help="Columns as this tool calls them: --format salmon.",
+        help="The tool that wrote the file, which determines its columns: --format salmon.",
     ),
 )
 #: Options about the format of the file.
@@ -66,42 +68,62 @@ _READING = (
     click.option(
         "--chosen-as",
         metavar="HOW",
-        help="How to read it: name, column, place (from 1), place0, sign, or as f=left,j=right.",
+        help="How --chosen is written: name, column, place (from 1), place0, sign, or a mapping such as "
+        "f=left,j=right.",
     ),
-    click.option("--ranks", metavar="A,B", help="The columns of the items' ranks, 1 the nearest (ranking)."),
     click.option(
-        "--n-ranked", type=int, metavar="N", help="How many items are ranked (ranking). Default: 2."
+        "--ranks",
+        metavar="A,B",
+        help="For --kind ranking: the columns of the items' ranks; rank 1 is the nearest.",
+    ),
+    click.option(
+        "--n-ranked",
+        type=int,
+        metavar="N",
+        help="For --kind ranking: the number of items that are ranked. Default: 2.",
     ),
     click.option(
         "--na",
         metavar="A,B",
-        help="Words for a missing item besides blanks, NA, NaN, null; '' takes these as items.",
+        help="Words for a missing item, in addition to blanks, NA, NaN and null. '' makes these items.",
     ),
     click.option(
         "--participants",
         metavar="FILE",
-        help="A row for each person, for --exclude; with --format prolific its export.",
+        help="A table with one row for each person, for --exclude; with --format prolific Prolific's export.",
     ),
-    click.option("--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."),
+    click.option(
+        "--n-leaves", type=int, metavar="N", help="The number of leaves; by default the largest id plus 1."
+    ),
     click.option(
         "--ids-from",
         type=int,
         metavar="N",
-        help="The id of the first leaf: 1 for ids of R or MATLAB. Default: 0; ids of which most never "
-        "occur are names.",
+        help="The id of the first leaf: 1 for ids of R or MATLAB. Default: 0. If most ids up to the largest "
+        "never occur, ids are read as names.",
     ),
-    click.option("--header/--no-header", default=None, help="Whether text has a header."),
-    click.option("--delimiter", metavar="CHAR", help="What separates columns of text, if not found out."),
+    click.option(
+        "--header/--no-header", default=None, help="Whether a text file has a header; by default detected."
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="The character between columns of a text file; by default detected.",
+    ),
     click.option(
         "--weights",
         metavar="COLUMN",
-        help="The column of weights; by default weight or count. Of a session reliability or equal.",
+        help="The column of weights; by default weight or count. For a session: reliability or equal.",
     ),
-    click.option("--answer", metavar="COLUMN", help="Rows with the same number here are one answer."),
-    click.option("--comment", metavar="CHAR", help="Pass over lines of text that begin with this."),
-    click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be used, and list them."),
+    click.option(
+        "--answer",
+        metavar="COLUMN",
+        help="The column of the answer's number: rows with the same number are one answer.",
+    ),
+    click.option("--comment", metavar="CHAR", help="Skip lines of text that begin with this character."),
+    click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be used, and list them."),
 )
-#: Options of reading that are repeated in a suggested command.
+#: The reading options that a suggested command repeats.
 _QUOTED_OPTIONS = (
     "kind",
     "items",
@@ -127,7 +149,7 @@ _QUOTED_OPTIONS = (
 unit_option = click.option(
     "--unit",
     type=click.Choice(["answer", "group", "file"]),
-    help="What is kept together; by default people if known.",
+    help="Keep the answers of a person (group) or a file together; by default of a person, if known.",
 )
 
 
@@ -149,10 +171,23 @@ def read_comparisons(
     progress: Any = None,
     **reading: Any,
 ) -> Any:
-    """Read comparisons as the options say, and keep the counts of rows that were left out for JSON.
+    """Return the comparisons in a file, read as the options say.
 
-    A folder or a pattern is a scan, whose answers stay in their files, unless they are read as a `whole`;
-    `scanned` are its `memory`, `spill` and `executor`.
+    The counts of rows that were left out are kept for the command's JSON.
+
+    Parameters
+    ----------
+    path
+        A file, a session, a folder, or a pattern of files. A folder or pattern gives a scan, which reads its
+        files block by block.
+    whole
+        True reads a folder or pattern into memory instead.
+    scanned
+        The `memory`, `spill` and `executor` of a scan.
+    progress
+        A callable that receives the completed fraction in [0, 1], or None.
+    **reading
+        The values of the reading options.
     """
     from ordhc.io.answers import answers_of_file
     from ordhc.io.scan import is_several
@@ -193,7 +228,7 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 
 def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> Any:
-    """Return a scan of a folder or a pattern. Its columns are found by order only."""
+    """Return a scan of a folder or a pattern."""
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
@@ -208,7 +243,7 @@ def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> An
 
 
 def is_session(path: str) -> bool:
-    """Whether a file is an SQLite file, as sessions are."""
+    """Return True if a file is an SQLite file, as sessions are."""
     if path == "-":
         return False
     try:
@@ -239,7 +274,7 @@ def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) 
 
 
 def analysed_session(session: Any, *, weights: str | None, also: list[str], all_people: bool) -> Any:
-    """Return the analysed answers of a session, and keep them for the summary and for JSON."""
+    """Return the analysed answers of a session, and store them for the summary and for JSON."""
     exclude = [*([] if all_people else session.analysed().excluded), *also] if all_people or also else None
     found = session.analysed(weights=weights, exclude=exclude)
     if (context := click.get_current_context(silent=True)) is not None:
@@ -291,7 +326,7 @@ def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
 
 @contextmanager
 def _left_out() -> Iterator[None]:
-    """Keep the number of rows that were left out by reason, for the command's JSON."""
+    """Record the number of rows that are left out within the block, by reason, for the command's JSON."""
     import warnings
 
     from ordhc.errors import SkippedRowsWarning

@@ -1,4 +1,4 @@
-"""`ordhc report`: a page about the answers, the tree and how certain it is."""
+"""`ordhc report`: write a report about the answers, the tree and its certainty."""
 
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     "outputs",
     multiple=True,
     metavar="REPORT",
-    help="Write it: .html (its numbers beside it as .json), .pdf, .json. Repeatable. Default: report.html.",
+    help="Write the report: .html (with its numbers in a .json of the same name), .pdf, .json. Repeatable. "
+    "Default: report.html.",
 )
-@click.option("--title", metavar="TEXT", help="The heading.")
+@click.option("--title", metavar="TEXT", help="The heading of the report.")
 @click.option("--n-clusters", type=int, metavar="K", help="Colour K clusters of the tree.")
 @section("The method")
 @click.option(
@@ -52,33 +53,43 @@ if TYPE_CHECKING:
     type=click.Choice(["revenue", "satisfied", "answers"]),
     default="revenue",
     show_default=True,
-    help="The score that decides. satisfied: of comparisons. answers: the share of whole answers foretold.",
+    help="The score that decides. satisfied: the share of comparisons that the tree agrees with. answers: "
+    "the share of answers that the tree predicts.",
 )
 @section("How sure it is")
-@click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
+@click.option(
+    "--folds",
+    type=int,
+    default=5,
+    show_default=True,
+    help="The number of parts into which the answers are split.",
+)
 @click.option(
     "--resamples",
     type=int,
     metavar="N",
-    help="Resample the answers so often; 0 for none. Default: up to 200.",
+    help="Resample the answers N times; 0 for no resamples. Default: up to 200.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of folds and resamples.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed of the split and the resamples."
+)
 @unit_option
 @click.option(
     "--structure/--no-structure",
     default=None,
-    help="Is it a tree at all? By default tested if that takes at most 2 minutes of processor time.",
+    help="Test if a tree describes the answers at all. By default only if the test takes at most 2 minutes "
+    "of processor time.",
 )
 @click.option(
     "--people-groups",
     is_flag=True,
-    help="Do people agree on one tree? 25 seconds and more of processor time.",
+    help="Test if people agree on one tree; takes 25 seconds of processor time or more.",
 )
 @section("Names of clusters")
 @click.option(
     "--words",
     metavar="CSV",
-    help="A row a leaf: its name, and how often it has the word of each column's header.",
+    help="One row for each leaf: its name, and the count of the word in each column's header.",
 )
 @section("Options")
 @json_option
@@ -103,11 +114,11 @@ def report(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Report on FILE, answers as `ordhc cluster` takes them or a session: how good and sure its tree is.
+    """Report how good and how certain the tree of FILE is: answers as for `ordhc cluster`, or a session.
 
-    The page tells what the answers are, which method does best on answers that it has not seen, how far
-    people agree and who looks random, what the tree can't explain, how sure each cluster is, how much
-    another method would change, and the methods in words, with references.
+    The report describes the answers, and which method predicts unseen answers best. It shows how far people
+    agree and who may answer at random, what the tree cannot explain, how certain each cluster is, and how
+    much another method would change. The methods are described in words, with references.
 
     \b
     Examples:
@@ -125,7 +136,7 @@ def report(
     for path in targets:
         check_report(path)
     both = [str(each) for path in targets for each in (path, *beside(path))]
-    # Numbers that every page has can be named, too.
+    # The .json of an .html report may also be given as an output, so the same path may occur twice.
     check_outputs_apart(dict.fromkeys(both), (words, *files_of(file, reading)))
     asked: dict[str, Any] = {
         "method": method,
@@ -193,14 +204,14 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
-    """Return how the options and the rules of a session select its answers."""
+    """Return `Analysed.about`: how the options and the rules of a session select and weight its answers."""
     given = {name: value for name, value in reading.items() if name != "exclude"}
     found = analysed_session(session, **session_options(file, reading["exclude"], given))
     return found.about
 
 
 def _words(path: str, data: Any) -> tuple[Any, list[str]]:
-    """Return counts of words, a row for each leaf, and the words."""
+    """Return the (n_leaves, n_words) counts of words, and the words."""
     import numpy as np
 
     from ordhc._checks import quoted

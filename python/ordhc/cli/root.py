@@ -1,4 +1,4 @@
-"""The command `ordhc`: its own commands, and those of plugins, which are imported when they are run."""
+"""The command group `ordhc`: its own commands, and those of plugins, which are imported only when run."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["Root"]
 
 
 class Root(Group):
-    """The group of all commands. A plugin's command whose name is taken is called `plugin:name`."""
+    """The group of all commands. A plugin's command whose name is taken is run as `plugin:name`."""
 
     def brought(self) -> dict[str, str]:
         """Return the commands of plugins by name, with their summaries."""
@@ -29,7 +29,7 @@ class Root(Group):
         }
 
     def is_free(self, row: Any) -> bool:
-        """Return whether a plugin's command can be run by its bare name."""
+        """Return True if a plugin's command can be run by its bare name."""
         return row.status == "ok" and row.name not in self.commands
 
     def more(self) -> dict[str, list[tuple[str, str]]]:
@@ -38,14 +38,14 @@ class Root(Group):
         return {"Commands of plugins": list(found.items())} if found else {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by its name; a plugin's command is imported now.
+        """Return a command by its name, or None; a plugin's command is imported now.
 
         Raises
         ------
         InputError
-            A name that several plugins claim.
+            Several plugins have a command of this name.
         PluginError
-            A plugin whose command cannot be made.
+            The plugin's command cannot be made.
         """
         found = super().get_command(ctx, cmd_name)
         if found is not None or cmd_name.startswith("-"):

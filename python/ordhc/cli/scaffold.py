@@ -1,4 +1,4 @@
-"""The package of a new plugin, from templates."""
+"""Write the package of a new plugin from templates."""
 
 import json
 import keyword
@@ -23,7 +23,7 @@ from ordhc.plugins import registry
 __all__ = ["LICENCES", "PLUGIN_KINDS", "NewPlugin", "new_plugin"]
 
 LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0", "none")
-#: Kinds of plugins, and what the example of each does.
+#: The kinds of plugins, each with a summary of its example.
 PLUGIN_KINDS = {
     "linkage": "between single linkage (share = 1) and complete linkage (share = 0)",
     "similarity": "how often leaves were said to be close, less how often far",
@@ -42,18 +42,18 @@ _USE = {
 
 @dataclass(frozen=True)
 class NewPlugin:
-    """What was written.
+    """The result of `new_plugin`.
 
     Attributes
     ----------
     name, module, spec
-        The distribution, the module that is imported, and the name that users type.
+        The names of the distribution, of the module, and of the plugin as users type it.
     kind
-        Which of `PLUGIN_KINDS`.
+        A key of `PLUGIN_KINDS`.
     folder
-        Where it is.
+        The folder of the package.
     files
-        What is in it.
+        The files in this folder.
     """
 
     name: str
@@ -67,25 +67,25 @@ class NewPlugin:
 def new_plugin(
     name: str, kind: str, folder: str | None = None, *, licence: str = "MIT", author: str | None = None
 ) -> NewPlugin:
-    """Write a package with a plugin, an example of its kind, and tests that it passes.
+    """Write a package with an example plugin and its tests; return the names and files.
 
     Parameters
     ----------
     name
-        Of the distribution, as on PyPI; users type it without "ordhc-" in front.
+        The name of the distribution, as on PyPI. Users type the name without "ordhc-" at its beginning.
     kind
-        Which of `PLUGIN_KINDS`.
+        A key of `PLUGIN_KINDS`.
     folder
-        Where; by default a folder of that name.
+        The folder of the package, which must not exist; by default a folder called `name`.
     licence
         One of `LICENCES`.
     author
-        Whose it is; by default "The `name` developers".
+        The author; by default "The `name` developers".
 
     Raises
     ------
     InputError
-        A name that is no package's, or is taken; a folder that is there.
+        `name` is no name of a package, or is taken; `folder` exists.
     """
     kind = _checks.choice("kind", kind, PLUGIN_KINDS)
     licence = _checks.choice("licence", licence, LICENCES)
@@ -125,7 +125,7 @@ def new_plugin(
 
 
 def _names(name: str, kind: str) -> tuple[str, str]:
-    """The module and the spec of a plugin of this name."""
+    """Return the name of the module and the name that users type, for the distribution `name`."""
     given = _checks.text("name", name)
     if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", given, re.ASCII):
         raise InputError(
@@ -148,7 +148,7 @@ def _template(name: str) -> str:
 
 
 def _write(target: Path, texts: dict[str, str]) -> None:
-    """The whole folder, or nothing."""
+    """Write the files into a new folder, as a whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     begun = Path(tempfile.mkdtemp(prefix=".ordhc-", dir=target.parent))
     try:

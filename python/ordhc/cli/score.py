@@ -1,4 +1,4 @@
-"""`ordhc score`: how good a tree is."""
+"""`ordhc score`: score a tree against a reference."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ _COMPARISONS = {"triplets", "quadruplets"}
     "metrics",
     multiple=True,
     type=Registered("metric"),
-    help="What the score is; by default the revenue. Repeatable.",
+    help="The metric that computes the score; by default the revenue. Repeatable.",
 )
 @click.option(
     "--param",
@@ -50,10 +50,9 @@ def score(
 ) -> None:
     """Score TREE (Newick, JSON, SciPy's Z) by the comparisons, tree, labels or similarities in FILE.
 
-    What FILE is goes by the metric: comparisons; another tree; labels, csv with a column leaf or name and
-    columns of labels; similarities, npy or csv without a header. Leaves are matched by name where both
-    have names, else by number. Comparisons that were held out say more than the ones the tree was made
-    from.
+    The metric determines how FILE is read: as comparisons; as another tree; as labels, csv with a column leaf
+    or name and columns of labels; or as similarities, npy or csv without a header. Leaves are matched by name
+    if both files have names, otherwise by number. Use comparisons that the tree was not made from.
 
     \b
     Examples:
@@ -112,7 +111,7 @@ def score(
     else:
         for name, value in scores.items():
             say(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
-        # The context goes beside the scores, because scripts read the scores.
+        # Print the context to standard error, because scripts read the scores from standard output.
         if limits and not quiet:
             say(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
             if limits["ceiling"] is not None:
@@ -135,7 +134,7 @@ def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
 
 
 def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSpec]") -> dict[str, Any]:
-    """Return the settings of each metric; a setting that no metric has is an error."""
+    """Return the settings of one metric; raise an error for a setting that no metric has."""
     given = parameters_of(params)
     known = {name for each in specs for name in each.parameters if name != "progress"}
     for name in given:
@@ -145,7 +144,7 @@ def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSp
 
 
 def _plain(value: Any) -> Any:
-    """Return a score for JSON, objects as dicts of numbers."""
+    """Return a score for JSON; an object becomes a dict of its numbers."""
     from dataclasses import asdict, is_dataclass
 
     if not is_dataclass(value) or isinstance(value, type):
@@ -163,5 +162,5 @@ def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
 
 def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:
     """Return comparisons over the tree's leaves, matched by name."""
-    # Ids would mean positions in the tree's text, which users rarely mean.
+    # Ids would be positions of leaves in the tree's text, which users rarely mean, so names are required.
     return read_comparisons(file, **{**reading, "names": names, "n_leaves": None, "by_name": True})

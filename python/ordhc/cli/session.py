@@ -13,7 +13,7 @@ from ordhc.cli.output import counted_people, emit_json, json_option, progress_ba
 
 @click.group(cls=Group)
 def session() -> None:
-    """Look after session files, which `ordhc learn` makes.
+    """Inspect and repair session files, which `ordhc learn` makes.
 
     \b
     Example:
@@ -28,11 +28,11 @@ def session() -> None:
 @click.option("--limit", type=int, default=20, metavar="N", help="Show N questions at most, by default 20.")
 @json_option
 def about(file: str, items: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Show which questions were asked about some items, how often, and how they came out.
+    """Show which questions about some items were asked, how often, and with which answers.
 
-    ITEMS are names of leaves, or numbers in a session without names. Without ITEMS all questions count. The
-    most frequent questions come first. After each question comes how often each leaf was the odd one out, or
-    how often each pair was the closer one.
+    ITEMS are names of leaves, or numbers in a session without names. Without ITEMS all questions are shown.
+    The most frequent questions come first. Each question is followed by the number of times that each leaf
+    was the odd one out, or that each pair was the closer one.
 
     \b
     Examples:
@@ -100,11 +100,11 @@ def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
 
 @session.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
-@click.option("-o", "--output", required=True, metavar="NEW", help="The session that is made.")
+@click.option("-o", "--output", required=True, metavar="NEW", help="The file of the new session.")
 def salvage(file: str, output: str) -> None:
-    """Make a new session of all that can still be read of a damaged one.
+    """Make a new session from all readable answers of a damaged session.
 
-    FILE is not touched. Every answer has a checksum, so what is kept is what was given.
+    FILE is not changed. Every answer has a checksum, so that only answers that were given are kept.
 
     \b
     Example:
@@ -129,7 +129,7 @@ def salvage(file: str, output: str) -> None:
 @click.argument("file")
 @json_option
 def info(file: str, as_json: bool) -> None:
-    """Say what is in a session, after checking all of it.
+    """Check a session file, and show its settings, people and progress.
 
     \b
     Example:

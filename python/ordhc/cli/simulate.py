@@ -1,4 +1,4 @@
-"""`ordhc simulate`: data with a known answer."""
+"""`ordhc simulate`: write comparisons whose true tree is known."""
 
 import click
 
@@ -9,24 +9,46 @@ from ordhc.cli.output import emit_json, json_option, progress_bar, say
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @section("The model")
-@click.option("-m", "--n-comparisons", type=int, metavar="M", help="How many; by default n squared.")
-@click.option("--levels", type=int, default=3, show_default=True, help="Levels of the planted tree.")
+@click.option(
+    "-m",
+    "--n-comparisons",
+    type=int,
+    metavar="M",
+    help="The number of comparisons; by default the square of the number of leaves.",
+)
+@click.option(
+    "--levels", type=int, default=3, show_default=True, help="The number of levels of the true tree."
+)
 @click.option(
     "--leaves-per-cluster",
     type=int,
     default=30,
     show_default=True,
-    help="Leaves of each of the 2^levels pure clusters.",
+    help="The number of leaves in each of the 2^levels pure clusters.",
 )
-@click.option("--mu", type=float, default=0.8, show_default=True, help="Mean similarity in a cluster.")
-@click.option("--delta", type=float, default=0.1, show_default=True, help="Step of the mean a level.")
-@click.option("--sigma", type=float, default=0.1, show_default=True, help="Deviation of similarities.")
+@click.option(
+    "--mu", type=float, default=0.8, show_default=True, help="The mean similarity in a pure cluster."
+)
+@click.option(
+    "--delta", type=float, default=0.1, show_default=True, help="The decrease of the mean for each level."
+)
+@click.option(
+    "--sigma", type=float, default=0.1, show_default=True, help="The standard deviation of similarities."
+)
 @click.option(
     "--flip", type=float, default=0.0, show_default=True, help="Probability that an answer is flipped."
 )
-@click.option("--quadruplets", is_flag=True, help="Quadruplets instead of triplets.")
-@click.option("--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed, the same data.")
+@click.option("--quadruplets", is_flag=True, help="Write quadruplets instead of triplets.")
+@click.option(
+    "--permute/--no-permute", default=True, help="Number the leaves in random order, or by cluster."
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="The seed of the random numbers; the same seed gives the same data.",
+)
 @section("Results")
 @click.option("--labels", metavar="CSV", help="Write each leaf's planted cluster at every level.")
 @section("Options")

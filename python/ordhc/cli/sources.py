@@ -1,4 +1,4 @@
-"""Reading of the data from which an oracle answers."""
+"""Read the data from which an oracle answers."""
 
 import warnings
 from collections.abc import Callable
@@ -15,11 +15,18 @@ __all__ = ["read_source"]
 def read_source(
     takes: tuple[str, ...], path: str, width: int, items: tuple[str, ...] | None
 ) -> tuple[Any, tuple[str, ...] | None]:
-    """Read a file as an oracle takes it, and the names of the leaves where the file has some beside it.
+    """Return the data in a file for an oracle, and the names of the leaves if the data do not contain them.
 
-    The file is read as the first of what the oracle takes; comparisons as quadruplets if questions are about
-    two pairs (`width` = 4). Ids in comparisons are those of the `items` that are asked about, if there are
-    some.
+    Parameters
+    ----------
+    takes
+        The kinds of data that the oracle takes; the file is read as the first kind.
+    path
+        The file.
+    width
+        The number of leaves in a question. With 4 comparisons are read as quadruplets.
+    items
+        The names of the leaves, to which ids in comparisons refer; or None.
     """
     from ordhc.errors import InputError
 
@@ -44,7 +51,7 @@ def read_source(
 
 
 def _about_items(read: Callable[..., Any], path: str, items: tuple[str, ...]) -> Any:
-    """Comparisons from a file: by the names in it, or if it has ids by those of the items."""
+    """Return the comparisons in a file; ids in the file refer to the items."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         found = read(path)

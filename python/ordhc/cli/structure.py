@@ -1,4 +1,4 @@
-"""`ordhc structure`: is it a tree at all?"""
+"""`ordhc structure`: test if a tree describes the answers at all."""
 
 from typing import Any
 
@@ -13,8 +13,14 @@ from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @section("What is compared")
-@click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts and the models.")
+@click.option(
+    "--folds",
+    type=int,
+    default=5,
+    show_default=True,
+    help="The number of parts into which the answers are split.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the split and the models.")
 @unit_option
 @section("Options")
 @executor_option
@@ -31,10 +37,10 @@ def structure(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Say whether a tree describes the answers in FILE, or rather points in space, or neither.
+    """Test whether a tree describes the answers in FILE best, or points in space, or neither.
 
     Trees, flat clusters, points in 1, 2, 3 and 5 dimensions, and lengths alone (how typical items are) are
-    fitted to part of the answers, and predict the others. The last lines say what follows.
+    fitted to some of the answers, and predict the others. The last lines of the output state the conclusion.
 
     \b
     Examples:

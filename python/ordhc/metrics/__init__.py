@@ -1,7 +1,8 @@
-"""Scores: how good a tree is, by comparisons, by similarities, or beside another tree or labels.
+"""Scores that measure a tree against comparisons, similarities, labels or another tree.
 
-Trees are given in any form that `ordhc.as_dendrogram` takes. Leaves are matched by name where both sides have
-names, else by number. `ordhc.score(tree, reference, metric=...)` finds the same functions by name.
+Each function takes a tree in any form that `ordhc.as_dendrogram` accepts. Leaves are matched by name if both
+arguments have names, otherwise by number. `ordhc.score(tree, reference, metric=...)` calls these functions by
+name.
 """
 
 from ordhc.metrics.answers import answer_accuracy

@@ -1,4 +1,4 @@
-"""The share of whole answers that a tree foretells."""
+"""The share of answers that a tree predicts correctly."""
 
 from typing import Any
 
@@ -17,35 +17,38 @@ __all__ = ["answer_accuracy", "answers_foretold"]
 
 
 def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
-    """Return the share of answers whose choice is the likeliest one by the tree.
+    """Return the share of answers that the tree predicts correctly (Luce 1959).
 
-    An answer is a choice among all answers that could have been given. The odd one out of three, and the most
-    central of three, is one of 3; "is A more like B or C?" is one of 2; a ranking of k is one of k!. The
-    likeliest choice is the one whose pairs are closest in the tree. Where t choices are equally likely, the
-    given one counts 1/t.
+    An answer is one choice among several possible choices. There are 3 choices for the odd one out of three
+    and for the most central of three, 2 for "is A more like B or C?", and k! for a ranking of k leaves. The
+    tree predicts the choice whose pairs are closest in the tree. If t choices are equally close, the given
+    choice counts 1/t.
 
-    `satisfied` counts rows instead. A most central answer has two rows, of which a tree with heights
-    satisfies at most one; answers that a tree leaves open count 0 there, and 1/t here.
+    `satisfied` counts rows instead of answers. A "most central" answer has two rows, and a tree with heights
+    satisfies at most one of them. An answer that the tree does not decide counts 0 in `satisfied` and 1/t
+    here.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`. Pairs are closer the deeper their common ancestor is; in a tree with
-        lengths, the shorter the path between them.
+        The tree, in any form that `ordhc.as_dendrogram` takes. In a tree with heights, pairs are closer the
+        deeper their lowest common ancestor is. In a tree with lengths, pairs are closer the shorter the path
+        between them is.
     comparisons
-        `Triplets` or `Quadruplets`, better ones that the tree was not made from, or (m, 3) or (m, 4) leaf
-        ids. Rows of one answer have the same number in `answers`; the weight of an answer is the mean of
-        those of its rows.
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) leaf ids. Use comparisons that the tree was not made
+        from. Rows of one answer have the same number in `answers`. The weight of an answer is the mean weight
+        of its rows.
 
     Returns
     -------
     float
-        From 0 to 1. Chance is the mean of one divided by the number of possible answers.
+        The share, from 0 to 1. Guessing scores the mean of 1 / (number of possible choices).
 
     Raises
     ------
     InputError
-        No answers of positive weight; quadruplets with a tree that is shape alone; an edge without a length.
+        No answer has a positive weight; quadruplets with a tree without heights and lengths; an edge without
+        a length.
 
     Examples
     --------
@@ -68,9 +71,18 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
 def answers_foretold(
     tree: Dendrogram, data: Triplets | Quadruplets, choices: Choices | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return for each answer how far a tree foretells it, from 0 to 1, and the weight of the answer.
+    """Return each answer's score and weight.
 
-    Answers are numbered as by `comparison.units.answers_of`. `choices` are those of `data`, if known.
+    The score is 1 if the tree predicts the given choice, 1/t if t choices tie with it, and 0 otherwise.
+
+    Parameters
+    ----------
+    tree
+        The tree, with the leaves of `data`.
+    data
+        The comparisons. Their answers are numbered as by `comparison.units.answers_of`.
+    choices
+        The choices of `data`, if the caller has them already.
     """
     choices = Choices.of(data) if choices is None else choices
     closeness = _closeness_in(tree, needs_heights=isinstance(data, Quadruplets))
@@ -78,13 +90,13 @@ def answers_foretold(
 
 
 def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
-    """Return how close pairs are in a tree, larger is closer.
+    """Return the closeness of pairs of leaves in a tree; larger is closer.
 
     Parameters
     ----------
     needs_heights
-        True if pairs without a common leaf are compared. Pairs with a common leaf have common ancestors of
-        which one is below the other, so that the shape of the tree is enough.
+        True if pairs without a shared leaf are compared. Without this flag the tree's shape is enough: if two
+        pairs share a leaf, one of their two common ancestors is below the other.
     """
     if tree.scale == "lengths":
         return -tree.patristic(square=True)

@@ -1,4 +1,4 @@
-"""Scores of a tree by comparisons."""
+"""Scores that measure a tree against comparisons."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,31 +26,34 @@ def triplet_revenue(
     normalize: bool = False,
     progress: Progress | bool | None = None,
 ) -> int | float:
-    """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
+    """Return the triplet revenue of a tree (Mandal, Perrot & Ghoshdastidar 2023, equation 3).
 
-    The sum, over triplets (i, j, k) of weight w, of ``w (|H(i, k)| - |H(i, j)|)``, where ``|H(i, j)|`` is the
-    number of leaves under the lowest common ancestor of i and j.
+    A higher revenue is better. The revenue is the sum of ``w (|H(i, k)| - |H(i, j)|)`` over all triplets (i,
+    j, k) with weight w: i is closer to j than to k. ``|H(i, j)|`` is the number of leaves below the lowest
+    common ancestor of i and j.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     triplets
-        `Triplets`, a scan of files, or (m, 3) leaf ids.
+        `Triplets`, a scan of files (`ordhc.scan`), or (m, 3) leaf ids.
     normalize
-        Divide by the best conceivable, (n - 2) times the sum of weights: at most 1.
+        `True` divides the revenue by its upper bound, (n - 2) times the sum of weights. The result is at most
+        1.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     int or float
-        Exact, an int, without weights and `normalize`.
+        An exact int for triplets without weights if `normalize` is False; otherwise a float.
 
     Raises
     ------
     InputError
-        Another number of leaves; a revenue beyond 64 bits; nothing to divide by.
+        The tree and the triplets have different numbers of leaves; the revenue exceeds 64 bits; `normalize`
+        is True and the upper bound is 0.
 
     Examples
     --------
@@ -71,10 +74,11 @@ def quadruplet_revenue(
     normalize: bool = False,
     progress: Progress | bool | None = None,
 ) -> int | float:
-    """The quadruplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 4); higher is better.
+    """Return the quadruplet revenue of a tree (Mandal, Perrot & Ghoshdastidar 2023, equation 4).
 
-    The sum, over quadruplets (i, j, k, l) of weight w, of ``w (|H(k, l)| - |H(i, j)|)``; otherwise as
-    `triplet_revenue`.
+    A higher revenue is better. The revenue is the sum of ``w (|H(k, l)| - |H(i, j)|)`` over all quadruplets
+    (i, j, k, l) with weight w: i and j are closer than k and l. ``|H(i, j)|`` is the number of leaves below
+    the lowest common ancestor of i and j. Parameters, results and errors are those of `triplet_revenue`.
 
     Examples
     --------
@@ -112,9 +116,14 @@ def _revenue(
 
 @dataclass(frozen=True)
 class Satisfied:
-    """Shares of the comparisons (of their weight) that a tree agrees with, disagrees with, leaves open.
+    """The shares of comparisons that a tree agrees with, disagrees with and does not decide.
 
-    As a number (`float(...)`) it is the share agreed.
+    ``float(satisfied)`` is the share `agreed`.
+
+    Attributes
+    ----------
+    agreed, disagreed, unresolved
+        Shares of the total weight of the comparisons, from 0 to 1; their sum is 1.
     """
 
     agreed: float
@@ -135,11 +144,12 @@ def satisfied(
     *,
     progress: Progress | bool | None = None,
 ) -> Satisfied:
-    """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
+    """Return the shares of comparisons that a tree agrees with, disagrees with and does not decide.
 
-    It agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
-    j and k join first. It agrees with a quadruplet (i, j, k, l) when i and j join below where k and l
-    do, or elsewhere at a closer height.
+    A tree agrees with a triplet (i, j, k) if i and j merge before either merges with k. A triplet is
+    undecided if i merges with j and k at the same node. A tree agrees with a quadruplet (i, j, k, l) if the
+    lowest common ancestor of i and j is below that of k and l, or in another subtree and closer by its
+    height.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scores of a tree by labels."""
+"""Scores that measure a tree against labels."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,21 +17,22 @@ __all__ = ["aari", "ari", "dendrogram_purity"]
 
 
 def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
-    """The adjusted Rand index (Hubert & Arabie 1985) of labels with the tree, cut.
+    """Return the adjusted Rand index of labels and a cut of the tree (Hubert & Arabie 1985).
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     labels
-        (n,) labels of any type; a data frame's series with names is matched by name.
+        (n,) labels of any type. A series of a data frame is matched by name if its index has names.
     n_clusters
-        Into how many clusters to cut; by default as many as there are different labels.
+        The number of clusters into which the tree is cut; by default the number of different labels.
 
     Returns
     -------
     float
-        As `sklearn.metrics.adjusted_rand_score`: 1 for the same clusters, about 0 for unrelated ones.
+        The index, as `sklearn.metrics.adjusted_rand_score` computes it: 1 for equal clusters, about 0 for
+        unrelated clusters.
 
     Examples
     --------
@@ -53,28 +54,31 @@ def aari(
     *,
     progress: Progress | bool | None = None,
 ) -> float:
-    """Average the adjusted Rand index over the levels of a hierarchy (AARI).
+    """Return the adjusted Rand index averaged over the levels of a hierarchy (AARI).
 
     The paper compares the partitions "at level l" of both hierarchies (Ghoshdastidar, Perrot & von Luxburg
-    2019, section 4.1). By default a level of the tree is a cut into as many clusters as the reference has
-    there: the last merges are undone. So the order of merges counts, and a tree with all clusters of the
-    reference can score below 1. If it merges 0, 1, 2 and 3 before 4 and 5, no cut gives the clusters (0, 1),
-    (2, 3), (4, 5).
+    2019, section 4.1). By default level l of the tree is the cut that has the reference's number of clusters
+    at level l. A cut undoes the last merges, so the order of merges matters. A tree that has all clusters of
+    the reference can therefore score below 1. For example, if the tree merges 0, 1, 2 and 3 before 4 and 5,
+    no cut gives the clusters (0, 1), (2, 3), (4, 5).
 
-    With ``levels="depth"`` level l of a tree is its nodes l steps below the root, whatever their heights.
-    Then every tree with Robinson-Foulds distance 0 to a reference tree scores 1.
+    With ``levels="depth"`` level l of a tree consists of the nodes l edges below the root, and heights are
+    ignored. Every tree with Robinson-Foulds distance 0 to a reference tree then scores 1.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     reference
-        (n, L) nested labels, a column for each level; or a tree.
+        (n, L) nested labels, one column for each level; or a tree.
     levels
-        Of labels the columns to take; of a tree the numbers of clusters to cut both trees into. By
-        default all columns, and for a tree all numbers of clusters from 2 to n - 1 at which a cut
-        does not go through merges of equal height. "depth" compares column l, counted from 1, with the nodes
-        at depth l, or two trees at each depth of the reference.
+        The levels that are compared.
+
+        * For labels: the columns, counted from 0; by default all columns.
+        * For a tree: the numbers of clusters into which both trees are cut. By default all numbers from 2 to
+          n - 1 at which a cut does not separate merges of equal height.
+        * "depth": column l of the labels, counted from 1, is compared with the nodes at depth l. Two trees
+          are compared at each depth of the reference.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def aari(
     Raises
     ------
     InputError
-        Another number of leaves; no levels; labels that are missing.
+        The tree and the reference have different numbers of leaves; there are no levels; labels are missing.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def aari(
 
 
 def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
-    """Average the adjusted Rand index of nodes, with labels or with nodes of a reference, over depths."""
+    """Return the AARI of a tree with ``levels="depth"``; `other` is a tree or (n, L) labels."""
     order, gaps = _gaps(tree)
     truths: Iterable[NDArray[np.int64]]
     if isinstance(other, Dendrogram):
@@ -141,14 +145,17 @@ def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
 
 
 def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
-    """For each leaf a label of its ancestor at a depth, or of the leaf if the leaf is less deep."""
+    """Return for each leaf a label of its ancestor at `depth`; a leaf above `depth` has its own label."""
     labels = np.zeros(len(order), dtype=np.int64)
     labels[order[1:]] = np.cumsum(gaps < depth)
     return labels
 
 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the leaves, those of each node together, and the depths of common ancestors of neighbours."""
+    """Return the leaves in drawing order, and the depth of the common ancestor of each two neighbours.
+
+    In this order the leaves of each node are adjacent.
+    """
     shape, n = shape_of(tree), tree.n_leaves
     depth, gaps = [0] * len(tree.parents), np.zeros(n - 1, dtype=np.int64)
     for node in range(len(tree.parents) - 1, n - 1, -1):
@@ -160,7 +167,7 @@ def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _levels(given: Any, at_least: int) -> list[int]:
-    """Levels as whole numbers."""
+    """Return `given` as a list of ints of at least `at_least`; raise `InputError` for other values."""
     found = _checks.whole_numbers("levels", given, at_least=at_least)
     if found.ndim != 1:
         raise InputError(f"levels have shape {found.shape}; a list of whole numbers is needed")
@@ -168,7 +175,7 @@ def _levels(given: Any, at_least: int) -> list[int]:
 
 
 def _levels_of(tree: Dendrogram) -> list[int]:
-    """Return the numbers of clusters at which a cut is no choice among nodes of equal height."""
+    """Return the numbers of clusters at which a cut does not separate merges of equal height."""
     found = engine_tree(tree).levels()
     if not found:
         raise InputError("all merges of the reference have the same height: it has no levels")
@@ -176,30 +183,31 @@ def _levels_of(tree: Dendrogram) -> list[int]:
 
 
 def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = False) -> float:
-    """Dendrogram purity (Heller & Ghahramani 2005).
+    """Return the dendrogram purity of a tree (Heller & Ghahramani 2005).
 
-    The mean, over pairs of leaves with the same label, of the share of that label among the leaves
-    under their lowest common ancestor.
+    For each pair of leaves with the same label, the purity is the share of this label among the leaves below
+    their lowest common ancestor. The dendrogram purity is the mean over these pairs.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     labels
         (n,) labels of any type.
     join_ties
-        `True` scores the tree of ``contract(ties=True)``: a node as high as the node above becomes a
-        part of the node above.
+        `True` scores ``tree.contract(ties=True)``, in which a node with the height of its parent is merged
+        into the parent.
 
     Returns
     -------
     float
-        1 when each label is all the leaves under one node.
+        The purity, at most 1. The purity is 1 if the leaves of each label are exactly the leaves below one
+        node.
 
     Raises
     ------
     InputError
-        Another number of leaves; labels that are all different.
+        The tree and the labels have different numbers of leaves; all labels are different.
 
     Examples
     --------

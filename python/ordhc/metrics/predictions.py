@@ -13,26 +13,30 @@ __all__ = ["log_loss"]
 
 
 def log_loss(predicted: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
-    """The mean of minus the logarithm of the probability that an answer had; lower is better.
+    """Return the log loss of predicted comparisons; lower is better.
+
+    The log loss is the mean of -ln(p), where p is the probability that was predicted for the given
+    comparison.
 
     Parameters
     ----------
     predicted
-        Anything with `predict`, as an `ordhc.results.Posterior`, or the (m,) probabilities themselves.
+        An object with a method `predict`, such as `ordhc.results.Posterior`, or the (m,) probabilities.
     comparisons
-        `Triplets` or `Quadruplets`, or rows of leaf ids for what predicts; better answers that were not seen
-        before.
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) leaf ids. Use comparisons that `predicted` was not made
+        from.
 
     Returns
     -------
     float
-        Weighted, where the comparisons have weights. Chance has ln 2 = 0.693; an answer that was predicted
-        with probability 0 gives infinity.
+        The mean, weighted if the comparisons have weights. Guessing scores ln 2 = 0.693. A comparison that
+        was predicted with probability 0 gives infinity.
 
     Raises
     ------
     InputError
-        No comparisons (of positive weight), and what are no probabilities, with their place.
+        No comparison has a positive weight; or a value in `predicted` is no probability. The error names the
+        row.
 
     Examples
     --------

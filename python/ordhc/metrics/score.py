@@ -1,4 +1,4 @@
-"""The verb `score`: how good a tree is."""
+"""The function `score`, which calls a metric by name."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ordhc.tree.matching import prepared
 
 __all__ = ["score"]
 
-#: Metrics that are sums over answers.
+#: Metrics that are sums over comparisons, so that they can be computed block by block.
 _OF_SCANS = (triplet_revenue, quadruplet_revenue, satisfied)
 
 
@@ -27,35 +27,40 @@ def score(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
-    """How good a tree is.
+    """Return the score of a tree against a reference.
 
     Parameters
     ----------
     tree
-        A `Dendrogram`, or any form that `as_dendrogram` takes.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     reference
-        What to compare with: the `Triplets` or `Quadruplets` it was made from or, better, ones held
-        out, or for the revenues and "satisfied" a scan of files (`ordhc.scan`); another tree; labels or
-        nested labels; similarities. Leaves are matched by name where both sides have names.
+        The data that the tree is compared with. Leaves are matched by name if both arguments have names. The
+        reference is one of:
+
+        * `Triplets` or `Quadruplets`. Use comparisons that the tree was not made from;
+        * a scan of files (`ordhc.scan`), for the revenues and "satisfied";
+        * another tree;
+        * labels or nested labels;
+        * similarities.
     metric
-        One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
-        "quadruplet_revenue" for quadruplets.
+        The name of a function in `ordhc.metrics`, or of a plugin's metric. The default is "triplet_revenue"
+        for triplets and "quadruplet_revenue" for quadruplets; other references have no default.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
-        at least at the end.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
         Settings of the metric, for example ``normalize=True``.
 
     Returns
     -------
     int or float
-        Exact (an int) for the revenue of unweighted comparisons; some metrics give an object that
-        `float()` turns into its main number.
+        The score. The revenue of unweighted comparisons is an exact int. Some metrics return an object with
+        several numbers, for which `float()` returns the main number.
 
     Raises
     ------
     InputError
-        An unknown metric (with the nearest ones), what it does not take, other leaves.
+        An unknown metric (the error lists similar names); a reference or setting that the metric does not
+        take; a tree and a reference with different leaves.
 
     Examples
     --------
@@ -90,7 +95,7 @@ def score(
 
 
 def _without_metric(reference: Any) -> str:
-    """Say which metrics there are for a reference."""
+    """Return an error message that lists the metrics for a reference."""
     if isinstance(reference, str) and not {"(", ";"} & set(reference):
         return (
             f"the reference is {_checks.quoted(reference, 40)}, no Newick text; files are read by "

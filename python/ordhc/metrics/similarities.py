@@ -1,4 +1,4 @@
-"""Scores of a tree by similarities."""
+"""Scores that measure a tree against similarities."""
 
 from typing import Any
 
@@ -17,27 +17,32 @@ __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 
 @shows_progress("scoring")
 def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
-    """Sum similarities times the leaves under the common ancestor (Dasgupta 2016); lower is better.
+    """Return Dasgupta's cost of a tree (Dasgupta 2016); lower is better.
 
-    The sum over i < j of ``s_ij |H(i, j)|``. Under dissimilarities higher is better.
+    The cost is the sum of ``s_ij |H(i, j)|`` over i < j. ``s_ij`` is the similarity of leaves i and j, and
+    ``|H(i, j)|`` is the number of leaves below their lowest common ancestor. If `S` contains dissimilarities,
+    higher is better.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     S
-        (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them. A data
-        frame whose rows have names is matched by name.
+        A symmetric (n, n) matrix whose diagonal is ignored, or n(n-1)/2 values in the order of SciPy's
+        condensed matrices. A data frame is matched by name if its index has names.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     int or float
-        Exact, an int, for whole numbers of an integer type.
+        An exact int if `S` has an integer type; otherwise a float.
 
     Raises
     ------
     InputError
-        Another number of leaves; NaN, infinity or asymmetry, with their place.
+        The tree and `S` have different numbers of leaves; `S` contains NaN or infinity, or is asymmetric. The
+        error names the entry.
 
     Examples
     --------
@@ -52,11 +57,14 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None =
 
 @shows_progress("scoring")
 def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
-    """Subtract `dasgupta_cost` from n times the sum of similarities; higher is better.
+    """Return Dasgupta's revenue of a tree; higher is better.
 
-    Takes and returns what `dasgupta_cost` does; under dissimilarities lower is better.
-    With the AddS3 similarities of triplets it is their `triplet_revenue`, with the AddS4 similarities
-    of quadruplets their `quadruplet_revenue` (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1).
+    The revenue is n times the sum of similarities, minus `dasgupta_cost`. Parameters, results and errors are
+    those of `dasgupta_cost`. If `S` contains dissimilarities, lower is better.
+
+    The revenue for the AddS3 similarities of triplets equals their `triplet_revenue`. The revenue for the
+    AddS4 similarities of quadruplets equals their `quadruplet_revenue` (Mandal, Perrot & Ghoshdastidar 2023,
+    Theorem 1).
 
     Examples
     --------
@@ -78,28 +86,34 @@ def cophenetic_correlation(
     dissimilarity: bool | None = None,
     progress: Progress | bool | None = None,
 ) -> float:
-    """Pearson's correlation, over pairs of leaves, of merge heights with a matrix or another tree.
+    """Return the correlation of a tree's merge heights with a matrix or another tree (Sokal & Rohlf 1962).
+
+    The result is Pearson's correlation over all pairs of leaves. In a tree with lengths but without heights,
+    the length of the path between two leaves replaces their merge height.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree, in any form that `ordhc.as_dendrogram` takes.
     reference
-        (n, n), or the n(n-1)/2 pairs as SciPy orders them; or a tree. A data frame whose rows have
-        names is matched by name.
+        An (n, n) matrix, n(n-1)/2 values in the order of SciPy's condensed matrices, or a tree. A data frame
+        is matched by name if its index has names.
     dissimilarity
-        What the matrix holds; by default what the tree's heights are. Where one holds similarities and
-        the other dissimilarities the sign is turned, so that 1 is perfect.
+        `True` if the matrix contains dissimilarities, `False` if it contains similarities. By default the
+        matrix has the kind of the tree's heights. If the two kinds differ, the sign of the correlation is
+        reversed, so that 1 is always perfect.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     float
-        As `scipy.cluster.hierarchy.cophenet`.
+        The correlation, as `scipy.cluster.hierarchy.cophenet` computes it.
 
     Raises
     ------
     InputError
-        Another number of leaves; heights or values that are all the same.
+        The tree and the reference have different numbers of leaves; all heights or all values are the same.
 
     Examples
     --------
@@ -126,12 +140,12 @@ def cophenetic_correlation(
 
 
 def _has_lengths(tree: Dendrogram) -> bool:
-    """Whether a tree has lengths and no heights that they give."""
+    """Return True if a tree has edge lengths from which no heights can be computed."""
     return tree.scale == "lengths" and tree.root.height is None
 
 
 def _of_paths(tree: Dendrogram, other: Any, dissimilarity: bool | None) -> float:
-    """Correlate the n(n-1)/2 lengths of paths with heights, paths or values of a matrix."""
+    """Return `cophenetic_correlation` if one of the trees has lengths but no heights."""
     pairs, is_path = tree.cophenetic(), tree.kind == "dissimilarity"
     if isinstance(other, Dendrogram):
         values, is_far = other.cophenetic(), other.kind == "dissimilarity"

@@ -1,4 +1,7 @@
-"""Scores of a tree by comparisons that come block by block: those of all at once, bit for bit."""
+"""Scores of a tree against comparisons that are read block by block.
+
+The results equal those for all comparisons at once, bit for bit.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,12 +19,12 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
 
-#: The rows that the engine adds up before it adds the sums.
+#: The number of rows in a block whose sum the engine computes before it adds the sums of blocks.
 _ROWS = 1 << 14
 
 
 def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrogram:
-    """The tree with its leaves numbered as those of the scan."""
+    """Return the tree with its leaves numbered as in the scan."""
     found, _ = prepared(
         tree, fitting_comparisons(scan.without_rows(), kinds, f"metric {what!r}"), kinds, what
     )
@@ -29,7 +32,7 @@ def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrog
 
 
 def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -> int | float:
-    """The revenue, an int without weights."""
+    """Return the revenue; an exact int if the scan has no weights."""
     tell = _teller(scan, progress)
     if not scan.weighted:
         return sum(int(_ordhc.revenue(engine_tree(tree), b.rows, None)) for b in tell(scan))
@@ -40,7 +43,7 @@ def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -
 
 
 def best_of(scan: Scan) -> int | float:
-    """The best conceivable revenue."""
+    """Return the upper bound of the revenue, (n - 2) times the sum of weights."""
     each = max(0, scan.n_leaves - 2)
     if not scan.weighted:
         return len(scan) * each
@@ -54,7 +57,7 @@ def best_of(scan: Scan) -> int | float:
 def satisfied_of(
     tree: Dendrogram, scan: Scan, progress: Progress | None = None
 ) -> tuple[float, float, float]:
-    """What is agreed with, disagreed with and left open, in weight."""
+    """Return the weights of comparisons that a tree agrees with, disagrees with and does not decide."""
     total = np.zeros(3)
     blocks = _teller(scan, progress)(scan)
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
@@ -79,7 +82,10 @@ def _teller(
 
 
 def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
-    """Rows and weights in pieces as the engine cuts all rows, whatever the blocks: so sums round alike."""
+    """Yield rows and weights in pieces of a multiple of `_ROWS` rows, however the blocks are cut.
+
+    The engine sums blocks of `_ROWS` rows. Equal boundaries give equal rounding.
+    """
     rest: list[tuple[Any, Any]] = []
     held = 0
     for block in blocks:
@@ -98,7 +104,7 @@ def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
 
 
 class _Sum:
-    """A sum that keeps what rounding takes away (Neumaier), as the engine's."""
+    """A sum of floats that compensates rounding errors (Neumaier 1974), as the engine's sum does."""
 
     def __init__(self) -> None:
         self.total = self.lost = 0.0

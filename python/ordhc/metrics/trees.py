@@ -1,4 +1,4 @@
-"""Scores of a tree beside another tree; `ordhc.metrics` has all scores."""
+"""Scores that compare a tree with another tree."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -17,18 +17,18 @@ from ordhc.tree.parts import engine_tree
 
 @dataclass(frozen=True)
 class KendallTau:
-    """What `kendall_tau_b` gives. As a number (`float(...)`) it is the mean.
+    """The result of `kendall_tau_b`; ``float(result)`` is `mean`.
 
     Attributes
     ----------
     mean
-        Over the leaves whose tau-b is defined.
+        The mean tau-b over the leaves whose tau-b is defined.
     standard_error
-        Of the mean, as `scipy.stats.sem`.
+        The standard error of the mean, as `scipy.stats.sem` computes it.
     undefined
-        The number of leaves without a tau-b, because one of their rankings is all ties.
+        The number of leaves without a tau-b, because all entries of one of their rankings tie.
     values
-        The tau-b of each leaf, (n,); NaN where it is undefined.
+        (n,) the tau-b of each leaf; NaN if it is undefined.
     """
 
     mean: float
@@ -53,43 +53,47 @@ def kendall_tau_b(
     dissimilarity: bool | None = None,
     progress: Progress | bool | None = None,
 ) -> KendallTau:
-    """Return the mean Kendall tau-b of a tree with another tree or ranking (Gray et al. 2024, section 4.1).
+    """Return the mean Kendall tau-b of a tree with another tree or a ranking (Gray et al. 2024, section 4.1).
 
-    Each leaf ranks the others by the height at which it merges with them, and as the reference ranks them.
+    Each leaf ranks the other leaves by the height at which it merges with them. The tau-b of a leaf compares
+    its ranking in `tree` with its ranking in `reference`.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`. Closer merges rank first, whether heights are similarities or
-        dissimilarities; equal heights tie, inversions count as they stand. In a tree of shape alone a node
-        is closer than the nodes above it.
+        The tree, in any form that `ordhc.as_dendrogram` takes. Closer merges rank first, for similarities
+        and for dissimilarities. Equal heights tie, and inversions are not corrected. In a tree without
+        heights and lengths a node is closer than the nodes above it.
     reference
-        Another tree, or labels; or (n, n) similarities or ranks, whose row i ranks all leaves by how close
-        they are to leaf i. The matrix need not be symmetric.
+        Another tree, or labels; or (n, n) similarities or ranks. Row i of a matrix ranks all leaves by their
+        closeness to leaf i. The matrix need not be symmetric.
     include_self
-        True if the leaf takes part in its own ranking, before all others in the tree and in the reference.
+        `True` (the default) includes each leaf in its own ranking, where it ranks first in the tree and in
+        the reference.
     tie_self
-        With `include_self`: before all others in the tree only. In a matrix the diagonal ranks the leaf. In
-        a reference tree the leaf ties with its finest class. These are the leaves that merge with it at the
-        closest of all merge heights of the reference: of labels, those with the same labels in all columns
-        (up to the last one in which any two leaves agree). A leaf without others in its class is before all
-        others. The paper's code does this: it ranks by a matrix in which a leaf is as similar to itself as
-        to its class.
+        `True` lets each leaf rank first in `tree` only; it needs `include_self`. In a matrix the diagonal
+        ranks the leaf. In a reference tree the leaf ties with its finest class, which are the leaves that
+        merge with it at the closest merge height of the whole reference. For labels, the finest class has
+        the same labels in all columns, up to the last column in which any two leaves agree. A leaf that is
+        alone in its class ranks first. The paper's code ranks in this way: in its matrix a leaf is as
+        similar to itself as to its class.
     dissimilarity
-        True if smaller numbers of the matrix are closer, as ranks and distances are. By default what the
-        tree's heights are.
+        `True` if smaller numbers in the matrix are closer, as for ranks and distances; `False` if larger
+        numbers are closer. By default the matrix has the kind of the tree's heights.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     KendallTau
-        With `mean`, `standard_error` and the `values` by leaf, each that of `scipy.stats.kendalltau`.
+        The `mean`, its `standard_error`, and the `values` for each leaf, as `scipy.stats.kendalltau` computes
+        them.
 
     Raises
     ------
     InputError
-        Another number of leaves; no leaf with a tau-b; a tree with lengths but without heights; NaN.
+        The tree and the reference have different numbers of leaves; no leaf has a tau-b; a tree has lengths
+        but no heights; the matrix contains NaN.
 
     Examples
     --------
@@ -126,12 +130,22 @@ def kendall_tau_b(
 
 @shows_progress("scoring")
 def merge_distortion(tree: Any, reference: Any, *, progress: Progress | bool | None = None) -> float:
-    """The largest difference of merge heights over all pairs of leaves (Gray et al. 2024, section 3.1).
+    """Return the largest difference of merge heights over all pairs of leaves.
+
+    The score is the merge distortion of Gray et al. 2024, section 3.1; lower is better.
+
+    Parameters
+    ----------
+    tree, reference
+        The trees, in any form that `ordhc.as_dendrogram` takes.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Raises
     ------
     InputError
-        Another number of leaves; similarities beside dissimilarities; a tree without heights.
+        The trees have different numbers of leaves; one tree has similarities and the other dissimilarities; a
+        tree has no heights.
 
     Examples
     --------
@@ -153,20 +167,23 @@ def triplet_distance(
     join_ties: bool = False,
     progress: Progress | bool | None = None,
 ) -> int | float:
-    """The rooted triplet distance: sets of three leaves about which two trees differ.
+    """Return the rooted triplet distance of two trees (Dobson 1975).
 
-    A tree says of three leaves which two are closest, or nothing if they part at the same node; trees
-    differ where they say something different, or only one of them says something.
+    The distance is the number of sets of three leaves on which the trees differ. In a tree either two of the
+    three leaves are closest, or all three separate at the same node. Two trees differ if the closest pairs
+    differ, or if only one tree has a closest pair.
 
     Parameters
     ----------
     tree, reference
-        See `ordhc.as_dendrogram`.
+        The trees, in any form that `ordhc.as_dendrogram` takes.
     normalize
-        The share of all sets of three leaves, instead of their number.
+        `True` (the default) returns the share of all sets of three leaves, `False` the number of sets.
     join_ties
-        `True` compares the trees of ``contract(ties=True)``: a node as high as the node above becomes a
-        part of the node above.
+        `True` compares the trees after ``contract(ties=True)``, in which a node with the height of its parent
+        is merged into the parent.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Examples
     --------
@@ -187,17 +204,20 @@ def triplet_distance(
 def robinson_foulds(
     tree: Any, reference: Any, normalize: bool = True, *, join_ties: bool = False
 ) -> int | float:
-    """The Robinson-Foulds distance of rooted trees: clusters that only one of them has.
+    """Return the Robinson-Foulds distance of two rooted trees (Robinson & Foulds 1981).
+
+    The distance is the number of clusters that only one of the trees has. Leaves and the root do not count.
 
     Parameters
     ----------
     tree, reference
-        See `ordhc.as_dendrogram`.
+        The trees, in any form that `ordhc.as_dendrogram` takes.
     normalize
-        The share of the clusters of both trees (without leaves and the root), instead of their number.
+        `True` (the default) divides the distance by the number of clusters of both trees. `False` returns the
+        number of clusters.
     join_ties
-        `True` compares the trees of ``contract(ties=True)``: a node as high as the node above becomes a
-        part of the node above.
+        `True` compares the trees after ``contract(ties=True)``, in which a node with the height of its parent
+        is merged into the parent.
 
     Examples
     --------
@@ -212,7 +232,7 @@ def robinson_foulds(
     return distance / max(distance + 2 * shared, 1) if normalize else distance
 
 
-#: Distances that are the same from either tree to the other.
+#: Symmetric distances.
 _DISTANCES: dict[str, Callable[..., int | float]] = {
     "robinson_foulds": robinson_foulds,
     "triplet_distance": triplet_distance,
@@ -228,24 +248,24 @@ def tree_distances(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> NDArray[np.float64]:
-    """The distances of all pairs of trees, (t, t), symmetric.
+    """Return the symmetric (t, t) matrix of distances between trees.
 
     Parameters
     ----------
     trees
-        Trees of the same leaves, each as `ordhc.as_dendrogram` takes it; leaves are matched by name, or by
-        number where no tree has names.
+        The t trees over the same leaves, each in any form that `ordhc.as_dendrogram` takes. Leaves are
+        matched by name, or by number if no tree has names.
     metric
         "robinson_foulds", "triplet_distance" or "merge_distortion".
     progress
-        True for a bar, or called now and then with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
-        Of the metric, such as ``normalize=False``.
+        Settings of the metric, such as ``normalize=False``.
 
     Raises
     ------
     InputError
-        As `ordhc.consensus`, and as the metric.
+        The trees do not have the same leaves; or an error of the metric.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Ask people on a web page which things are alike, and watch the hierarchy grow.
+"""Studies on web pages: ask people which items are similar, and watch the tree grow on a dashboard.
 
-`ordhc collect` is the command; `read_study` reads a study file.
+The command is `ordhc collect`.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def _collect() -> Any:
 
 @hookimpl
 def ordhc_commands() -> Iterable[CommandSpec]:
-    """The command `ordhc collect`."""
+    """Return the command `ordhc collect`."""
     return [
         CommandSpec(
             name="collect", summary="ask people on a web page, and watch the tree grow", make=_collect

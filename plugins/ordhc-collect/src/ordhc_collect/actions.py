@@ -1,4 +1,4 @@
-"""What `ordhc collect` does."""
+"""The actions of `ordhc collect`: check, serve, simulate, export, forget."""
 
 import contextlib
 import logging
@@ -39,7 +39,7 @@ def hash_password() -> None:
 
 
 def check(path: Path) -> int:
-    """Say what is wrong with a study; 2 if anything is."""
+    """Print the errors and warnings of a study; return the exit code, 2 if there are errors."""
     study, problems = study_or_problems(path)
     for line in problems.errors:
         say(f"error    {line}")
@@ -54,7 +54,7 @@ def check(path: Path) -> int:
 
 
 def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str | None) -> None:
-    """Serve a study."""
+    """Serve a study until Ctrl-C."""
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
     def started(served: Served) -> None:
@@ -72,14 +72,14 @@ def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str |
 
 
 def simulate(study: Study, n: int, **options: Any) -> None:
-    """Let bots take part."""
+    """Let `n` bots take part in a study, and print the report."""
     from ordhc_collect.simulate.study import simulated
 
     say(simulated(study, n, **options))
 
 
 def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
-    """Export answers, erase somebody, or delete ids."""
+    """Export answers, erase a person, or delete the ids of the platform, as the options say."""
     if not data.is_file():
         raise InputError("there is no such session", path=str(data))
     if options["export"]:
@@ -102,7 +102,7 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
 
 
 def export(study: Study, data: Path, target: str, how: str | None) -> None:
-    """Write answers to a file, whole or not at all."""
+    """Write answers to a csv file, as a whole or not at all; print the next command."""
     if Path(target).absolute() == data.absolute():
         raise InputError("the answers can't be written over the session that has them", path=target)
     how = how or ("trials" if study.question == "pairs" else "salmon")
@@ -120,7 +120,7 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
         else:
             rows = rows_of(how, study, session, tables, people)
         try:
-            # Answers and ids are for their owner alone, until they hand them on.
+            # Only the owner may read the file, because it contains answers and ids of people.
             handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             count = -1
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
@@ -136,7 +136,7 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
 
 
 def _options(study: Study, how: str) -> list[str]:
-    """The options by which `ordhc cluster` makes the tree of the session from an export of it."""
+    """Return the options with which `ordhc cluster` makes the session's tree from the exported file."""
     found = {"salmon": ["--format", "salmon"], "trials": ["--format", "collect"]}.get(how, [])
     if how == "triplets" and study.question == "pairs":
         found = ["--kind", "pairs"]

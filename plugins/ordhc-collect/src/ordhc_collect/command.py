@@ -1,4 +1,4 @@
-"""`ordhc collect`: a study on a web page."""
+"""`ordhc collect`: run a study on a web page."""
 
 from ipaddress import ip_network
 from pathlib import Path
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["collect"]
 
 
-#: Where `--behind-proxy` without an address expects the proxy.
+#: The proxy's addresses if `--behind-proxy` is given without an address.
 THIS_MACHINE = "127.0.0.1,::1"
 
 
 def _networks(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Check addresses and networks with commas between."""
+    """Return the checked addresses and networks, separated by commas; None if there are none."""
     found = []
     for part in [] if value is None else value.split(","):
         try:
@@ -33,16 +33,20 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
 
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("study", metavar="[STUDY.TOML]", required=False)
-@click.option("--demo", is_flag=True, help="Take the study that comes along: 20 animals.")
+@click.option("--demo", is_flag=True, help="Run the bundled study: 20 animals.")
 @section("The server")
 @click.option(
     "--data",
     metavar="FILE",
-    help="The session file that keeps all answers. Default: STUDY.ordhc; of --demo and --simulate none.",
+    help="The session file that keeps all answers. Default: STUDY.ordhc; none with --demo and --simulate.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 for any."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port; 0 for any free port.",
 )
 @click.option(
     "--behind-proxy",
@@ -50,31 +54,31 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
     is_flag=False,
     flag_value=THIS_MACHINE,
     callback=_networks,
-    help="Believe what a proxy says of clients' addresses. ADDRESS: of the proxy, or its network; without one"
-    " the proxy is on this machine.",
+    help="Trust the clients' addresses that a proxy reports. ADDRESS is the address or network of the proxy; "
+    "by default the proxy is on this machine.",
 )
 @section("Before it begins")
-@click.option("--check", is_flag=True, help="Say what is wrong with the study, and what may be.")
+@click.option("--check", is_flag=True, help="Show the errors and warnings of the study, and a summary.")
 @click.option(
     "--simulate",
     type=click.IntRange(1, 10_000),
     metavar="N",
-    help="Let N bots take part; say how long, how good, what cost.",
+    help="Let N bots take part; show the duration, the quality of the tree and the cost.",
 )
 @click.option(
     "--accuracy",
     type=click.FloatRange(0, 1),
     default=0.85,
     show_default=True,
-    help="How often bots are right.",
+    help="The probability that a bot's answer is right.",
 )
 @click.option(
-    "--crowd", metavar="SHARE:ACCURACY,...", help="Bots of several kinds instead: 0.7:0.9,0.2:0.7,0.1:random."
+    "--crowd",
+    metavar="SHARE:ACCURACY,...",
+    help="Several kinds of bots instead of --accuracy: 0.7:0.9,0.2:0.7,0.1:random.",
 )
-@click.option(
-    "--truth", metavar="TREE", help="The tree by which bots answer; by default one drawn at random."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the tree and the bots.")
+@click.option("--truth", metavar="TREE", help="The tree from which bots answer; by default a random tree.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the tree and the bots.")
 @section("Afterwards")
 @click.option("--export", metavar="CSV", help="Write the answers to a file.")
 @click.option(
@@ -82,18 +86,23 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
     "format",
     type=click.Choice(["salmon", "trials", "triplets", "people"]),
     default=None,
-    help="What of them. Default: salmon; for pairs trials.",
+    help="The content of the file. Default: salmon; for pairs trials.",
 )
-@click.option("--forget", metavar="PERSON", help="Erase somebody, by their id here or on the platform.")
-@click.option("--delete-ids", is_flag=True, help="Delete which person has which id on the platform.")
 @click.option(
-    "--hash-password", is_flag=True, help="Ask for a password, and print what goes into [dashboard] password."
+    "--forget", metavar="PERSON", help="Erase a person, by their id in the study or on the platform."
+)
+@click.option(
+    "--delete-ids", is_flag=True, help="Delete the ids of all people on the platform; their answers stay."
+)
+@click.option(
+    "--hash-password", is_flag=True, help="Ask for a password, and print the value of [dashboard] password."
 )
 def collect(study: str | None, demo: bool, **options: Any) -> None:
-    """Ask people on a web page which things are alike, and watch the tree grow.
+    """Ask people on a web page which items are similar, and watch the tree grow.
 
-    STUDY.TOML describes the study: its items, pages, questions, people. The server prints two addresses:
-    one for participants, one for the dashboard. Ctrl-C ends it; the same command goes on.
+    STUDY.TOML describes the study: its items, pages, questions and people. The server prints two addresses:
+    one for participants, one for the dashboard. Ctrl-C stops the server; the same command continues the
+    study.
 
     \b
     Examples:

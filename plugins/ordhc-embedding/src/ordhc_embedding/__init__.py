@@ -1,4 +1,4 @@
-"""Ordinal embeddings, and similarities from them, registered through the group `ordhc`."""
+"""Ordinal embeddings and similarities made from them: a plugin of ordhc."""
 
 from ordhc.hooks import hookimpl
 from ordhc.specs import MethodSpec, SimilaritySpec
@@ -22,13 +22,13 @@ def __dir__() -> list[str]:
 
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
-    """Register a similarity for each model, and completion."""
+    """Return a similarity for each embedding model, and the similarity `completion`."""
     return specs()
 
 
 @hookimpl
 def ordhc_methods() -> list[MethodSpec]:
-    """Register average linkage of the embeddings that papers compare with, and of completed similarities."""
+    """Return methods with average linkage, of embeddings in the literature and of completed similarities."""
     return [
         MethodSpec(
             name="tste-al",

@@ -1,4 +1,4 @@
-"""Completion: what all triplets would say, as a model that was fitted to some of them expects."""
+"""Completion: the similarities of all triplets, as expected by a model that was fitted to some of them."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ from ordhc_embedding.models import MODELS
 
 __all__ = ["choose_n_components", "expected_similarities"]
 
-#: The dimensions that are tried.
+#: The numbers of dimensions that `choose_n_components` tries.
 _DIMENSIONS = range(1, 7)
 _FOLDS = 3
-#: Another dimension has to lower the loss of held-out answers by this share.
+#: One more dimension must lower the held-out loss by at least this share.
 _WORTH = 0.01
 
 
@@ -26,27 +26,27 @@ _WORTH = 0.01
 def expected_similarities(
     embedding: Embedding, *, progress: Progress | bool | None = None
 ) -> NDArray[np.float64]:
-    """The AddS3 similarities that all triplets would give, answered by an embedding's model.
+    """Return the expected AddS3 similarities of all triplets, if the embedding's model answered them.
 
-    s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1), P_ijk being the probability that i is nearer j
-    than k. It takes O(n^3) time.
+    The similarity s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1). P_ijk is the model's probability
+    that i is nearer to j than to k. The computation takes O(n^3) time.
 
     Parameters
     ----------
     embedding
-        Of "tste", "ste", "forte" or "ckl".
+        An embedding by the model "tste", "ste", "forte" or "ckl".
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     ndarray
-        The n(n-1)/2 pairs as SciPy orders them.
+        n(n-1)/2 similarities, in the order of SciPy's condensed matrices.
 
     Raises
     ------
     InputError
-        A model that gives no probabilities.
+        The embedding's model gives no probabilities.
 
     Examples
     --------
@@ -67,11 +67,11 @@ def choose_n_components(
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> int:
-    """The dimension (1 to 6) that predicts held-out answers well, and no more dimensions than needed.
+    """Return the smallest number of dimensions (1 to 6) that predicts held-out answers well.
 
-    Questions are dealt into three folds by the seed; answers to the same question stay together. A
-    dimension's score is the mean loss of the folds' answers under embeddings of the others; another one is
-    taken as long as it lowers that by 1% or more.
+    The questions are split at random into three folds; answers to the same question are in the same fold. The
+    score of a number of dimensions is the mean loss of each fold under an embedding of the other folds. A
+    dimension is added as long as it lowers the score by 1% or more.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ def choose_n_components(
     model
         "tste", "ste", "forte" or "ckl".
     seed
-        Of the folds and of the embeddings.
+        The seed of the folds and of the embeddings.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **settings
-        Of `embed`.
+        Further parameters of `embed`.
 
     Returns
     -------
     int
-        1 if there are fewer than three questions.
+        The number of dimensions; 1 if there are fewer than three questions.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def choose_n_components(
 def completed(
     data: Triplets, *, n_components: int | str, seed: int, progress: Progress | None, **settings: Any
 ) -> NDArray[np.float64]:
-    """The similarity `completion`: an embedding by t-STE and what it expects, condensed."""
+    """Return the similarity `completion`: the expected similarities of a t-STE embedding, condensed."""
     given = {name: settings[name] for name in ("max_iterations", "tolerance", "alpha")}
     start, d = 0.0, n_components
     if d == "auto":

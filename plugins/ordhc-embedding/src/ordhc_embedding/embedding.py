@@ -1,4 +1,4 @@
-"""Ordinal embeddings: points whose distances answer triplets as people did."""
+"""Ordinal embeddings: points whose distances agree with triplets."""
 
 import math
 from concurrent.futures import Executor
@@ -18,31 +18,31 @@ from ordhc_embedding.solvers import SOLVERS, Solution
 
 __all__ = ["Embedding", "embed"]
 
-#: About half of all iterations.
+#: A typical number of iterations, by which the progress is estimated.
 _USUAL = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Points, and how they were found.
+    """The points of an embedding, and the way in which they were found.
 
     Attributes
     ----------
     points
-        (n, n_components) coordinates, read-only. Their rotation (for "tste", "ste", "forte", "ckl", "gnmds"
-        and "soe" also their position) means nothing.
+        (n, n_components) coordinates, read-only. Rotation and position of the points have no meaning.
     loss
-        The sum of weight times the loss of each triplet: -log(P) for "tste", "ste", "forte" and "ckl".
+        The weighted sum of the losses of all triplets. The loss of a triplet is -log(P) for "tste", "ste",
+        "forte" and "ckl".
     n_iterations
-        How many iterations the best start took.
+        The number of iterations of the best start.
     converged
-        Whether it stopped by itself, not at `max_iterations`.
+        True if the solver stopped before `max_iterations`.
     model, solver, seed
-        What made it.
+        The arguments of `embed`.
     parameter
-        The model's own parameter (alpha, mu or margin), None if it has none.
+        The model's own parameter (alpha, mu or margin); None if the model has none.
     names
-        The leaves' names, or None.
+        The names of the leaves, or None.
     """
 
     points: NDArray[np.float64]
@@ -57,13 +57,13 @@ class Embedding:
 
     @property
     def n_components(self) -> int:
-        """The dimension."""
+        """The number of dimensions."""
         return int(self.points.shape[1])
 
     def score(self, triplets: Triplets) -> float:
-        """The mean loss of triplets of the same leaves, for example of answers that were held out.
+        """Return the mean loss of triplets over the same leaves, for example of held-out answers.
 
-        For "tste", "ste", "forte" and "ckl" that is the negative mean log-likelihood.
+        For "tste", "ste", "forte" and "ckl" the mean loss is the negative mean log-likelihood.
         """
         if triplets.n_leaves != len(self.points):
             raise InputError(f"triplets of {triplets.n_leaves} leaves for {len(self.points)} points")
@@ -95,60 +95,62 @@ def embed(
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
 ) -> Embedding:
-    """Find points whose distances agree with triplets.
+    """Return an embedding: points whose distances agree with triplets.
 
     Parameters
     ----------
     triplets
-        `Triplets`, or (m, 3) rows (anchor, near, far). Weights multiply the loss, repeats count.
+        `Triplets`, or (m, 3) rows (anchor, near, far). Weights multiply the loss; repeated rows count
+        repeatedly.
     model
         "tste", "ste", "forte", "ckl", "gnmds" or "soe".
     n_components
-        The dimension, at least 1.
+        The number of dimensions, at least 1.
     seed
-        Of the random start: the same one gives the same points.
+        The seed of the random start; the same seed gives the same points.
     restarts
-        How many starts; the one with the smallest loss wins.
+        The number of random starts. The result is that with the smallest loss.
     initial
         (n, n_components) points to start from, instead of a random start.
     solver
-        "lbfgs" (the default), L-BFGS-B of SciPy from normal coordinates; "paper" for "tste", gradient descent
-        as published with the 2023 experiments, from coordinates of 1e-4; "projected" for "forte", the
-        published projected gradient descent over Gram matrices.
+        "lbfgs" (the default): SciPy's L-BFGS-B, from normally distributed coordinates. "paper", for "tste":
+        the gradient descent published with the experiments of 2023, from coordinates of size 1e-4.
+        "projected", for "forte": the published projected gradient descent over Gram matrices.
     max_iterations
-        When to stop at the latest.
+        The largest number of iterations.
     tolerance
-        When to stop: the loss falls by a smaller share. "paper" has a rule of its own.
+        The solver stops when the loss decreases by a smaller share than this. "paper" has its own rule.
     alpha
-        Degrees of freedom of "tste", by default max(n_components - 1, 1).
+        The degrees of freedom of "tste", by default max(n_components - 1, 1).
     mu
-        What keeps the probabilities of "ckl" away from 0 and 1, by default 0.05.
+        A constant that keeps the probabilities of "ckl" away from 0 and 1, by default 0.05.
     margin
-        How much nearer "soe" wants the near one to be, by default 1.
+        The margin of "soe": the difference by which the far leaf should be farther, by default 1.
     executor
-        Who goes from the starts: any `concurrent.futures.Executor`, as of processes, loky or Dask. The points
-        are the same.
+        Any `concurrent.futures.Executor`, such as one of processes, loky or Dask. The starts are distributed
+        to it; the result is the same.
     progress
-        True for a bar; what can be called is, after each iteration, with the share that is done, from 0 to 1:
-        a guess, as nobody knows how many iterations there will be.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. The fraction is an
+        estimate, because the number of iterations is not known in advance.
 
     Returns
     -------
     Embedding
-        Leaves without answers stay where they start.
+        The embedding. Leaves without answers stay at their start.
 
     Raises
     ------
     InputError
-        Unknown names, settings outside their limits or of another model, a start of another shape or that
-        is not finite, a loss that is not finite.
+        Unknown names; settings outside of their limits or of another model; `initial` has another shape or is
+        not finite; the loss is not finite.
 
     Notes
     -----
     The loss and its gradient are computed in Rust on all cores, and do not depend on the number of threads.
-    "ste" and "forte" have the same loss, log(1 + exp(d_ij^2 - d_ik^2)). FORTE is stated over Gram matrices of
-    rank d; coordinates are their factors, so "lbfgs" minimises the same loss over the same set, and finds
-    what "projected" finds in a fraction of the time.
+
+    "ste" and "forte" have the same loss, log(1 + exp(d_ij^2 - d_ik^2)). FORTE minimises it over Gram
+    matrices of rank d. Coordinates are factors of these matrices, so "lbfgs" minimises the same loss over
+    the same set. "lbfgs" finds the result of "projected" in a fraction of the time.
 
     Examples
     --------
@@ -187,7 +189,7 @@ def embed(
     workers = as_executor(executor)
     if workers is not None:
         tasks = [(triplets, model, parameter, solver, at, max_iterations, tolerance) for at in starts]
-        # The first of those with the smallest loss, whichever came first.
+        # `min` returns the first of equal losses in the order of the starts, so the result is deterministic.
         best = min(run_tasks(workers, _solved, tasks, progress=progress), key=lambda found: found.loss)
         return _embedding(best, triplets, model, solver, seed, parameter)
     best = None
@@ -199,7 +201,7 @@ def embed(
                 progress((number + share) / len(starts))
 
         if loss.total_weight > 0:
-            # BLAS has only tiny matrices to work on; waking its threads takes many times longer.
+            # The matrices are tiny, so that starting BLAS threads takes many times longer than the work.
             with threadpool_limits(1, "blas"):
                 found = SOLVERS[solver](loss, start, max_iterations, tolerance, tell)
         else:
@@ -221,7 +223,7 @@ def _solved(
     max_iterations: int,
     tolerance: float,
 ) -> Solution:
-    """What is found from one start."""
+    """Return the solution from one start, computed in a worker."""
     loss = _loss(triplets, MODELS[model], parameter)
     if not loss.total_weight > 0:
         return Solution(start, 0.0, 0, True)

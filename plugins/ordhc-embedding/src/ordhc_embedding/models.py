@@ -1,4 +1,4 @@
-"""What the models are called, and which settings they have."""
+"""The models of ordinal embeddings: their names, losses, solvers and parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ class Model:
     Parameters
     ----------
     summary, source
-        For lists.
+        A summary and the publication, for lists.
     loss
-        The loss, by the crate's name.
+        The name of the loss in the crate.
     solvers
-        What may minimise it; the first one by default.
+        The solvers for this loss; the first one is the default.
     parameter
-        The name of its own parameter, if it has one.
+        The name of the model's own parameter, if it has one.
     default
-        That parameter's default; None depends on the dimension.
+        The default of this parameter. None means max(n_components - 1, 1).
     """
 
     summary: str
@@ -34,7 +34,7 @@ class Model:
     default: float | None = None
 
     def value(self, given: float | None, n_components: int) -> float | None:
-        """What the crate gets as its parameter."""
+        """Return the value of the parameter for the crate; None if the model has no parameter."""
         if self.parameter is None:
             if given is not None:
                 raise InputError(f"a parameter {given!r} is given to a model that has none")

@@ -1,4 +1,4 @@
-"""Similarities of pairs from embeddings."""
+"""Similarities of leaves made from embeddings."""
 
 from functools import partial
 from typing import Any
@@ -17,15 +17,15 @@ from ordhc_embedding.models import MODELS
 
 __all__ = ["MEASURES", "specs"]
 
-#: What is made of the points.
+#: The measures of similarity between two points.
 MEASURES = ("cosine", "dot", "sqeuclidean")
-#: The digits of relative weights that count: rounding to them is much coarser than that of products.
+#: Relative weights are rounded to this number of bits, far coarser than the rounding error of products.
 _BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
 
 
 def specs() -> list[SimilaritySpec]:
-    """A similarity for each model, and `completion`."""
+    """Return the similarity of each model, and `completion`."""
     found = [
         SimilaritySpec(
             name=name,
@@ -63,7 +63,7 @@ def embedded(
     measure: str,
     **settings: Any,
 ) -> NDArray[Any]:
-    """Embed, then compare the points as they are: neither centred nor scaled."""
+    """Return the similarities of an embedding's points, which are neither centred nor scaled."""
     if measure not in MEASURES:
         raise InputError(f"measure is {measure!r}, not one of {', '.join(MEASURES)}")
     _check(dtype, name)
@@ -77,7 +77,7 @@ def embedded(
 def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
-    """Complete the triplets."""
+    """Return the similarity `completion` in the layout and type that are asked for."""
     from scipy.spatial.distance import squareform
 
     _check(dtype, "completion")
@@ -88,10 +88,10 @@ def build_completed(
 
 
 def without_scale(data: Triplets) -> Triplets:
-    """Return each comparison once, weighted relative to the largest weight, to 30 bits.
+    """Return each distinct comparison once; weights are divided by the largest one and rounded to 30 bits.
 
-    Minimising a loss amplifies rounding: without this, each answer twice or all weights tripled gave other
-    points, and another tree for one in eight small sets of answers.
+    Minimising a loss amplifies rounding errors. Without this step, repeating all answers or tripling all
+    weights changed the points, and the tree of one in eight small data sets.
     """
     if not len(data):
         return data

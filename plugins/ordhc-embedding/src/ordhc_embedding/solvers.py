@@ -1,4 +1,4 @@
-"""What minimises a loss: from a start to a solution, telling how far it is."""
+"""Solvers that minimise the loss of an embedding, and report their progress."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ __all__ = ["SOLVERS", "Solution", "Solver"]
 Floats = NDArray[np.float64]
 Tell = Callable[[int], None]
 
-#: Above so many leaves a few eigenvectors are sought on their own.
+#: Above this number of leaves only the needed eigenvectors are computed, by an iterative method.
 _MANY = 50
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a solver stopped."""
+    """The result of a solver: the best points, their loss, and whether the solver converged."""
 
     points: Floats
     loss: float
@@ -29,19 +29,19 @@ class Solution:
 
 
 class Solver(Protocol):
-    """Minimises a loss; `tell` is called with the number of each iteration."""
+    """A function that minimises a loss and calls `tell` with the number of each iteration."""
 
     def __call__(
         self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
     ) -> Solution:
-        """Minimise."""
+        """Return the solution from `start`."""
         ...
 
 
 def lbfgs(
     loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
 ) -> Solution:
-    """SciPy's L-BFGS-B on the coordinates, until the loss falls by less than the tolerance, relatively."""
+    """Minimise with SciPy's L-BFGS-B, until the relative decrease of the loss is below the tolerance."""
     from scipy.optimize import minimize
 
     shape, weight = start.shape, loss.total_weight
@@ -65,10 +65,10 @@ def lbfgs(
 def paper(
     loss: EmbeddingLoss, start: Floats, max_iterations: int, _tolerance: float, tell: Tell, /
 ) -> Solution:
-    """The descent of t-STE as it was published, with its own tolerance.
+    """Minimise with the published gradient descent of t-STE, which has its own tolerance.
 
-    A step is eta n/|T| times the gradient. Eta is 2 at first, grows by 1% whenever the loss fell by more
-    than 1e-7, and is halved otherwise. Five times in a row without such a fall end it.
+    A step is eta n/|T| times the gradient. Eta starts at 2. Eta grows by 1% after a decrease of the loss by
+    more than 1e-7, and is halved otherwise. Five steps in a row without such a decrease end the descent.
     """
     points, best_points = start, start
     value = best = np.inf
@@ -93,10 +93,11 @@ def paper(
 def projected(
     loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
 ) -> Solution:
-    """Projected gradient descent over Gram matrices of the rank of the start, with backtracking.
+    """Minimise with projected gradient descent over Gram matrices of the start's rank, with backtracking.
 
-    Each step is projected on the positive semidefinite matrices of that rank, and halved until the loss
-    falls by as much as the step promises. A step that was not halved is doubled for the next iteration.
+    Each step is projected on the positive semidefinite matrices of this rank. The step is halved until the
+    loss decreases by the amount that its quadratic bound predicts. A step that was not halved is doubled for
+    the next iteration.
     """
     from scipy.spatial.distance import squareform
 
@@ -130,7 +131,7 @@ def projected(
 
 
 def _root(matrix: Floats, rank: int) -> Floats:
-    """Points whose Gram matrix is the nearest one of a rank."""
+    """Return points whose Gram matrix is the nearest positive semidefinite matrix of this rank."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 

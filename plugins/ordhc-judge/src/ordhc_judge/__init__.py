@@ -1,6 +1,6 @@
-"""A language model answers ordhc's questions, within a budget, and one knows how far to trust it.
+"""Let a language model answer ordhc's questions within a budget, and measure how often it is right.
 
-Everything is imported when it is used, so that commands that list plugins stay fast.
+Modules are imported when they are first used, so that commands that list plugins stay fast.
 """
 
 from importlib import import_module
@@ -68,7 +68,7 @@ def __dir__() -> list[str]:
 
 
 def example_items() -> list[str]:
-    """150 short messages of customers to a bank, written for ordhc's tutorial and tests (MIT licence).
+    """Return 150 short messages of bank customers, written for ordhc's tutorial and tests (MIT licence).
 
     Examples
     --------
@@ -85,7 +85,7 @@ def example_items() -> list[str]:
 
 @hookimpl
 def ordhc_oracles() -> list[OracleSpec]:
-    """Register the language model."""
+    """Return the oracle "judge", a language model."""
     from ordhc_judge.making import PARAMETERS, make_judge
 
     return [
@@ -108,7 +108,7 @@ def _command() -> Any:
 
 @hookimpl
 def ordhc_commands() -> list[CommandSpec]:
-    """Register `ordhc judge`."""
+    """Return the command `ordhc judge`."""
     return [
         CommandSpec(
             name="judge",

@@ -1,4 +1,4 @@
-"""One prompt after the other, many at a time: from the cache, or from the server."""
+"""Get the replies to prompts, many at a time, from the cache or from the server."""
 
 import asyncio
 import json
@@ -15,26 +15,28 @@ from ordhc_judge.spending import Budget, Pace
 
 __all__ = ["Asker", "Chat"]
 
-#: Faults in a row, of prompts that were given up, after which nothing more is sent.
+#: The asker stops after this number of failed prompts in a row.
 _GIVE_UP = 100
-#: The same, of requests that are rejected while none has gone well.
+#: The asker stops after this number of rejected prompts in a row if no prompt has succeeded before.
 _GIVE_UP_REJECTED = 8
-#: What is sent unless the server rejects it, in the order in which it is left out where no reason is given.
+#: Fields that are dropped, one by one in this order, if the server rejects a request without naming a field.
 _OPTIONAL = ("top_logprobs", "logprobs", "max_tokens", "max_completion_tokens", "temperature")
 _LONGEST_ANSWER = 4096
 
 
 class Chat:
-    """What is sent beside the messages; what a server rejects is left out from then on.
+    """The fields of a chat request besides the messages.
+
+    A field that the server rejects is left out of all later requests.
 
     Parameters
     ----------
     model
-        The model's name.
+        The name of the model.
     optional
-        Parameters that may be left out.
+        Fields that may be left out.
     extra
-        Parameters that may not.
+        Fields that must be sent.
     """
 
     def __init__(self, model: str, optional: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
@@ -44,17 +46,17 @@ class Chat:
         self.rejected: list[str] = []
 
     def request(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """What is asked, whatever the server makes of it: this determines the key in the cache."""
+        """Return the request with all fields; it determines the key in the cache."""
         return {"model": self.model, "messages": messages, **self._wanted, **self._extra}
 
     def body(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """What is sent."""
+        """Return the request that is sent, without fields that the server has rejected."""
         return {"model": self.model, "messages": messages, **self._now, **self._extra}
 
     def without_rejected(self, sent: Mapping[str, Any], received: Received, has_worked: bool) -> bool:
-        """Whether there is something else to try after a request was rejected."""
+        """Drop a field after `sent` was rejected; return True if the request can be sent again."""
         if any(name in sent and name not in self._now for name in _OPTIONAL):
-            # Another request has met the same before.
+            # Another request was rejected in the meantime, and its field is dropped already.
             return True
         if received.param in self._now:
             return self._leave_out(received.param)
@@ -76,7 +78,7 @@ class Chat:
         return True
 
     def longer(self, sent: Mapping[str, Any]) -> bool:
-        """Whether a longer answer can be asked for than the one that was cut off."""
+        """Raise the limit of tokens after an answer was cut off; return True if it could be raised."""
         for name in ("max_tokens", "max_completion_tokens"):
             if name in sent and name in self._now and sent[name] < _LONGEST_ANSWER:
                 self._now[name] = max(self._now[name], min(16 * sent[name], _LONGEST_ANSWER))
@@ -85,7 +87,7 @@ class Chat:
 
 
 class Asker:
-    """Asks for completions. Lives in one event loop."""
+    """A client that asks for completions and caches them; used within one event loop."""
 
     def __init__(
         self, endpoint: Endpoint, chat: Chat, tuning: Tuning, pace: Pace, budget: Budget, cache: Cache
@@ -102,21 +104,29 @@ class Asker:
         self._one_at_a_time = asyncio.Lock()
 
     def key(self, messages: list[dict[str, str]]) -> bytes:
-        """The key of a prompt."""
+        """Return the cache key of a prompt."""
         return key_of(self.client.endpoint.base, "chat", self.chat.request(messages))
 
     async def ask_all(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Ask prompts, many at a time, and hand each reply over as it comes.
+        """Ask prompts, many at a time, and call `done` with the name and the reply of each.
 
-        What has an answer in the cache is not asked. What another process is asking is waited for.
+        Prompts with a reply in the cache are not sent. If another process is asking a prompt, its reply is
+        awaited.
+
+        Parameters
+        ----------
+        prompts
+            For each prompt a name and the messages.
+        done
+            Called with the name and the reply of each prompt.
 
         Raises
         ------
         JudgeError
-            What ends everything, once the requests that are under way are answered, or at once where they
-            won't.
+            An error that stops all requests. After a spent budget, open requests are answered first; after
+            other errors they are cancelled.
         """
         async with self._one_at_a_time:
             await self._ask_all(prompts, done)
@@ -146,7 +156,7 @@ class Asker:
         await self._wait_for_others(waiting, done)
 
     async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
-        """Wait for workers; one that the key is refused ends the others at once."""
+        """Wait for the workers; an error other than a spent budget cancels the others."""
         try:
             open_tasks = set(tasks)
             while open_tasks:
@@ -166,7 +176,7 @@ class Asker:
     def _missing(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
-        """The prompts that the cache has no reply to; replies that it has are handed over."""
+        """Yield the prompts without a reply in the cache; call `done` for the others."""
         part: list[tuple[Any, list[dict[str, str]], bytes]] = []
         for name, messages in prompts:
             part.append((name, messages, self.key(messages)))
@@ -189,7 +199,7 @@ class Asker:
     async def _wait_for_others(
         self, waiting: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Take what another process asks from the cache once it is there, or ask if it gives up."""
+        """Take replies that another process asks for from the cache, or ask if that process gives up."""
         while waiting:
             found = self.cache.find([key for _, _, key in waiting])
             left = []
@@ -212,7 +222,7 @@ class Asker:
     async def _ask(
         self, messages: list[dict[str, str]], key: bytes, read: Callable[[Any], Reply | None] = read_chat
     ) -> Reply:
-        """The reply to a prompt, which is in the cache before anything else happens."""
+        """Ask a prompt; store the reply in the cache, then return it."""
         asked_again, reply = False, None
         held = self._expected(messages)
         while True:
@@ -253,7 +263,7 @@ class Asker:
         return reply
 
     async def write(self, messages: list[dict[str, str]]) -> str | None:
-        """What a model writes, be it a number or not; None if that is nothing."""
+        """Return the text that a model writes, which need not be a number; None if there is none."""
         key = self.key(messages)
         reply = self.cache.find([key]).get(key)
         if reply is None:
@@ -263,7 +273,7 @@ class Asker:
         return reply.text if reply.status == "ok" else None
 
     def _count(self, reply: Reply) -> None:
-        """Count a reply; when nothing but faults comes back there is no point in going on."""
+        """Count a reply; raise `JudgeError` after too many faults in a row."""
         self.replies[reply.status] += 1
         if reply.status in ("ok", "refusal", "malformed", "truncated"):
             self._in_a_row, self._has_worked = 0, True
@@ -278,13 +288,13 @@ class Asker:
             )
 
     def _expected(self, messages: list[dict[str, str]]) -> int:
-        """About how many tokens a prompt will take."""
+        """Return an estimate of the tokens of a prompt and its answer."""
         if self._n_measured >= 5:
             return int(1.25 * self._asked_tokens / self._n_measured) + 1
         return _rough(messages) + 16
 
     def _used(self, document: Any, messages: list[dict[str, str]]) -> int | None:
-        """How many tokens a completion took; where the server doesn't count, about as many."""
+        """Return the tokens of a completion, estimated if the server does not count; None if it has none."""
         if read_chat(document) is None:
             return None
         asked, written = usage_of(document)
@@ -298,10 +308,10 @@ class Asker:
 
 
 def _lets_others_finish(error: JudgeError) -> bool:
-    """Whether requests that are under way may still be answered, and were paid for."""
+    """Return True if open requests should still be answered after this error, because they are paid for."""
     return isinstance(error, BudgetError)
 
 
 def _rough(messages: list[dict[str, str]]) -> int:
-    """About how many tokens a prompt has: one for three letters, and some for each message."""
+    """Return a rough estimate of a prompt's tokens: one for three bytes, and 8 for each message."""
     return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

@@ -1,4 +1,4 @@
-"""How often a judge is right: by distance, by place, and how consistently."""
+"""Measure how often a judge is right, by distance and by position, and how consistent it is."""
 
 import os
 import warnings
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit"]
 
-#: How many questions are drawn from a tree.
+#: The default number of questions drawn from a tree.
 _FROM_TREE = 300
 _DISTANCES = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
 
 
 class Audited(Protocol):
-    """What an audit needs of a judge."""
+    """The part of a judge that an audit uses."""
 
     p: float | None
 
@@ -45,30 +45,30 @@ class Audited(Protocol):
 
 @dataclass(frozen=True)
 class Audit:
-    """How far to trust a judge. Shares have intervals of 95 %.
+    """The result of `audit`: how often a judge is right. All shares have 95% intervals.
 
     Attributes
     ----------
     accuracy
-        The share of questions whose answer is that of the gold. -1 is not right, as the gold has an odd one
-        out.
+        The share of questions that are answered as in the gold. The answer -1 (none) counts as wrong, because
+        each gold question has an odd one out.
     decided
-        The share of questions that have an answer other than -1.
+        The share of questions with an answer other than -1.
     when_decided
-        The share of right ones among these.
+        The share of right answers among these questions.
     consistency
-        The share of questions whose orders agree, of those that have a reply to each.
+        The share of questions whose replies agree in all orders, among questions with a reply to each order.
     by_distance
-        Accuracy by how many nodes lie between the place where the close pair meets and where the odd one
-        joins them: in the gold tree, or in the one that `ordhc.cluster` makes from gold answers, by default
-        by a model in which leaves have lengths.
+        The accuracy by distance: the number of edges from the node where the close pair merges up to the node
+        where the odd one joins them. The tree is the gold tree, or the tree that `ordhc.cluster` makes from
+        gold answers.
     by_place
-        The share of single replies that are right, by the place, 1 to 3, at which the odd one was shown.
+        The share of right replies by the position (1 to 3) at which the odd one was shown.
     named
-        How often each place was named, of all replies; a third each, where no place is preferred.
+        The share of all replies that name each position; each is 1/3 if the model prefers no position.
     p
-        What to give to a learner: the lower bound of the accuracy; at least 0.501, as learners want more than
-        a half.
+        The probability of a right answer to give to a learner: the lower bound of the accuracy, and at least
+        0.501, because learners need more than 1/2.
     """
 
     accuracy: Share
@@ -81,11 +81,11 @@ class Audit:
 
     @property
     def p(self) -> float:
-        """What to give to a learner."""
+        """The probability of a right answer to give to a learner."""
         return max(0.501, round(self.accuracy.interval[0], 3))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON can hold it."""
+        """Return all shares and `p` as a dict for JSON."""
         single = ("accuracy", "decided", "when_decided", "consistency")
         found: dict[str, Any] = {name: getattr(self, name).to_dict() for name in single}
         for name in ("by_distance", "by_place", "named"):
@@ -116,35 +116,35 @@ def audit(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> Audit:
-    """Ask what is known already, and count what is right.
+    """Ask a judge questions with known answers, and return how often it is right.
 
     Parameters
     ----------
     judge
-        The judge.
+        The judge. Its attribute `p` is set to the `p` of the audit, so that `ordhc.learn` uses it.
     gold
-        What is right: `Triplets` or their file, each an answer; or a tree (a `Dendrogram`, or what
-        `ordhc.as_dendrogram` takes), from which questions are drawn. Leaves with names are matched by name.
-        Of a tree with lengths, such as `Posterior.tree`, only questions are drawn in which the pair that
-        belongs together has the shortest path, too: others have two right answers, by the clusters and by
-        the lengths of untypical leaves.
+        The right answers: `Triplets`, a file of them, or (m, 3) leaf ids. Or a tree, in any form that
+        `ordhc.as_dendrogram` takes, from which questions are drawn. Leaves with names are matched by name. If
+        the tree has lengths, such as `Posterior.tree`, a question is drawn only if its closest pair also has
+        the shortest path. Other questions have two right answers, one by the clusters and one by the lengths
+        of untypical leaves.
     n_questions
-        How many questions; by default all that the answers have, and 300 of a tree. From a tree about as many
-        are drawn of each distance, so that the accuracy is not that of far ones alone.
+        The number of questions; by default all questions of the answers, and 300 of a tree. From a tree about
+        the same number is drawn for each distance, so that easy (distant) questions do not dominate.
     seed
-        Of what is drawn.
+        The seed of the random draw of questions.
     progress
-        True for a bar; what can be called is, with the share that is done.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     Audit
-        Prints as a table. `judge.p` is its `p` from then on, so that `ordhc.learn` knows it.
+        The shares; `print` shows them as a table.
 
     Raises
     ------
     InputError
-        Gold without answers, or about items that the judge hasn't.
+        The gold has no answers, or is about items that the judge does not have.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def audit(
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
-    """Questions, the odd one out last, and a tree to tell distances by; no questions of a tree."""
+    """Return the questions (None for a tree), the odd one out last, and the tree that defines distances."""
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
         gold = ordhc.read_tree(gold) if is_tree else ordhc.read_answers(gold)
@@ -220,14 +220,14 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
     if not len(gold):
         raise InputError("the gold has no answers")
     with warnings.catch_warnings():
-        # That answers are few matters little where they only tell near from far.
+        # Ignore the warning about few answers: this tree only serves to group questions by distance.
         warnings.simplefilter("ignore", OrdhcWarning)
         tree = ordhc.cluster(gold)
     return _without_doubts(gold), tree
 
 
 def _without_doubts(gold: ordhc.Triplets) -> NDArray[np.int64]:
-    """Each question once, with the odd one out that most of its answers say; not where answers are tied."""
+    """Return each question once, with its most frequent odd one out last; questions with ties are dropped."""
     weights = np.ones(len(gold)) if gold.weights is None else gold.weights
     votes: dict[tuple[int, ...], dict[int, float]] = {}
     for (a, b, c), weight in zip(gold.rows.tolist(), weights.tolist(), strict=True):
@@ -243,7 +243,7 @@ def _without_doubts(gold: ordhc.Triplets) -> NDArray[np.int64]:
 
 
 def _leaves(judge: "Audited", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
-    """The items of the gold's leaves."""
+    """Return the judge's item for each leaf of the gold."""
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
@@ -254,7 +254,7 @@ def _leaves(judge: "Audited", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
 
 
 def _drawn(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Questions that a tree answers, about as many of each distance."""
+    """Return at most `n` random questions that a tree decides, about the same number for each distance."""
     if tree.n_leaves < 3:
         return np.zeros((0, 3), dtype=np.int64)
     many = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))
@@ -269,7 +269,7 @@ def _drawn(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArr
     many = np.stack([many[at, (odd + 1) % 3], many[at, (odd + 2) % 3], many[at, odd]], axis=1)
     steps = _steps(tree, many)
     groups = [np.flatnonzero((steps >= low) & (steps <= high)) for _, low, high in _DISTANCES]
-    # One of each group after the other, until there are enough.
+    # Take questions of the groups in turn, so that each distance is represented.
     turns = np.concatenate([np.arange(len(group)) for group in groups]) if len(many) else np.zeros(0)
     order = (
         np.concatenate(groups)[np.argsort(turns, kind="stable")] if len(many) else np.zeros(0, dtype=np.int64)
@@ -278,7 +278,10 @@ def _drawn(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArr
 
 
 def _steps(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many nodes up from where the first two meet the third joins; 0 where the tree says otherwise."""
+    """Return for each question the number of edges from where the first two leaves merge to the third leaf.
+
+    The number is 0 if the first two leaves are not the closest pair in the tree.
+    """
     if not len(rows):
         return np.zeros(0, dtype=np.int64)
     above = {leaf: _above(tree, leaf) for leaf in np.unique(rows).tolist()}
@@ -290,7 +293,7 @@ def _steps(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def _above(tree: ordhc.Dendrogram, leaf: int) -> dict[int, None]:
-    """The labels of the nodes from a leaf to the root, in order."""
+    """Return the labels of the nodes from a leaf up to the root, in order."""
     node: Node | None = tree.node(leaf)
     labels: dict[int, None] = {}
     while node is not None:

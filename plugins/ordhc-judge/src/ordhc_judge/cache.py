@@ -1,4 +1,4 @@
-"""Everything that a server ever answered, in a SQLite file that processes share."""
+"""A cache of all replies of servers, in an SQLite file that several processes can share."""
 
 import hashlib
 import json
@@ -18,10 +18,10 @@ from ordhc_judge.replies import Reply
 
 __all__ = ["Cache", "Kept", "key_of"]
 
-#: In the header of the file: "oJdg".
+#: SQLite's application id in the header of the file: "oJdg" in ASCII.
 _APPLICATION = 0x6F4A6467
 _VERSION = 1
-#: Seconds to wait for others that write.
+#: Maximum number of seconds to wait for other processes that write.
 _PATIENCE = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies(
@@ -45,19 +45,20 @@ CREATE TABLE IF NOT EXISTS vectors(key BLOB PRIMARY KEY, vector BLOB NOT NULL) W
 CREATE TABLE IF NOT EXISTS claims(key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT
 ROWID;
 """
-#: What the server answered, if only to refuse; all else went wrong on the way and may go well another time.
+#: Statuses of replies that came from the server. Other statuses are faults of the connection; such a request
+#: may succeed later.
 _FINAL = ("ok", "refusal", "malformed", "truncated", "rejected")
 
 
 def key_of(endpoint: str, kind: str, request: Mapping[str, Any]) -> bytes:
-    """The key of a request: of where it goes and of all that is sent, but for secrets."""
+    """Return the key of a request: a hash of the address and of everything that is sent, without secrets."""
     text = json.dumps([endpoint, kind, request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A row to keep: a reply, and how it came."""
+    """A row of the cache: a reply, the request, and the duration in seconds and number of attempts."""
 
     key: bytes
     endpoint: str
@@ -70,29 +71,30 @@ class Kept:
 
 
 class Cache:
-    """Replies by key. Used from one thread; several processes may share the file.
+    """A cache of replies by key, for use in one thread; several processes can share the file.
 
     Parameters
     ----------
     path
-        The file; None keeps replies for as long as this object lives, on disk where they are many.
+        The file. None keeps replies only as long as this object exists, in a temporary database.
 
     Raises
     ------
     JudgeError
-        A file that can't be opened or is no such cache.
+        The file cannot be opened or is no cache.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        #: Who claims, so that others can see whether that process still lives.
+        #: The owner of claims. It contains the process id, so that others can check if the process still
+        #: runs.
         self.owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         with self._telling():
             self._connection = sqlite3.connect(self.path or "", timeout=_PATIENCE, isolation_level=None)
             self._open()
 
     def _open(self) -> None:
-        # In one transaction: another process may make the file meanwhile.
+        # Read in one transaction, because another process may be making the file.
         self._connection.execute("BEGIN")
         found = self._one("PRAGMA application_id")[0]
         version = self._one("PRAGMA user_version")[0]
@@ -106,7 +108,7 @@ class Cache:
             raise JudgeError(f"{self.path}: a cache of version {version}; this ordhc-judge knows {_VERSION}")
         if self.path is not None:
             self._share()
-        # A killed process loses nothing that was written; with the power a few seconds may go.
+        # With NORMAL a killed process loses nothing; a power cut can lose the last few seconds.
         self._connection.execute("PRAGMA synchronous=NORMAL")
         with self._writing():
             for statement in _SCHEMA.split(";"):
@@ -115,7 +117,10 @@ class Cache:
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
 
     def _share(self) -> None:
-        """Let processes read while one writes; SQLite doesn't wait for others that do so just now."""
+        """Turn on the write-ahead log, so that processes can read while one writes.
+
+        The loop is needed because SQLite does not wait if another process changes the mode at the same time.
+        """
         until = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -126,10 +131,10 @@ class Cache:
                     raise
                 time.sleep(0.01)
 
-    # What was answered.
+    # Replies.
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
-        """The replies that there are: all that a server answered, and what went wrong in this run."""
+        """Return the cached replies by key: replies of servers, and faults of this object's own requests."""
         found: dict[bytes, Reply] = {}
         with self._telling():
             for at in range(0, len(keys), 500):
@@ -147,7 +152,7 @@ class Cache:
         return found
 
     def keep(self, row: Kept) -> None:
-        """Keep a reply, and give its claim up."""
+        """Store a reply, and delete the claim on its request."""
         reply = row.reply
         shares = None if reply.probabilities is None else json.dumps(reply.probabilities)
         with self._telling(), self._writing():
@@ -174,7 +179,10 @@ class Cache:
             self._connection.execute("DELETE FROM claims WHERE key = ?", (row.key,))
 
     def usage(self, endpoint: str, model: str) -> tuple[int, float, float, float]:
-        """Of the last replies of a model: how many, and means of tokens asked, tokens written and seconds."""
+        """Return the number of replies of a model (at most 2,000), and their mean tokens and seconds.
+
+        The means are those of prompt tokens, completion tokens, and seconds.
+        """
         with self._telling():
             count, asked, written, seconds = self._one(
                 "SELECT count(*), avg(prompt_tokens), avg(completion_tokens), avg(seconds) FROM"
@@ -187,7 +195,7 @@ class Cache:
     # Vectors.
 
     def find_vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The vectors that there are."""
+        """Return the cached vectors by key, as bytes."""
         found: dict[bytes, bytes] = {}
         with self._telling():
             for at in range(0, len(keys), 500):
@@ -199,14 +207,14 @@ class Cache:
         return found
 
     def keep_vectors(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep vectors."""
+        """Store vectors, each as a key and bytes."""
         with self._telling(), self._writing():
             self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
-    # Who is asking what, so that processes side by side ask nothing twice.
+    # Claims, so that processes that run at the same time do not send the same request twice.
 
     def claim(self, key: bytes, seconds: float) -> bool:
-        """Claim a request for a while; False if somebody else who still lives has it, or it is answered."""
+        """Claim a request for `seconds`; return False if a running process has claimed or answered it."""
         now = time.time()
         with self._telling(), self._writing():
             row = self._connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
@@ -225,12 +233,12 @@ class Cache:
         return True
 
     def give_up(self) -> None:
-        """Give all claims of this object up."""
+        """Delete all claims of this object."""
         with self._telling(), self._writing():
             self._connection.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def close(self) -> None:
-        """Give all claims up and close the file."""
+        """Delete all claims of this object, and close the file."""
         try:
             self.give_up()
         finally:
@@ -243,7 +251,7 @@ class Cache:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction, which has the file from its beginning."""
+        """Run the body in a transaction that locks the file for writing from its beginning."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -254,7 +262,7 @@ class Cache:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """What SQLite says, with the name of the file."""
+        """Convert errors of SQLite to `JudgeError` with the name of the file."""
         try:
             yield
         except sqlite3.Error as error:
@@ -262,7 +270,7 @@ class Cache:
 
 
 def _lives(owner: str) -> bool:
-    """Whether the process of a claim may still be there; of other machines nobody knows."""
+    """Return True if the process of a claim may still run; always True for processes on other machines."""
     host, _, rest = owner.partition("/")
     number = rest.partition("/")[0]
     if host != socket.gethostname() or os.name != "posix" or not number.isdigit():
@@ -277,5 +285,5 @@ def _lives(owner: str) -> bool:
 
 
 def _storable(text: str) -> str:
-    """Text as SQLite takes it: half a surrogate pair is shown as what it is."""
+    """Return text that SQLite can store: lone surrogates are escaped with backslashes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

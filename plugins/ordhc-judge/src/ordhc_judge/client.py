@@ -1,4 +1,4 @@
-"""Requests that are sent again where that may help; each fault is counted, a wrong key ends everything."""
+"""Send requests to a server, with retries, counts of faults, and limits on rate and size."""
 
 import asyncio
 import json
@@ -20,17 +20,18 @@ from ordhc_judge.spending import Budget, Pace
 
 __all__ = ["LARGEST_REPLY", "Client", "Received", "Tuning"]
 
-#: Statuses after which the same request may go well.
+#: HTTP statuses after which the same request may succeed.
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
-#: Seconds before the second attempt, doubled for each further one; the wait is drawn from 0 to this.
+#: Upper bounds in seconds of the random wait before the second attempt (doubled for each further attempt),
+#: and of every wait.
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-#: A server that asks to wait longer is not waited for.
+#: The client stops if a server asks it to wait longer than this number of seconds.
 _PATIENCE = 300.0
-#: Refused for coming too fast so often, a request counts as failed.
+#: A request counts as failed after more than this number of refusals by a rate limit.
 _TURNED_AWAY = 50
-#: Bytes that a reply may take once it is unpacked: chat completions take some thousands.
+#: Maximum size in bytes of an unpacked reply; chat completions take some thousand bytes.
 LARGEST_REPLY = 1 << 20
-#: Characters of a reply that are handed on as text.
+#: Maximum number of characters of a reply that are kept as text.
 _KEPT = 1 << 16
 _OUT_OF_MONEY = ("insufficient_quota", "billing", "payment")
 _POLICY = ("content_filter", "content_policy", "safety", "moderation", "responsibleai")
@@ -38,16 +39,16 @@ _POLICY = ("content_filter", "content_policy", "safety", "moderation", "responsi
 
 @dataclass(frozen=True)
 class Tuning:
-    """How patient a client is.
+    """The limits of a client.
 
     Attributes
     ----------
     concurrency
-        How many requests are open at a time.
+        The largest number of requests that are open at the same time.
     timeout
-        Seconds that an attempt may take.
+        The largest number of seconds that one attempt may take.
     retries
-        How often a request is sent again after a fault.
+        The largest number of times that a request is sent again after a fault.
     """
 
     concurrency: int
@@ -57,23 +58,23 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Received:
-    """What came back in the end.
+    """The final result of a request.
 
     Attributes
     ----------
     document
-        The JSON; None where there is none.
+        The JSON document; None if there is none.
     raw
-        The beginning of its text, without keys.
+        The beginning of the reply's text, without keys.
     fault
-        Why there is no document: "timeout", "http 500", "connection", "truncated", "malformed", "rejected",
-        "refusal", "rate limit". Empty if there is one.
+        The reason why there is no document: "timeout", "http 500", "connection", "truncated", "malformed",
+        "rejected", "refusal" or "rate limit". Empty if there is a document.
     message
-        What the server says of it.
+        The server's message about the fault.
     code, param
-        Of a rejected request what the server names.
+        The error code and the parameter that the server names if it rejects the request.
     seconds, attempts
-        How long the last attempt took, and how many there were.
+        The duration of the last attempt, and the number of attempts.
     """
 
     document: Any
@@ -87,12 +88,12 @@ class Received:
 
 
 class Client:
-    """Sends requests to one endpoint. Lives in one event loop.
+    """A client that sends requests to one endpoint; used within one event loop.
 
     Attributes
     ----------
     faults
-        How often each fault came up, those that a later attempt made good included.
+        The number of times that each fault occurred, including faults after which a later attempt succeeded.
     """
 
     def __init__(self, endpoint: Endpoint, tuning: Tuning, pace: Pace, budget: Budget) -> None:
@@ -106,7 +107,8 @@ class Client:
             max_connections=tuning.concurrency, max_keepalive_connections=tuning.concurrency
         )
         timeout = httpx2.Timeout(tuning.timeout)
-        # What is packed is unpacked here, as far as the limit: brotli makes gigabytes of some kilobytes.
+        # Ask for gzip only, and unpack it here up to a limit: a few kilobytes of brotli can unpack to
+        # gigabytes.
         self._http = httpx2.AsyncClient(
             auth=endpoint.auth(), headers={"Accept-Encoding": "gzip"}, limits=limits, timeout=timeout
         )
@@ -124,27 +126,27 @@ class Client:
         before: Callable[[], Any],
         most: int = LARGEST_REPLY,
     ) -> Received:
-        """Send a request until there is a document, or it is clear that there will be none.
+        """Send a request, with retries, until there is a document or further attempts are pointless.
 
         Parameters
         ----------
         path
-            What of the server.
+            The path at the server, such as "/chat/completions".
         body
-            What is sent; None for a request without a body.
+            The JSON body; None for a request without a body.
         tokens
-            How many are held back for each attempt.
+            The number of tokens that the budget reserves for each attempt.
         used
-            How many tokens a document took; None if it isn't what was asked for.
+            Returns the number of tokens that a document took; None if it is not the document asked for.
         before
-            Called before each attempt: the request takes long.
+            Called before each attempt, for example to renew a claim.
         most
-            Maximum size of a reply in bytes, unpacked.
+            Maximum size of an unpacked reply in bytes.
 
         Raises
         ------
         KeyRefusedError, BudgetError, JudgeError
-            What ends everything.
+            An error after which no request can succeed.
         """
         failed = turned_away = 0
         attempts = 0
@@ -167,7 +169,7 @@ class Client:
             except (httpx2.ConnectError, httpx2.ProxyError) as error:
                 fault, raw = "connection", brief(self._clean(str(error)))
             except (httpx2.TransportError, httpx2.DecodingError, OSError) as error:
-                # The connection broke while the answer was on its way.
+                # The connection broke while the reply was being sent.
                 fault, raw = "truncated", brief(self._clean(str(error)) or type(error).__name__)
             except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
                 raise JudgeError(f"{self.endpoint.base}: {brief(self._clean(str(error)))}") from None
@@ -178,7 +180,7 @@ class Client:
                 if is_asked:
                     return Received(document, raw, "", seconds=seconds, attempts=attempts)
                 if status == 404 and not self.endpoint.has_path and not version:
-                    # Given without the version that most servers have.
+                    # The address may lack the version "/v1", which most servers have in their path.
                     self._version = "/v1"
                     continue
                 message, code, param = message_of(document, raw)
@@ -205,7 +207,7 @@ class Client:
     async def _exchange(
         self, path: str, body: dict[str, Any] | None, most: int
     ) -> tuple[int, Any, str, float | None]:
-        """One attempt: the status, what `_read` gives of the text, and how long the server asks to wait."""
+        """Send one attempt; return the status, the results of `_read`, and the requested wait in seconds."""
         address = self.endpoint.address(path, self._version)
         content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -234,9 +236,9 @@ class Client:
                 )
 
     def _read(self, text: str) -> tuple[Any, str]:
-        """The JSON and its text, both without keys; None and the text where it is no JSON."""
+        """Return the JSON document (None if the text is no JSON) and its text, both without keys."""
         try:
-            # Keys are looked for in what JSON means: it may write them with escapes.
+            # Search for keys in the parsed document, because JSON may contain them with escapes.
             document = self._cleaned(json.loads(text))
             text = json.dumps(document, ensure_ascii=False) if len(text) <= LARGEST_REPLY else ""
         except (ValueError, RecursionError):
@@ -253,7 +255,7 @@ class Client:
         return value
 
     def _end_all(self, status: int, message: str, code: str, wait: float | None) -> None:
-        """Raise what makes all further requests pointless."""
+        """Raise an error if the status means that no further request can succeed."""
         base, go_on = self.endpoint.base, "every answer so far is in the cache: the same again goes on"
         if status in (401, 403, 407):
             given = (
@@ -272,7 +274,11 @@ class Client:
             raise JudgeError(f"{base} asks to come back in {wait:,.0f} seconds: {message}; {go_on}")
 
     async def _back_off(self, times: int, wait: float | None) -> None:
-        """Full jitter; where the server says how long to wait, everybody waits as long, and then a little."""
+        """Wait before the next attempt.
+
+        The wait is random (full jitter). If the server asks for a wait, all requests wait that long, and
+        this one a random time longer.
+        """
         jitter = self._random.uniform(0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(times - 1, 10)))
         if wait is not None:
             self.pace.pause(wait)

@@ -19,17 +19,17 @@ from ordhc.errors import InputError
 
 __all__ = ["judge"]
 
-_ITEMS = "The texts: a line each, or csv with `name` and `text`, or one of them."
-_PARAM = "A setting of the judge, as url=https://... and model=NAME. Repeatable."
+_ITEMS = "The texts: one on each line, or csv with the columns `name` and `text`, or one of them."
+_PARAM = "A setting of the judge, such as url=https://... or model=NAME. Repeatable."
 
 
 @click.group(cls=Group)
 def judge() -> None:
-    """Ask a language model, and find out how far to trust it.
+    """Ask a language model, and measure how often it is right.
 
-    Settings are those of `ordhc_judge.Judge`, as --param KEY=VALUE: url, model, criterion, orders,
-    temperature, concurrency, rpm, budget, cache, template, agree, prices, logprobs, max_tokens, timeout,
-    retries, headers, extra. The key is best kept in the environment variable ORDHC_JUDGE_KEY.
+    Give settings of `ordhc_judge.Judge` as --param KEY=VALUE: url, model, criterion, orders, temperature,
+    concurrency, rpm, budget, cache, template, agree, prices, logprobs, max_tokens, timeout, retries, headers,
+    extra. Put the key of the server into the environment variable ORDHC_JUDGE_KEY.
 
     \b
     Examples:
@@ -46,9 +46,12 @@ def judge() -> None:
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help=_PARAM)
 @section("What is asked")
 @click.option(
-    "--questions", type=int, metavar="N", help="Ask so many; by default all answers, 300 of a tree."
+    "--questions",
+    type=int,
+    metavar="N",
+    help="Ask N questions; by default all questions of the answers, and 300 of a tree.",
 )
-@click.option("--seed", type=int, default=0, help="Of the questions that are drawn.")
+@click.option("--seed", type=int, default=0, help="The seed of the random draw of questions.")
 @section("Options")
 @json_option
 @quiet_option
@@ -61,10 +64,10 @@ def audit(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Ask what is known already, and count what is right.
+    """Ask questions with known answers, and show how often the model is right.
 
-    GOLD holds what is right: triplets (csv with anchor, near, far), or a tree (Newick), from which questions
-    are drawn.
+    GOLD contains the right answers: triplets (csv with anchor, near, far), or a tree (Newick) from which
+    questions are drawn.
 
     \b
     Example:
@@ -88,9 +91,9 @@ def audit(
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help=_PARAM)
 @json_option
 def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json: bool) -> None:
-    """Print calls, tokens, minutes and cost of QUESTIONS, before anything is sent.
+    """Estimate calls, tokens, minutes and cost of QUESTIONS, without sending a request.
 
-    Without QUESTIONS it is as many as learning a tree takes, about n log2 n.
+    QUESTIONS is the number of questions; by default n log2 n, about as many as learning a tree takes.
 
     \b
     Example:
@@ -113,14 +116,16 @@ def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json
 @click.option("--items", metavar="FILE", help=f"{_ITEMS} By default the names of the leaves.")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help=_PARAM)
 @section("Names")
-@click.option("--levels", type=int, metavar="N", help="Name so many levels from the root only.")
-@click.option("--min-size", type=int, default=2, help="Smaller clusters get no name.")
+@click.option(
+    "--levels", type=int, metavar="N", help="Name only the first N levels of clusters from the root."
+)
+@click.option("--min-size", type=int, default=2, help="The smallest size of a cluster that gets a name.")
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option(
-    "--plot", "plots", multiple=True, metavar="PICTURE", help="Draw it: svg, png or pdf. Repeatable."
+    "--plot", "plots", multiple=True, metavar="PICTURE", help="Draw the tree: svg, png or pdf. Repeatable."
 )
-@click.option("--html", metavar="FILE", help="Write a page to explore it with.")
+@click.option("--html", metavar="FILE", help="Write an interactive page of the tree.")
 def label(
     tree: str,
     items: str | None,
@@ -131,7 +136,7 @@ def label(
     plots: tuple[str, ...],
     html: str | None,
 ) -> None:
-    """Name the clusters of TREE from the top down.
+    """Name the clusters of TREE with a language model, from the root down.
 
     \b
     Example:
@@ -155,7 +160,7 @@ def label(
 
 
 def _read_gold(path: str) -> Any:
-    """The gold: a tree, or triplets."""
+    """Return the tree or the triplets in a file of right answers."""
     import ordhc
 
     endings = (".nwk", ".newick", ".tree", ".tre", ".nex", ".nexus", ".json")
@@ -163,7 +168,7 @@ def _read_gold(path: str) -> Any:
 
 
 def _judge(items: Any, params: tuple[str, ...]) -> Any:
-    """The judge of the command line."""
+    """Return the judge that the options describe."""
     from ordhc_judge.making import judge_of
 
     if items is None:

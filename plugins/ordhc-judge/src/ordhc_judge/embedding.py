@@ -1,4 +1,4 @@
-"""Vectors of texts, from the same kind of server and in the same cache."""
+"""Get embedding vectors of texts, from the same kind of server and with the same cache as a judge."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from ordhc_judge.spending import Budget, whole
 
 __all__ = ["embed"]
 
-#: Bytes of JSON that a vector may take: ten thousand coordinates.
+#: Maximum size in bytes of one vector as JSON, enough for ten thousand coordinates.
 _LARGEST_VECTOR = 1 << 18
 
 
@@ -39,28 +39,28 @@ def embed(
     headers: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> NDArray[np.float32]:
-    """Vectors of texts, for `ordhc.cluster(X, ...)` or a prior tree.
+    """Return embedding vectors of texts, for `ordhc.cluster(X, ...)` or a prior tree.
 
     Parameters
     ----------
     items
-        The texts, a dict of names and texts, or their file.
+        The texts, a dict of names and texts, or a file of them.
     url, model, key, cache, concurrency, rpm, budget, timeout, retries, headers
-        As in `Judge`; the server answers `/embeddings`.
+        As in `Judge`. The server must have the path `/embeddings`.
     batch
-        How many texts a request has.
+        The number of texts in one request.
     extra
-        More fields of each request: ``dict(dimensions=256)``.
+        Further fields of each request, such as ``dict(dimensions=256)``.
 
     Returns
     -------
     array
-        (n, d) float32, rows as the items.
+        (n, d) float32, one row for each item.
 
     Raises
     ------
     JudgeError
-        A server that gives no vectors; those that it gave before are in the cache.
+        The server gives no vectors. Earlier vectors are in the cache.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def embed(
 async def _vectors(
     asker: Asker, texts: Sequence[str], size: int, extra: Mapping[str, Any]
 ) -> NDArray[np.float32]:
-    """The vectors of texts; those that aren't in the cache are asked for, each once."""
+    """Return the vectors of texts; each text without a vector in the cache is sent once."""
     base, model = asker.client.endpoint.base, asker.chat.model
     keys = {text: key_of(base, "embedding", {"model": model, "input": text, **extra}) for text in texts}
     found = asker.cache.find_vectors(list(keys.values()))
@@ -147,7 +147,7 @@ async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> li
 
 
 def _rows(document: Any, n: int) -> list[NDArray[np.float32]] | None:
-    """The n vectors of a document in order; None if they aren't all there, finite and equally long."""
+    """Return the n vectors of a document; None unless there are n finite vectors of equal length."""
     try:
         data = document["data"]
         by_index = {entry.get("index", at): entry["embedding"] for at, entry in enumerate(data)}

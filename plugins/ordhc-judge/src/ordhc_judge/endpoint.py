@@ -1,4 +1,4 @@
-"""Where requests go, and what is sent with them."""
+"""The address of a server, with its key and headers."""
 
 import os
 from collections.abc import Generator, Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Endpoint"]
 
-#: Where a key is looked for that isn't given.
+#: The environment variable with the key, if the caller gives no key.
 KEY_VARIABLE = "ORDHC_JUDGE_KEY"
 _PATHS = ("/chat/completions", "/embeddings", "/models")
 _SECRET_QUERIES = ("key", "api_key", "apikey", "api-key", "token", "access_token", "code", "sig", "signature")
@@ -27,12 +27,11 @@ class Endpoint:
     Attributes
     ----------
     base
-        The address without what follows the version: `http://localhost:11434/v1`. It is part of the cache's
-        keys.
+        The address up to the version: `http://localhost:11434/v1`. The keys of the cache depend on it.
     query
-        What follows a question mark in the address.
+        The part of the address after a question mark.
     key, headers
-        What is sent as `Authorization: Bearer ...`, and other headers; both are secrets.
+        The key that is sent as `Authorization: Bearer ...`, and further headers; both are secrets.
     """
 
     base: str
@@ -42,12 +41,12 @@ class Endpoint:
 
     @classmethod
     def of(cls, url: Any, key: Any = None, headers: Mapping[str, str] | None = None) -> "Endpoint":
-        """From what is given; without a key, that of the environment variable `ORDHC_JUDGE_KEY`.
+        """Return the endpoint; by default the key is that in the environment variable `ORDHC_JUDGE_KEY`.
 
         Raises
         ------
         InputError
-            No address of HTTP, keys within the address, headers that aren't text.
+            `url` is no HTTP address or contains a key; a header is no text.
         """
         if not isinstance(url, str) or not url.strip():
             raise InputError(f"url is a {type(url).__name__}, not an address as https://api.example.com/v1")
@@ -83,26 +82,26 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """All that must show nowhere."""
+        """The key and the headers, which must never be shown."""
         return (*([] if self.key is None else [self.key]), *(value for _, value in self.headers))
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine."""
+        """True if the server is on this machine."""
         host = urlsplit(self.base).hostname or ""
         return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
 
     @property
     def has_path(self) -> bool:
-        """Whether the address says more than the server."""
+        """True if the address has a path after the name of the server."""
         return bool(urlsplit(self.base).path)
 
     def address(self, path: str, version: str = "") -> str:
-        """The address of something of the server."""
+        """Return the full address of a path at the server."""
         return f"{self.base}{version}{path}{f'?{self.query}' if self.query else ''}"
 
     def auth(self) -> "httpx2.Auth":
-        """What puts the secrets into requests, when they are sent."""
+        """Return the authentication for httpx2, which adds the secrets to requests when they are sent."""
         import httpx2
 
         endpoint = self

@@ -1,4 +1,4 @@
-"""What works for a judge: an asker in a loop of its own, opened when it is needed."""
+"""The engine of a judge: it runs an `Asker` in its own event loop, opened at the first request."""
 
 import math
 import os
@@ -18,18 +18,18 @@ from ordhc_judge.spending import Budget, Pace, whole
 
 __all__ = ["Engine", "Setup", "Told"]
 
-#: The most requests a minute to servers elsewhere, unless a judge says another number.
+#: The default limit of requests per minute for servers on other machines.
 _RPM = 500
 
 T = TypeVar("T")
 
-#: Bytes of the list of a server's models; some services have thousands.
+#: Maximum size in bytes of the list of a server's models; some services have thousands.
 _LARGEST_LIST = 1 << 24
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Where to ask, and how."""
+    """The checked settings of an engine: the server, the model, the limits and the cache."""
 
     endpoint: Endpoint
     model: str | None
@@ -55,7 +55,7 @@ class Setup:
         optional: Mapping[str, Any],
         extra: Any,
     ) -> "Setup":
-        """From what is given, checked."""
+        """Return the settings; raise `InputError` for an impossible value."""
         if model is not None and (not isinstance(model, str) or not model.strip()):
             raise InputError(f"model = {model!r} is no name of a model")
         endpoint = Endpoint.of(url, key, headers)
@@ -80,7 +80,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Told:
-    """What an engine has counted."""
+    """The counts of an engine: replies from the cache, tokens, faults, and rejected fields."""
 
     cached: int = 0
     prompt_tokens: int = 0
@@ -91,7 +91,7 @@ class Told:
 
 
 class Engine:
-    """Asks, from any thread and in any process."""
+    """An engine that sends prompts; it can be used from any thread, and after a fork."""
 
     def __init__(self, setup: Setup, budget: Budget) -> None:
         self._setup, self._budget = setup, budget
@@ -102,13 +102,13 @@ class Engine:
     def run(
         self, work: Callable[[Asker], Coroutine[Any, Any, T]], tell: Callable[[], None] | None = None
     ) -> T:
-        """What a coroutine gives that asks."""
+        """Return the result of a coroutine that uses the asker; `tell` is called about ten times a second."""
 
         async def opened() -> T:
             return await work(await self._open())
 
         if self._asker is not None and not self._runner.is_here:
-            # Connections and files of the process that this one was forked from are not touched.
+            # After a fork, do not touch the connections and files of the parent process.
             self._runner, self._asker = Runner(), None
         return self._runner.run(opened(), tell)
 
@@ -118,11 +118,11 @@ class Engine:
         done: Callable[[Any, Reply], None],
         tell: Callable[[], None] | None = None,
     ) -> None:
-        """Ask prompts and hand each reply over; see `Asker.ask_all`."""
+        """Ask prompts, and call `done` with each reply; see `Asker.ask_all`."""
         self.run(lambda asker: asker.ask_all(prompts, done), tell)
 
     def usage(self) -> tuple[int, float, float, float]:
-        """What calls of the model took, as the cache has them; nothing is sent."""
+        """Return the mean usage of earlier calls in the cache, see `Cache.usage`; no request is sent."""
         model, base = self._setup.model, self._setup.endpoint.base
         if model is None or (self._asker is None and not _is_there(self._setup.cache)):
             return 0, 0.0, 0.0, 0.0
@@ -133,7 +133,7 @@ class Engine:
         return self.run(found)
 
     def told(self) -> Told:
-        """What was counted so far."""
+        """Return the counts so far."""
         asker, before = self._asker, self._earlier
         if asker is None:
             return before
@@ -175,7 +175,7 @@ class Engine:
 
 
 async def _only_model(client: Client) -> str:
-    """The only model of a server."""
+    """Return the name of a server's only model; raise `InputError` if the server has several."""
     try:
         received = await client.send("/models", None, 0, lambda _: 0, lambda: None, _LARGEST_LIST)
         listed = received.document.get("data") if received.document else None

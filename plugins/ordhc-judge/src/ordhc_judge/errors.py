@@ -1,4 +1,4 @@
-"""What stops a judge. All that was answered before is kept in the cache."""
+"""Errors that stop a judge. All earlier replies are kept in the cache."""
 
 from ordhc.errors import PluginError
 
@@ -6,7 +6,7 @@ __all__ = ["BudgetError", "JudgeError", "KeyRefusedError"]
 
 
 class JudgeError(PluginError):
-    """The judge cannot go on; the message says why, and how to go on."""
+    """The judge cannot continue; the message gives the reason and a remedy."""
 
 
 class BudgetError(JudgeError):
@@ -15,7 +15,7 @@ class BudgetError(JudgeError):
     Attributes
     ----------
     calls, tokens
-        What was spent.
+        The numbers of calls and tokens that were spent.
     """
 
     def __init__(self, message: str, calls: int = 0, tokens: int = 0) -> None:
@@ -25,4 +25,4 @@ class BudgetError(JudgeError):
 
 
 class KeyRefusedError(JudgeError):
-    """The server refuses the key, or its owner."""
+    """The server refuses the key or the account."""

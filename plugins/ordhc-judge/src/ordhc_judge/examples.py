@@ -1,4 +1,4 @@
-"""The messages that come with the package: what customers write to a bank, by topic and intent."""
+"""The example messages of bank customers in the package, with their topics and intents."""
 
 import csv
 from importlib.resources import files
@@ -7,14 +7,17 @@ __all__ = ["messages", "taxonomy"]
 
 
 def messages() -> tuple[list[str], list[tuple[str, str]]]:
-    """The 150 texts, and of each its intent (25 of 6 texts) and its topic (5 of 5 intents)."""
+    """Return the 150 texts, and for each text its intent and its topic.
+
+    There are 5 topics of 5 intents each, and 6 texts for each intent.
+    """
     table = files("ordhc_judge").joinpath("data/messages.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(table.splitlines()))
     return [row["text"] for row in rows], [(row["intent"], row["topic"]) for row in rows]
 
 
 def taxonomy() -> str:
-    """The tree of topics and intents as Newick, its leaves by number.
+    """Return the tree of topics and intents as Newick text; leaves are numbers.
 
     Examples
     --------

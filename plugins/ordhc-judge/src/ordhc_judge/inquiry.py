@@ -1,4 +1,4 @@
-"""Questions in all their orders, put to an engine, and what comes of the replies."""
+"""Ask each question in several orders of its items, and combine the replies."""
 
 import math
 from collections import Counter
@@ -17,19 +17,19 @@ from ordhc_judge.replies import Reply
 
 __all__ = ["Inquiry"]
 
-#: Questions that are worked on together.
+#: The number of questions in a batch.
 _PART = 4096
 
 
 class Inquiry:
-    """Asks about items, each question in so many orders.
+    """The questions of a judge about its items, each asked in several orders.
 
     Attributes
     ----------
     counts
-        Questions by what became of them.
+        The number of questions by their result, such as "answered" or "disagreed".
     named
-        How often a reply was 0, 1, 2, 3.
+        (4,) the number of replies 0, 1, 2 and 3.
     """
 
     def __init__(self, items: Items, template: Template, times: int, agree: str, engine: Engine) -> None:
@@ -41,7 +41,7 @@ class Inquiry:
     def ask(
         self, rows: NDArray[np.int64], progress: Progress | None
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], Replies]:
-        """Answers, weights and single replies of questions, which may occur more than once."""
+        """Return the answers, weights and single replies for (m, 3) questions; each is asked only once."""
         order = np.argsort(rows, axis=1, kind="stable")
         triples, inverse = np.unique(np.take_along_axis(rows, order, axis=1), axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
@@ -55,7 +55,7 @@ class Inquiry:
     def _part(
         self, triples: NDArray[np.int64], tell: Any
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
-        """Of sorted triples the answers, weights, single replies, and at which place each leaf is shown."""
+        """Return the answers, weights and single replies for sorted triples, and the leaves' positions."""
         times, texts = self._times, self._texts
         said = np.full((len(triples), times), FAILED, dtype=np.int8)
         shares = np.full((len(triples), times, 4), math.nan)
@@ -102,14 +102,14 @@ class Inquiry:
 
 
 def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Places in sorted triples as places in questions; what is below 0 stays."""
+    """Convert positions in sorted triples to positions in questions; negative values stay."""
     flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
     found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)
     return np.where(flat < 0, flat, found).astype(np.int8).reshape(places.shape)
 
 
 def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """By the columns of questions what is by those of sorted triples."""
+    """Return `shown` with the columns of sorted triples rearranged as the columns of the questions."""
     found = np.empty_like(shown)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
     return found

@@ -1,4 +1,4 @@
-"""The items that are compared: texts, perhaps under names of their own."""
+"""The items that a judge compares: texts, which may have names."""
 
 import csv
 import io
@@ -16,15 +16,14 @@ _LONGEST = 20_000
 
 
 class Items:
-    """Texts by leaf.
+    """The texts of the leaves, and their names.
 
     Attributes
     ----------
     texts
         The text of each leaf, on one line.
     names
-        The names of the leaves: the keys of a mapping, or else the texts themselves; None where these aren't
-        different.
+        The names of the leaves: the keys of a mapping, or otherwise the texts. None if two texts are equal.
     """
 
     def __init__(self, given: Any) -> None:
@@ -47,15 +46,15 @@ class Items:
         return len(self.texts)
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """The leaves of some names.
+        """Return the leaf of each name.
 
-        Names that have nothing in common with the texts are those of the items in their order, if they are as
-        many.
+        If no name is the text of an item, and there are as many names as items, the names belong to the items
+        in their order.
 
         Raises
         ------
         InputError
-            A name that isn't there.
+            A name that no item has.
         """
         places = {} if self.names is None else {name: leaf for leaf, name in enumerate(self.names)}
         missing = [name for name in names if name not in places]
@@ -69,17 +68,19 @@ class Items:
 
     @classmethod
     def of(cls, given: Any) -> "Items":
-        """From texts, from a dict of names and texts, or from a file of them."""
+        """Return the items from texts, from a dict of names and texts, or from a file."""
         return given if isinstance(given, cls) else cls.read(given) if _is_path(given) else cls(given)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Items":
-        """From a file: a text on each line; or csv with the columns `name` and `text`, or one of them.
+        """Return the items in a file: one text on each line, or csv with the columns `name` and `text`.
+
+        One of the two columns is enough.
 
         Raises
         ------
         InputError
-            A file that isn't there or is no such file; a name twice.
+            The file does not exist or has another format; a name occurs twice.
         """
         file = Path(path)
         if file.suffix.lower() not in (".csv", ".tsv"):

@@ -1,4 +1,4 @@
-"""The judge: a language model that says which of three items is the odd one out."""
+"""The judge: an oracle that asks a language model which of three items is the odd one out."""
 
 import math
 import os
@@ -28,61 +28,63 @@ __all__ = ["Judge"]
 
 
 class Judge:
-    """Answers questions about items by asking a language model; an oracle for `ordhc.learn`.
+    """An oracle for `ordhc.learn` that asks a language model which of three items is the odd one out.
 
     Parameters
     ----------
     url
-        The address of an OpenAI-compatible server: ``https://api.example.com/v1``,
+        The address of an OpenAI-compatible server, such as ``https://api.example.com/v1`` or
         ``http://localhost:11434/v1``.
     model
-        The model's name; None for the only one that the server has.
+        The name of the model; None for the only model of the server.
     items
         The texts that are compared, one for each leaf; or a dict of names and texts; or a file of them.
     key
-        Sent as ``Authorization: Bearer``; by default what the environment variable ORDHC_JUDGE_KEY holds. It
-        is shown, logged and stored nowhere.
+        The key that is sent as ``Authorization: Bearer``; by default the value of the environment variable
+        ORDHC_JUDGE_KEY. The key is never shown, logged or stored.
     criterion
-        What the items are compared by, in the prompt: "customer intent".
+        The criterion of the comparison in the prompt, such as "customer intent"; by default "meaning".
     orders
-        "cyclic": each question is asked in its three cyclic orders, so that each item stands once at each
-        place; "two" of them, or "one".
+        The number of orders in which each question is asked. "cyclic" (the default): three cyclic orders, so
+        that each item is shown once at each position. "two" or "one": only two or one of these orders.
     temperature
-        Of the model; None for the server's own.
+        The temperature of the model, by default 0; None for the server's default.
     concurrency
-        How many requests are open at a time.
+        The largest number of requests that are open at the same time.
     rpm
-        The most requests a minute, evenly spread; None (on the command line `none` or 0) is no limit. By
-        default "auto": no limit for a server on this machine, 500 for others.
+        The largest number of requests per minute, evenly spread. None (on the command line `none` or 0) means
+        no limit. By default "auto": no limit for a server on this machine, 500 for others.
     budget
-        A dict of `calls` (requests that are sent) and `tokens` that this judge may spend; what isn't there
-        has no limit.
+        A dict of the `calls` (requests that are sent) and `tokens` that this judge may spend. A missing key
+        means no limit.
     cache
-        A SQLite file for all replies, which other processes may use at the same time; None keeps them for as
-        long as the judge lives.
+        An SQLite file for all replies, which other processes can use at the same time. None (the default)
+        keeps replies only as long as the judge exists.
     template
         The prompt, see `ordhc_judge.Template`; by default `ordhc_judge.DEFAULT_TEMPLATE`.
     agree
-        "all": orders that disagree are -1. "majority": what more than half of the orders say.
+        How the replies to the orders are combined. "all" (the default): the common answer, -1 if the orders
+        disagree. "majority": the answer of more than half of the orders, otherwise -1.
     prices
-        What a million tokens cost, as ``dict(input=..., output=...)``, for `estimate` and `report`.
+        The price of a million tokens, as ``dict(input=..., output=...)``, for `estimate` and `report`.
     logprobs
-        Whether to ask for log-probabilities, for the weights of `answer`.
+        `True` (the default) asks for log-probabilities, for the weights of `answer`.
     max_tokens
-        How long an answer may be; one that is cut off is asked for with a larger limit.
+        The largest number of tokens of an answer, by default 16. An answer that is cut off is asked again
+        with a larger limit.
     timeout
-        Seconds that a request may take.
+        The largest number of seconds that a request may take.
     retries
-        How often a request is sent again after a fault, with full jitter.
+        The largest number of times that a request is sent again after a fault, with a random wait.
     headers
-        More headers, which are secrets as well.
+        Further HTTP headers, which are kept secret like the key.
     extra
-        More fields of each request: ``dict(seed=1)``, ``dict(reasoning_effort="low")``.
+        Further fields of each request, such as ``dict(seed=1)`` or ``dict(reasoning_effort="low")``.
 
     Raises
     ------
     InputError
-        What isn't as said above.
+        A parameter has an impossible value.
 
     Examples
     --------
@@ -96,7 +98,7 @@ class Judge:
     """
 
     questions = (3,)
-    #: Tells a learner that wrong answers stay wrong however often a question is asked.
+    #: Wrong answers are repeated: the model gives the same answer each time a question is asked.
     noise = "persistent"
 
     def __init__(
@@ -123,7 +125,7 @@ class Judge:
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        #: Tells a learner how likely an answer is right; None until there was an audit.
+        #: The probability that an answer is right, which learners use; None before the first audit.
         self.p: float | None = None
         self._items = Items.of(items)
         if len(self._items) < 1:
@@ -156,56 +158,56 @@ class Judge:
         self._budget = Budget(budget)
         self._engine = Engine(self._setup, self._budget)
         self._inquiry = Inquiry(self._items, self._template, self._times, agree, self._engine)
-        # A judge that nobody needs any more closes its connections.
+        # Close the connections when the judge is garbage collected.
         self._finalizer = weakref.finalize(self, self._engine.close)
-        # When the program ends nothing is left to write: the loop may be gone, and is not waited for.
+        # Do not close at exit: all replies are written already, and the event loop may have ended.
         self._finalizer.atexit = False
 
     # As an oracle.
 
     @property
     def n_leaves(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return len(self._items)
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Their names: those of the dict, or the texts; None where two are the same."""
+        """The names of the items: the keys of the dict, or the texts; None if two texts are equal."""
         return self._items.names
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """The items of the leaves of these names: by name; in order, where no name is the text of an item."""
+        """Return the number of the item for each name; see `Items.leaves_of`."""
         return self._items.leaves_of(names)
 
     def __call__(self, rows: ArrayLike) -> NDArray[np.int8]:
-        """Answer (m, 3) leaves with the place of the odd one out: 0, 1 or 2, or -1 for none.
+        """Return the (m,) positions of the odd one out in (m, 3) leaves: 0, 1 or 2, or -1 for none.
 
         Raises
         ------
         BudgetError, KeyRefusedError, JudgeError
-            What stops the judge; all answers so far are kept.
+            The judge cannot continue; all replies so far are in the cache.
         """
         return self._inquiry.ask(self._checked(rows), None)[0]
 
-    # Passive.
+    # Questions that the caller chooses.
 
     @shows_progress("asking")
     def answer(self, questions: ArrayLike, *, progress: Progress | bool | None = None) -> "ordhc.Triplets":
-        """Ask questions and give the answers as triplets.
+        """Ask the model questions, and return the answers as triplets.
 
         Parameters
         ----------
         questions
             (m, 3) items by number, or by name.
         progress
-            True for a bar; what can be called is, with the share that is done.
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Returns
         -------
         Triplets
-            Two for each question that has an odd one out. The weight is the probability that the model gives
-            to its answer, the mean over the orders; 1 where the server tells no log-probabilities, and none
-            at all where it never does.
+            Two triplets for each question with an odd one out. The weight is the probability that the model
+            gives to its answer, averaged over the orders. The weight is 1 if the server returns no
+            log-probabilities for the answer. If it returns none at all, the triplets have no weights.
 
         Examples
         --------
@@ -230,15 +232,18 @@ class Judge:
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
     ) -> "tuple[NDArray[np.int8], Replies]":
-        """The answers to questions, as the judge gives them itself, and what each single order says."""
+        """Return the (m,) combined answers to questions, and the reply to each order."""
         answers, _, replies = self._inquiry.ask(self._checked(questions), progress)
         return answers, replies
 
-    # What it costs, and how far to trust it.
+    # Costs and accuracy.
 
     @property
     def budget(self) -> dict[str, int | None]:
-        """What may be spent; give a larger one to go on. What was spent stays spent."""
+        """The largest numbers of calls and tokens; assign a larger budget to continue.
+
+        Calls and tokens that were spent before count towards the new budget.
+        """
         limits = {"calls": self._budget.most_calls, "tokens": self._budget.most_tokens}
         return {name: None if limit == math.inf else int(limit) for name, limit in limits.items()}
 
@@ -248,19 +253,20 @@ class Judge:
         self._budget.most_calls, self._budget.most_tokens = new.most_calls, new.most_tokens
 
     def estimate(self, n_questions: int | None = None) -> Estimate:
-        """What questions will take, before anything is sent.
+        """Return an estimate of calls, tokens, minutes and cost; no request is sent.
 
         Parameters
         ----------
         n_questions
-            How many; by default n log2(n), about what learning a tree of n items takes without a prior.
+            The number of questions; by default n log2(n), about as many as learning a tree of n items takes
+            without a prior.
 
         Returns
         -------
         Estimate
-            Calls, tokens, minutes and cost: from what earlier calls to the same model took, as the cache has
-            them, or else from the length of prompts (a token for three bytes) and a second for a call.
-            Answers that are in the cache cost nothing.
+            The estimate. It is based on earlier calls of the same model in the cache. Without such calls it
+            is based on the length of the prompts (three bytes for a token) and one second for each call.
+            Answers that are in the cache already are not subtracted.
         """
         n = self.n_leaves
         count = (
@@ -295,13 +301,13 @@ class Judge:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> "Audit":
-        """How often the judge is right, see `ordhc_judge.audit`. It sets `p`, which learners then use."""
+        """Return how often the judge is right, see `ordhc_judge.audit`; set `p`, which learners then use."""
         from ordhc_judge.auditing import audit
 
         return audit(self, gold, n_questions, seed=seed, progress=progress)
 
     def report(self) -> Report:
-        """What happened so far: answers, consistency, calls, tokens, cost and faults."""
+        """Return a report of the work so far: answers, consistency, calls, tokens, cost and faults."""
         counts, told = self._inquiry.counts, self._engine.told()
         agreed = counts["agreed"]
         cost = None
@@ -327,19 +333,19 @@ class Judge:
 
     @property
     def items(self) -> Items:
-        """What is compared."""
+        """The items that are compared."""
         return self._items
 
     @property
     def criterion(self) -> str:
-        """What it is compared by."""
+        """The criterion of the comparison."""
         return self._template.criterion
 
     def writer(self, optional: Mapping[str, Any]) -> Engine:
-        """What writes texts, with the server, the cache and the budget of this judge."""
+        """Return an engine for free texts, with the server, the cache and the budget of this judge."""
         return Engine(replace(self._setup, optional=dict(optional)), self._budget)
 
-    # Within.
+    # Internals.
 
     def _checked(self, rows: ArrayLike) -> NDArray[np.int64]:
         table = np.asarray(rows)
@@ -373,13 +379,13 @@ class Judge:
         return [known[name] for name in names]
 
     def _rough_tokens(self) -> float:
-        """About how many tokens a prompt has: one for three bytes."""
+        """Return a rough estimate of the tokens of a prompt: one for three bytes."""
         length = sum(len(text.encode()) for text in self._items.texts) / self.n_leaves
         empty = sum(len(part["content"].encode()) for part in self._template.messages(["", "", ""]))
         return (empty + 3 * length) / 3 + 8
 
     def close(self) -> None:
-        """Close connections and the cache; asking again opens them again."""
+        """Close connections and the cache; the next question opens them again."""
         self._engine.close()
 
     def __enter__(self) -> "Judge":

@@ -32,7 +32,7 @@ PARAMETERS = {
 
 
 def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
-    """Make a judge with parameters as the command line has them, and defaults for the others."""
+    """Return a judge with the parameters of a command line, and defaults for the others."""
     for name in given:
         if name not in PARAMETERS:
             raise InputError(f"the judge has no parameter {name!r}; its parameters: {', '.join(PARAMETERS)}")
@@ -40,7 +40,7 @@ def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
 
 
 def make_judge(source: Any, **parameters: Any) -> Any:
-    """Make the oracle named "judge", about texts or a file of texts."""
+    """Return the oracle named "judge", about texts or a file of texts."""
     from ordhc_judge.judge import Judge
 
     if source is None:

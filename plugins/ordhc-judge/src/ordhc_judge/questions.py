@@ -1,4 +1,4 @@
-"""Questions as prompts: in which orders the three are shown, and what the replies say together."""
+"""The orders in which three items are shown, and the combination of the replies to the orders."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ from ordhc.errors import InputError
 __all__ = ["FAILED", "Replies", "Together", "n_orders", "orders_of", "together"]
 
 _ORDERS = {"cyclic": 3, "two": 2, "one": 1, 3: 3, 2: 2, 1: 1}
-#: What a reply says that says nothing.
+#: The value for a missing reply.
 FAILED = -2
 
 
 @dataclass(frozen=True, eq=False)
 class Replies:
-    """What single prompts say.
+    """The replies to single prompts.
 
     Attributes
     ----------
     said
-        (m, orders) the column of the question that is named; -1 for none, -2 where there is no reply.
+        (m, orders) the column of the question that the reply names; -1 for none, -2 if there is no reply.
     places
-        (m, orders, 3) at which place, 1 to 3, each column of the question was shown.
+        (m, orders, 3) the position, 1 to 3, at which each column of the question was shown.
     """
 
     said: NDArray[np.int8]
@@ -33,7 +33,7 @@ class Replies:
 
 
 def n_orders(given: object) -> int:
-    """How many orders: "cyclic" or 3, "two" or 2, "one" or 1."""
+    """Return the number of orders: 3 for "cyclic" or 3, 2 for "two" or 2, 1 for "one" or 1."""
     found = _ORDERS.get(given) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if found is None:
         raise InputError(f"orders = {given!r} is none of 'cyclic', 'two', 'one'")
@@ -41,11 +41,11 @@ def n_orders(given: object) -> int:
 
 
 def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArray[np.int8]:
-    """The orders in which three leaves are shown, (times, 3) places in `leaves`.
+    """Return the orders in which three leaves are shown, as (times, 3) positions in `leaves`.
 
-    Each is a turn of the one before, so that in three of them each leaf stands once at each place. They
-    depend on the three texts and not on the order in which they are given: which of the six comes first is
-    drawn from their hash, so that with one order no place is preferred.
+    Each order is a rotation of the previous one, so that in three orders each leaf is shown once at each
+    position. The first order is one of all six, chosen by a hash of the three texts. The orders therefore do
+    not depend on the order of `leaves`, and with one order no position is preferred.
 
     Examples
     --------
@@ -66,16 +66,16 @@ def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """What the orders of questions say together.
+    """The combined replies to all orders of questions.
 
     Attributes
     ----------
     answers
-        (m,) the place of the odd one out, or -1.
+        (m,) the position of the odd one out, or -1.
     agreed
-        (m,) whether all orders say the same, be it none.
+        (m,) True if all orders have the same reply, which may be none.
     failed
-        (m,) whether an order has no reply.
+        (m,) True if an order has no reply.
     """
 
     answers: NDArray[np.int8]
@@ -84,10 +84,10 @@ class Together:
 
 
 def together(said: NDArray[np.int8], agree: str) -> Together:
-    """What (m, orders) replies say together: places 0 to 2, -1 for none, -2 where there is no reply.
+    """Combine the (m, orders) replies to questions: positions 0 to 2, -1 for none, -2 for a missing reply.
 
-    Where all agree it is their answer. With `agree="majority"` it is what more than half of all orders say.
-    All else is -1.
+    The answer is the common reply of all orders. With `agree="majority"` it is the reply of more than half of
+    all orders. Otherwise the answer is -1.
 
     Examples
     --------

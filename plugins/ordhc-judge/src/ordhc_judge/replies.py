@@ -1,4 +1,4 @@
-"""What a server says: answers, vectors, and what is wrong with them."""
+"""Read the replies of a server: answers, counts of tokens, and errors."""
 
 import math
 import re
@@ -18,20 +18,21 @@ _REFUSALS = re.compile(
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered to one prompt.
+    """The reply of a model to one prompt.
 
     Attributes
     ----------
     status
-        "ok", or why there is no answer: "refusal", "malformed", "truncated", or what went wrong on the way.
+        "ok", or the reason why there is no answer: "refusal", "malformed", "truncated", or a fault of the
+        connection.
     said
-        The number, 0 to 3; None if there is none.
+        The number in the answer, 0 to 3; None if there is none.
     probabilities
-        Of the numbers 0 to 3, where the server tells them.
+        The probabilities of the numbers 0 to 3; None if the server does not return them.
     text
-        What the model wrote.
+        The text that the model wrote, or the error message.
     prompt_tokens, completion_tokens
-        As the server counts them.
+        The numbers of tokens that the server counted, or None.
     """
 
     status: str
@@ -43,7 +44,7 @@ class Reply:
 
 
 def read_chat(document: Any) -> Reply | None:
-    """The reply in a chat completion; None if that is no chat completion.
+    """Return the reply in a chat completion; None if the document is no chat completion.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def read_chat(document: Any) -> Reply | None:
 
 
 def read_text(document: Any) -> Reply | None:
-    """The text of a chat completion, whatever it says."""
+    """Return the reply in a chat completion whose text need not contain a number; see `read_chat`."""
     found = _first_choice(document)
     if found is None:
         return None
@@ -85,7 +86,7 @@ def read_text(document: Any) -> Reply | None:
 
 
 def _first_choice(document: Any) -> tuple[dict[str, Any], str, str] | None:
-    """The first choice of a chat completion, its text and its refusal; None if that is no chat completion."""
+    """Return the first choice of a chat completion, its text and its refusal; None for other documents."""
     try:
         choice = document["choices"][0]
         message = choice["message"]
@@ -98,7 +99,7 @@ def _first_choice(document: Any) -> tuple[dict[str, Any], str, str] | None:
 
 
 def usage_of(document: Any) -> tuple[int | None, int | None]:
-    """Tokens of prompt and answer, as far as the server counts them."""
+    """Return the numbers of prompt and completion tokens; None for a number that the server does not give."""
     usage = document.get("usage") if isinstance(document, dict) else None
     counts = [
         usage.get(name) if isinstance(usage, dict) else None
@@ -109,14 +110,14 @@ def usage_of(document: Any) -> tuple[int | None, int | None]:
 
 
 def message_of(document: Any, text: str) -> tuple[str, str, str]:
-    """Return of an error what it says, its code and the parameter it names.
+    """Return the message, the code and the parameter of a server's error; "" for missing ones.
 
     Parameters
     ----------
     document
-        The JSON that came; None where none came.
+        The JSON document of the error; None if there is none.
     text
-        The text that came.
+        The text of the error.
     """
     if document is None:
         return brief(text), "", ""
@@ -129,7 +130,7 @@ def message_of(document: Any, text: str) -> tuple[str, str, str]:
 
 
 def brief(text: str, limit: int = 300) -> str:
-    r"""Return text on one line, cut where it is too long; characters that terminals obey are escaped.
+    r"""Return text on one line, cut to `limit` characters; control characters are escaped.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def brief(text: str, limit: int = 300) -> str:
 
 
 def retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or a date; None if there is neither.
+    """Return the seconds to wait in a `Retry-After` header, from a number or a date; None if invalid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What happened: how many questions were answered, how consistently, at what cost, with which faults."""
+"""The report of a judge's work: answers, consistency, costs and faults."""
 
 import math
 from collections.abc import Mapping
@@ -28,12 +28,12 @@ class Share:
 
     @property
     def value(self) -> float:
-        """The share; NaN of nothing."""
+        """The share; NaN if the total is 0."""
         return self.count / self.total if self.total else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The lower and the upper bound."""
+        """The lower and upper bounds of the 95% interval."""
         n = self.total
         if n == 0:
             return 0.0, 1.0
@@ -44,7 +44,7 @@ class Share:
         return low, 1.0 if self.count == n else middle + half
 
     def to_dict(self) -> dict[str, float | int]:
-        """Share, bounds and counts."""
+        """Return the share, its bounds and its counts."""
         low, high = self.interval
         return {"share": self.value, "low": low, "high": high, "count": self.count, "total": self.total}
 
@@ -57,29 +57,31 @@ class Share:
 
 @dataclass(frozen=True)
 class Report:
-    """What a judge has done so far.
+    """A report of a judge's work so far.
 
     Attributes
     ----------
     questions
-        How many it was asked; the same question in one batch counts once.
+        The number of questions; a question that is repeated in one batch counts once.
     answered, none, disagreed, failed
-        Those with an odd one out; those where all orders say none; where orders disagree; where an order has
-        no reply. The last three are answered -1.
+        The numbers of questions with an odd one out, with the reply "none" in all orders, with different
+        replies in the orders, and with an order without a reply. The last three kinds get the answer -1.
     consistency
-        The share of questions whose orders agree, of those that have a reply to each.
+        The share of questions whose replies agree in all orders, among questions with a reply to each order.
     places
-        How often the model named the first, the second and the third place, and none.
+        The number of replies that name the first, the second and the third position, and none.
     calls, cached
-        Requests that were sent, and prompts that the cache had.
-    prompt_tokens, completion_tokens, cost
-        As the server counts them; in the currency of `prices`, or None.
+        The number of requests that were sent, and of prompts with a reply in the cache.
+    prompt_tokens, completion_tokens
+        The numbers of tokens that the server counted.
+    cost
+        The cost in the currency of `prices`; None without prices.
     faults
-        What went wrong on the way, those made good by another attempt included, each with its count.
+        The number of times that each fault occurred, including faults after which a later attempt succeeded.
     unanswered
-        Prompts without an answer in the end, by reason.
+        The number of prompts that got no answer, by reason.
     rejected
-        Parameters that the server does not take and that were left out.
+        The fields that were left out because the server rejects them.
     """
 
     questions: int
@@ -99,7 +101,7 @@ class Report:
     rejected: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON can hold it."""
+        """Return the report as a dict for JSON."""
         return {**asdict(self), "consistency": self.consistency.to_dict()}
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
-"""An event loop on a thread of its own, so that what is asynchronous inside is synchronous outside.
+"""An event loop on its own thread, so that synchronous callers can run coroutines.
 
-It works where an event loop runs already, too, as in notebooks.
+The loop also works if the caller's thread already runs an event loop, as in notebooks.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Runner:
-    """Runs coroutines, on a thread that starts with the first one."""
+    """A runner of coroutines on its own thread, which starts with the first coroutine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,18 +25,18 @@ class Runner:
 
     @property
     def is_here(self) -> bool:
-        """Whether the loop runs in this process; after a fork it doesn't."""
+        """True if the loop runs in this process; False after a fork."""
         return self._loop is not None and self._process == os.getpid()
 
     def run(self, work: Coroutine[Any, Any, T], tell: Callable[[], None] | None = None) -> T:
-        """What a coroutine gives, or raises; Ctrl-C cancels it.
+        """Return the result of a coroutine, or raise its exception; Ctrl-C cancels the coroutine.
 
         Parameters
         ----------
         work
             The coroutine.
         tell
-            Called on the caller's thread, some times a second.
+            Called on the caller's thread, about ten times a second.
         """
         future = asyncio.run_coroutine_threadsafe(work, self._started())
         try:
@@ -55,7 +55,7 @@ class Runner:
             raise
 
     def _wait_for_rest(self) -> None:
-        """Let what was cancelled come to its end."""
+        """Give cancelled tasks time to end."""
         rest = asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._started())
         rest.result(5)
 

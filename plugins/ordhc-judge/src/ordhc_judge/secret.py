@@ -1,4 +1,4 @@
-"""Keys, which show nowhere: not in messages, logs, caches or `repr`."""
+"""Secrets such as keys, which never appear in messages, logs, caches or `repr`."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from ordhc.errors import InputError
 __all__ = ["Secret", "scrubbed"]
 
 _SHOWN = "***"
-#: By character: the names that HTML has for it.
+#: The names of each ASCII character's HTML entities.
 _ENTITIES: dict[str, list[str]] = {}
 for _name, _char in html5.items():
     if _name.endswith(";") and _char.isascii() and len(_char) == 1:
@@ -17,7 +17,7 @@ for _name, _char in html5.items():
 
 
 class Secret:
-    """Text that is shown as three stars; `reveal` is called where it is sent."""
+    """A text that is shown as three stars; `reveal` returns it for sending."""
 
     __slots__ = ("_text",)
 
@@ -31,7 +31,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The text."""
+        """Return the text."""
         return self._text
 
     def __repr__(self) -> str:
@@ -42,20 +42,23 @@ class Secret:
 
 
 def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
-    """Replace secrets that a server repeats by stars, in any case and as JSON, URLs or HTML escape them."""
+    """Replace secrets in a server's text by stars, in upper or lower case, and with escapes.
+
+    The escapes are those of JSON, URLs and HTML.
+    """
     for secret in secrets:
         whole = secret.reveal()
-        # Of "Bearer abc" the second word alone as well.
+        # If the secret is "Bearer abc", also replace "abc" alone.
         for plain in (whole, *(word for word in whole.split()[1:] if len(word) > 5)):
             text = re.sub("".join(map(_forms, plain)), _SHOWN, text, flags=re.IGNORECASE)
     return text
 
 
 def _forms(char: str) -> str:
-    r"""The pattern of a character: itself, `\/`, `\u002f`, `%2f`, `&#47;` or `&sol;`; some backslashes."""
+    r"""Return the pattern of a character and its escapes: `\/`, `\u002f`, `%2f`, `&#47;` or `&sol;`."""
     code = ord(char)
     forms = [rf"\\{{0,8}}{re.escape(char)}", rf"\\{{1,8}}u{code:04x}", f"%{code:02x}"]
-    # A page of an error, in which `&` may be escaped once more.
+    # On a server's error page the `&` of an entity may be escaped again, as `&amp;`.
     entities = [f"#0{{0,6}}{code}", f"#x0{{0,6}}{code:x}", *_ENTITIES.get(char, ())]
     forms.append(f"&(?:amp;)?(?:{'|'.join(entities)});")
     return f"(?:{'|'.join(forms)})"

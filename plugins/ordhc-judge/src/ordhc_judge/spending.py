@@ -1,4 +1,4 @@
-"""What is spent: budgets, pace, and estimates."""
+"""Budgets, limits of the request rate, prices, and estimates of cost."""
 
 import asyncio
 import math
@@ -13,7 +13,7 @@ __all__ = ["Budget", "Estimate", "Pace", "Prices", "whole"]
 
 
 def whole(what: str, value: Any, at_least: int) -> int:
-    """A whole number, or an error that names it."""
+    """Return `value` as an int; raise `InputError`, which names `what`, if it is not an int >= `at_least`."""
     try:
         number = int(value)
         fine = not isinstance(value, bool | str) and number == value and number >= at_least
@@ -25,10 +25,10 @@ def whole(what: str, value: Any, at_least: int) -> int:
 
 
 class Budget:
-    """Calls and tokens that may be spent, and those that are.
+    """The calls and tokens that may be spent, and those that were spent.
 
-    A call is a request that is sent, be it answered or not. Tokens are those that the server counts; before
-    an answer is there, as many as the last ones took are held back for it.
+    A call is a request that is sent, with or without an answer. Tokens are those that the server counts.
+    While a request is open, an estimate of its tokens is reserved.
     """
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
@@ -44,7 +44,7 @@ class Budget:
         self.calls = self.tokens = self.held = 0
 
     def hold(self, tokens: int) -> None:
-        """Take a call, and hold tokens back for it."""
+        """Spend one call and reserve tokens for it; raise `BudgetError` if the budget does not suffice."""
         if self.calls >= self.most_calls:
             raise BudgetError(self._spent(f"{self.most_calls:,.0f} calls"), self.calls, self.tokens)
         if self.tokens + self.held + tokens > self.most_tokens:
@@ -53,7 +53,7 @@ class Budget:
         self.held += tokens
 
     def settle(self, held: int, used: int) -> None:
-        """What a call really took."""
+        """Replace the reserved tokens of a call by the tokens that it used."""
         self.held -= held
         self.tokens += used
 
@@ -66,14 +66,14 @@ class Budget:
 
 
 class Pace:
-    """So many calls a minute, evenly; and pauses that a server asks for."""
+    """A limit of calls per minute, evenly spread, and pauses that a server asks for."""
 
     def __init__(self, rpm: float | None) -> None:
         self._interval = 0.0 if rpm is None else 60.0 / rpm
         self._next = self._resume = 0.0
 
     async def turn(self) -> None:
-        """Wait for one's turn."""
+        """Wait until the next call is allowed."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
@@ -82,7 +82,7 @@ class Pace:
                 return
             at = max(self._next, self._resume)
             if now >= self._resume:
-                # The place in the queue is taken before one waits for it.
+                # Reserve the time slot before sleeping, so that other tasks take later slots.
                 self._next += self._interval
                 await asyncio.sleep(at - now)
                 if loop.time() >= self._resume:
@@ -91,20 +91,20 @@ class Pace:
                 await asyncio.sleep(at - now)
 
     def pause(self, seconds: float) -> None:
-        """Send nothing for a while."""
+        """Allow no call for `seconds` from now."""
         self._resume = max(self._resume, asyncio.get_running_loop().time() + seconds)
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What a million tokens cost: of the prompt, and of the answer."""
+    """The prices of a million tokens of prompts (`input`) and of answers (`output`)."""
 
     input: float
     output: float
 
     @classmethod
     def of(cls, given: Any) -> "Prices | None":
-        """From a dict of input and output, or a pair."""
+        """Return the prices from a dict of input and output, or a pair; None for None."""
         if given is None:
             return None
         if isinstance(given, Mapping) and set(given) == {"input", "output"}:
@@ -118,28 +118,28 @@ class Prices:
         return prices
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """What so many tokens cost."""
+        """Return the cost of these numbers of tokens."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What questions will take, before anything is sent.
+    """An estimate of the calls, tokens, time and cost of questions.
 
     Attributes
     ----------
     questions, calls
-        How many there are; each question takes as many calls as it has orders.
+        The numbers of questions and calls; a question takes one call for each order.
     prompt_tokens, completion_tokens, tokens
-        About how many, and their sum.
+        Estimated numbers of tokens, and their sum.
     minutes
-        About how long: by the calls a minute that are allowed, or by the time a call takes.
+        The estimated time, limited by the calls per minute or by the duration of calls.
     cost
-        In the currency of `prices`; None without them.
+        The cost in the currency of `prices`; None without prices.
     basis
-        What tokens and minutes are told from.
+        The source of the estimates of tokens and minutes, in words.
     over
-        Which parts of the budget this is more than.
+        The parts of the budget that the estimate exceeds, in words.
     """
 
     questions: int
@@ -153,7 +153,7 @@ class Estimate:
 
     @property
     def tokens(self) -> int:
-        """Of prompts and answers together."""
+        """The number of tokens of prompts and answers together."""
         return self.prompt_tokens + self.completion_tokens
 
     def __str__(self) -> str:

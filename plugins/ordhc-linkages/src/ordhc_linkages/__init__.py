@@ -13,7 +13,7 @@ def __dir__() -> list[str]:
 
 @hookimpl
 def ordhc_linkages() -> list[LinkageSpec]:
-    """Register the linkages of this package."""
+    """Return the linkages of this package."""
     return [
         LinkageSpec(
             name="flexible-beta",
@@ -36,7 +36,8 @@ def ordhc_linkages() -> list[LinkageSpec]:
                 alpha="(n_i + n_k) / (n_i + n_j + n_k)",
                 beta="-n_k / (n_i + n_j + n_k)",
             ),
-            # The recurrence is a formula of the partition, and keeps a third cluster at least as far.
+            # The recurrence depends only on the partition, not on the order of earlier merges, and a merge
+            # never brings a third cluster closer.
             reducible=True,
             source="Murtagh & Legendre 2014",
         ),

@@ -1,6 +1,6 @@
-"""Linkages that need the members of clusters, as row updates.
+"""Linkages that need the members of clusters, implemented as row updates.
 
-Clusters are named by their smallest leaves; a merge of i < j makes cluster i.
+The number of a cluster is its smallest leaf. Merging clusters i < j makes cluster i.
 """
 
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ Leaves = NDArray[np.int64]
 
 
 class Update(Protocol):
-    """A row update: the similarities of the merged cluster with the others."""
+    """A row update: a function that returns the similarities of a merged cluster with the other clusters."""
 
     def __call__(
         self,
@@ -30,12 +30,12 @@ class Update(Protocol):
         others: Leaves,
         /,
     ) -> Floats:
-        """Make the row."""
+        """Return the similarities of the merge of clusters `i` and `j` with the clusters `others`."""
         ...
 
 
 def make_median_pairwise(S: Floats) -> Update:
-    """The median of the similarities of all pairs of members."""
+    """Return the update whose similarity is the median over all pairs of members of two clusters."""
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(len(S))}
 
     def update(*merge: Any) -> Floats:
@@ -48,14 +48,15 @@ def make_median_pairwise(S: Floats) -> Update:
 
 
 def make_hausdorff(S: Floats) -> Update:
-    """The negative Hausdorff distance of the sets of members, with the dissimilarities -S.
+    """Return the update whose similarity is the negative Hausdorff distance, for the dissimilarities -S.
 
-    That is the similarity of the member that is worst off with its nearest in the other cluster.
+    For each member of both clusters, take the similarity with its nearest member of the other cluster. The
+    smallest of these similarities is that of the clusters.
     """
     n = len(S)
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(n)}
     cluster_of = np.arange(n)
-    # nearest[x, k]: the largest similarity of leaf x with a member of cluster k.
+    # nearest[x, k] is the largest similarity of leaf x with a member of cluster k.
     nearest = S.copy()
 
     def update(*merge: Any) -> Floats:

@@ -1,1 +1,1 @@
-"""What the answers of a study say."""
+"""The analysis of a study's answers."""

@@ -1,4 +1,7 @@
-"""Is it a tree, and do people agree on one: what the dashboard says, computed beside everything else."""
+"""The dashboard's tests: does a tree describe the answers, and do people agree on one tree?
+
+The tests run on their own thread.
+"""
 
 import logging
 import warnings
@@ -19,12 +22,12 @@ from ordhc_collect.analysis.tree import unit_of
 __all__ = ["GROUPS", "STRUCTURE", "Compared", "Comparing", "Comparison", "Members"]
 
 log = logging.getLogger("ordhc_collect")
-#: Answers are compared from so many on, and again when there are so many times as many.
+#: Minimum number of answers for a comparison, and the factor by which they must grow before the next one.
 _FEWEST, _GROWN = 100, 1.25
-#: Comparisons that would take more processor time, in seconds, are left to the command.
+#: The dashboard makes no comparison that takes more processor time than this, in seconds.
 _MOST_SECONDS = 60.0
 _FOLDS = 5
-#: People of a group who are named; the command names all.
+#: Maximum number of people of a group who are named on the dashboard.
 _NAMED = 8
 
 Data = Triplets | Quadruplets
@@ -33,7 +36,7 @@ Told = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Members:
-    """Some of the people of a group, by name, and the number of all."""
+    """The names of some people of a group, and the number of people in the group."""
 
     named: tuple[str, ...]
     count: int
@@ -48,11 +51,11 @@ class Compared:
     n_answers
         The number of answers that were compared; 0 if none were.
     headline, text
-        The conclusion in a sentence, and what it rests on; or what is missing.
+        The conclusion in a sentence, and the reasons for it; or the reason why there is none.
     caution
-        What limits the conclusion; None if nothing does.
+        A limitation of the conclusion, or None.
     groups
-        Groups of people who have trees of their own.
+        The groups of people with different trees.
     """
 
     n_answers: int
@@ -64,18 +67,18 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: models of the same answers.
+    """A comparison of models of the same answers.
 
     Attributes
     ----------
     compare
         Makes the comparison, and reports its progress.
     seconds
-        About how many seconds of processor time it takes.
+        Returns an estimate of the processor time in seconds.
     command
-        The command that does so.
+        The command that makes the same comparison.
     failed
-        What is said if it fails.
+        The message if the comparison fails.
     """
 
     compare: Callable[[Data, Told], Compared]
@@ -118,11 +121,11 @@ GROUPS = Comparison(
 
 
 class _StoppedError(Exception):
-    """The server ends."""
+    """The server is stopping, so the comparison must end."""
 
 
 class Comparing:
-    """Makes comparisons one after the other on a thread of its own, so that nobody waits for them."""
+    """Comparisons that run one after the other on their own thread, so that no request waits for them."""
 
     def __init__(self, *comparisons: Comparison) -> None:
         self._pool = ThreadPoolExecutor(1, "ordhc-collect comparing")
@@ -132,7 +135,7 @@ class Comparing:
         self._is_closed = False
 
     def look(self, data: Data) -> tuple[Compared, ...]:
-        """Return the last result of each comparison, and begin another if answers have grown by a quarter."""
+        """Return the last result of each comparison; start a new one if there are a quarter more answers."""
         n = len(np.unique(answers_of(data)))
         return tuple(self._looked(comparison, data, n) for comparison in self._comparisons)
 
@@ -162,7 +165,7 @@ class Comparing:
             raise _StoppedError
 
     def close(self) -> None:
-        """Stop at the next step."""
+        """Stop the running comparison at its next progress report."""
         self._is_closed = True
         self._pool.shutdown(cancel_futures=True)
 

@@ -1,4 +1,4 @@
-"""Pictures of the dashboard as SVG: the tree, and a line over time with its interval."""
+"""Draw the dashboard's pictures as SVG: the tree, and the held-out accuracy over time."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -11,15 +11,23 @@ from ordhc_collect.study.media import MEDIA
 __all__ = ["line_svg", "tree_svg"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
-#: Bytes of a picture that a drawing holds: 40 such pictures make a file of 10 MB.
+#: Maximum size in bytes of a picture that is embedded in a drawing; 40 such pictures make a file of 10 MB.
 _LARGEST = 200_000
 _INK, _SOFT, _LINE, _SURE, _UNSURE = "#25232b", "#5b5866", "#8b8898", "#23684a", "#a1481f"
 
 
 def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False) -> str:
-    """A dendrogram with its items' pictures; clusters have a dot that is larger the surer they are.
+    """Return the SVG of a dendrogram with pictures of its items; a larger dot means more support.
 
-    A drawing that `is_apart` from the server holds the pictures, but large ones.
+    Parameters
+    ----------
+    tree
+        The tree.
+    items
+        The items of its leaves.
+    is_apart
+        True for a drawing that is used without the server: pictures up to `_LARGEST` bytes are embedded.
+        Otherwise they are linked.
     """
     n = tree.n_leaves
     height = n * _ROW + 16
@@ -57,7 +65,7 @@ def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False)
 
 
 def _depths(tree: Dendrogram) -> dict[int, int]:
-    """How many levels stand below each node."""
+    """Return the number of levels below each node."""
     found: dict[int, int] = {}
     for node in tree.nodes("postorder"):
         found[node.label] = 0 if node.is_leaf else 1 + max(found[child.label] for child in node.children)
@@ -82,7 +90,7 @@ def _label(item: Item, leaf: int, x: float, y: float, is_apart: bool) -> str:
 
 
 def _address(item: Item, leaf: int, is_apart: bool) -> str | None:
-    """Where the picture of an item is: at the server, or within the drawing."""
+    """Return the address of an item's picture: a link to the server, or the embedded picture; or None."""
     path = item.files.get("picture")
     if path is None or not is_apart:
         return None if path is None else f"/media/{leaf}/picture"
@@ -100,7 +108,15 @@ def _dot(x: float, y: float, support: float) -> str:
 
 
 def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float) -> str:
-    """Shares with their intervals (x, share, low, high), on axes from 0 to 1."""
+    """Return the SVG of a line of shares with their intervals.
+
+    Parameters
+    ----------
+    points
+        For each point the number of answers, the share, and the lower and upper ends of its interval.
+    chance
+        The share that guessing reaches, drawn as a dashed line.
+    """
     width, height, left, bottom = 460, 200, 44, 28
     last = max((point[0] for point in points), default=1) or 1
 

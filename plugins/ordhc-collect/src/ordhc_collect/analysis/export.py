@@ -1,4 +1,4 @@
-"""Answers as files: in Salmon's columns, a row for each trial, as triplets or quadruplets, people."""
+"""Export answers and people of a study as rows of csv files."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ Row = list[Any]
 
 
 def as_csv(rows: Iterable[Row]) -> Iterator[str]:
-    """Rows as text; what a spreadsheet would take for a formula is put behind an apostrophe."""
+    """Yield the lines of a csv file; an apostrophe is put before cells that a spreadsheet would execute."""
     for row in rows:
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow([_harmless(cell) for cell in row])
@@ -42,12 +42,12 @@ def _harmless(cell: Any) -> Any:
 def rows_of(
     format: str, study: Study, session: Session, tables: Tables, people: dict[str, Person]
 ) -> Iterator[Row]:
-    """A head and rows in a format.
+    """Yield the header and the rows of a format in `FORMATS`.
 
     Raises
     ------
     InputError
-        The format has no place for such answers.
+        The format has no columns for this kind of question.
     """
     if format == "salmon":
         return _salmon(study, tables, people)
@@ -57,7 +57,10 @@ def rows_of(
 
 
 def _told(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
-    """Trials with what is known of each: choice, when, seconds of the page and of the server, status."""
+    """Yield the person and the question of each trial, and details of the answer.
+
+    The details are the choice, the time, the seconds measured by the page and by the server, and the status.
+    """
     for person, number, question, sampler, leaves, sides, asked, attempt, *rest in tables.trials():
         trial = Trial(
             number,
@@ -80,10 +83,10 @@ def _seconds(value: float | None) -> float | None:
 
 
 def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Salmon's columns: is head more like left or right? An odd one out is two such answers.
+    """Yield rows with Salmon's columns: is the head more like left or right? An odd one out gives two rows.
 
-    Answers that say nothing ("I can't say") are left out, as Salmon has none. Further columns say which rows
-    are one answer, what it weighs, and whether its person is left out.
+    "I can't say" answers are left out, because Salmon has none. Further columns have the number of the
+    answer, its weight, and the reasons for which its person is excluded.
     """
     if study.question == "pairs":
         raise InputError('Salmon\'s columns have no place for pairs: take "trials" or "triplets"')
@@ -99,14 +102,15 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         if len(shown) == 3 and study.question == "odd":
             odd = shown[choice - 1]
             first, second = (leaf for leaf in shown if leaf != odd)
-            # Sides stand as they stood on the page.
+            # Left and right are in the order of the page.
             told = [
                 (head, *(leaf for leaf in shown if leaf != head), winner)
                 for head, winner in ((first, second), (second, first))
             ]
         else:
             told = [(*shown, shown[choice])]
-        # The clock of the server also counts what the page took to arrive, so it fills no gap.
+        # Without a time of the page leave the cell empty: the server's time includes the transfer of the
+        # page.
         took = _seconds(page)
         known = people.get(person)
         about = [number, None if known is None else known.weight, _reasons(known)]
@@ -115,12 +119,12 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
 
 
 def _reasons(person: Person | None) -> str:
-    """Why somebody is left out; blank for those who count."""
+    """Return the reasons for which a person is excluded; empty if the person is not."""
     return "" if person is None else "; ".join(person.excluded)
 
 
 def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Everything about every question that anybody was asked."""
+    """Yield one row with all details for each question that any person was asked."""
     names, ids = study.names, tables.platform_ids()
     shown_at = {
         "odd": ("shown_1", "shown_2", "shown_3"),
@@ -175,7 +179,7 @@ def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, 
 
 
 def _comparisons(study: Study, session: Session) -> Iterator[Row]:
-    """Comparisons of all who count, as `ordhc cluster` takes them from the session."""
+    """Yield the comparisons of people who are not excluded, as `ordhc cluster` uses them."""
     found = session.analysed().comparisons
     names = study.names
     rows = found.rows
@@ -200,7 +204,7 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
 
 
 def people_rows(tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """What is known of everybody."""
+    """Yield one row for each person, with progress, response times and reliability."""
     ids = tables.platform_ids()
     yield [
         *("person", "puid", "stage", "outcome", "language", "answers", "joined", "seen", "failed_checks"),

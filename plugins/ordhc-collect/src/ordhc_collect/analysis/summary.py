@@ -1,4 +1,4 @@
-"""What the dashboard shows."""
+"""The summary of a study's answers for the dashboard."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,13 +15,16 @@ from ordhc_collect.study.model import Study
 
 __all__ = ["Confusing", "Summary", "people_of", "summarise"]
 
-#: Answers about an item below which nothing is said of it.
+#: Minimum number of answers about an item before it is listed as confusing.
 _FEW = 5
 
 
 @dataclass(frozen=True)
 class Confusing:
-    """An item about which answers differ from the tree more than about others."""
+    """An item about which answers contradict the tree more often than usual.
+
+    `n` is the number of answers about the item, `share` the share that contradicts the tree.
+    """
 
     name: str
     n: int
@@ -30,7 +33,7 @@ class Confusing:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a study's answers say so far; shares are None where nothing is known."""
+    """The summary of a study's answers so far; a share is None if it is unknown."""
 
     n_answers: int
     per_minute: float
@@ -41,25 +44,35 @@ class Summary:
     heldout: tuple[int, float, float, float] | None
     people: dict[str, Person]
     confusing: tuple[Confusing, ...]
-    #: The answers that count, as the tree takes them.
+    #: The comparisons from which the tree is made.
     comparisons: Triplets | Quadruplets
-    #: Lengths of leaves as `ordhc report` has them; None where they are not known.
+    #: The lengths of leaves as in `ordhc report`; None if they are unknown.
     lengths: dict[str, Any] | None = None
     samplers: dict[str, int] = field(default_factory=dict)
 
     @property
     def excluded(self) -> list[str]:
-        """Who is left out."""
+        """The people whom the rules exclude."""
         return [who for who, person in self.people.items() if person.excluded]
 
 
 def people_of(session: Session) -> dict[str, Person]:
-    """What is known of everybody who answered under a name."""
+    """Return the summary of each person with a name."""
     return {who: person for who, person in session.people().items() if who is not None}
 
 
 def summarise(study: Study, session: Session, now: float, *, support: bool = True) -> Summary:
-    """Look at all answers, as `ordhc cluster` and `ordhc report` take them from the session."""
+    """Return the summary of all answers, analysed as `ordhc cluster` and `ordhc report` do.
+
+    Parameters
+    ----------
+    study, session
+        The study and its session.
+    now
+        The time in seconds since 1970.
+    support
+        True to compute the support of clusters.
+    """
     table = session.table()
     people = people_of(session)
     found = session.analysed()
@@ -98,7 +111,10 @@ def summarise(study: Study, session: Session, now: float, *, support: bool = Tru
 def _confusing(
     study: Study, tree: Dendrogram, table: dict[str, NDArray[Any]], width: int, excluded: list[str]
 ) -> tuple[Confusing, ...]:
-    """Items about which more answers than usual differ from the tree, by the lower end of their interval."""
+    """Return up to six items about which answers contradict the tree more often than usual.
+
+    They are sorted by the lower end of the interval of their share, the largest first.
+    """
     agrees = agreeing(tree, table, width)
     use = ~np.isnan(agrees) & ~np.isin(table["who"].astype(str), excluded)
     n = np.zeros(len(study.items))

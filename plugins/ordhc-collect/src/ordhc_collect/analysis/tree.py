@@ -1,4 +1,4 @@
-"""The tree that a study's answers make, and how it fits them."""
+"""Make the tree from a study's answers, and compare it with the answers."""
 
 import math
 import warnings
@@ -16,37 +16,37 @@ from ordhc.evaluate.intervals import FEWEST_UNITS
 
 __all__ = ["agreeing", "model_of", "people_of", "tree_of", "unit_of", "wilson"]
 
-#: Resamples of which the support of clusters is the share that has them.
+#: The number of resamples for the support of clusters.
 RESAMPLES = 60
-#: Settings of the posterior for trees that are compared only, whose support nobody sees.
+#: Faster settings of the posterior, for trees whose support is not shown.
 _QUICK = {"chains": 2, "sweeps": 30}
 
 
 def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
-    """(m,) whose answer each comparison is, by name; "" of nobody's."""
+    """Return the (m,) names of the people who gave the comparisons; "" if unknown."""
     if comparisons.groups is None or comparisons.group_names is None:
         return np.full(len(comparisons), "", dtype=object)
     return np.array(comparisons.group_names, dtype=object)[comparisons.groups]
 
 
 def unit_of(comparisons: Triplets | Quadruplets) -> str:
-    """Return what is taken as independent: "group", people, if enough are known, else "answer"."""
+    """Return the unit of resampling: "group" (people) if enough people are known, else "answer"."""
     return "group" if len(set(people_of(comparisons))) >= FEWEST_UNITS else "answer"
 
 
 def model_of(
     comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0
 ) -> Posterior | Dendrogram | None:
-    """Return what some answers, of which some are wrong, say; None without answers.
+    """Return the posterior or the tree of a study's comparisons; None without comparisons.
 
-    It is the posterior whose tree `ordhc cluster` gives, and the support of a cluster is the share of the
-    drawn trees that have it. If that would take too long, it is the tree of the fast default method, with
-    support by resampling people.
+    The posterior is that of `ordhc cluster`; the support of a cluster is the share of sampled trees that
+    have it. If sampling would take too long, the result is the tree of the fast default method, with support
+    by resampling people.
     """
     if not len(comparisons):
         return None
     with warnings.catch_warnings():
-        # Items without answers stand anywhere, at first.
+        # At first many items have no answers; ignore the warnings about them.
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
             drawn = default_posterior(comparisons, **({} if support else _QUICK))
@@ -61,14 +61,14 @@ def model_of(
 
 
 def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
-    """Return the tree of what `model_of` returns."""
+    """Return the tree of the result of `model_of`, or None."""
     return model.dendrogram if isinstance(model, Posterior) else model
 
 
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:
-    """Return (m,) whether each answer of a session's table agrees with a tree: 1, 0, or NaN for no opinion.
+    """Return the (m,) agreement of a tree with the answers in a session's table: 1 or 0, or NaN.
 
-    The tree, or the person, can have no opinion.
+    The agreement is NaN if the tree does not decide the question, or if the person answered "none".
     """
     rows = np.column_stack([table[f"leaf_{place}"].astype(np.int64) for place in range(1, width + 1)])
     answers = table["answer"].astype(np.int64)
@@ -78,7 +78,7 @@ def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> ND
 
 
 def wilson(right: float, n: int) -> tuple[float, float]:
-    """Wilson's 95% interval of a share.
+    """Return the lower and upper ends of Wilson's 95% interval of the share right / n.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The study that the package brings: 20 animals."""
+"""The bundled demo study: 20 animals."""
 
 from pathlib import Path
 
 __all__ = ["DEMO"]
 
-#: Its study file.
+#: The study file of the demo.
 DEMO = Path(__file__).with_name("study.toml")

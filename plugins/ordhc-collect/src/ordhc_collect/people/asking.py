@@ -1,4 +1,4 @@
-"""Which question somebody gets next."""
+"""Choose the next question of a person."""
 
 import random
 from collections import Counter, deque
@@ -10,7 +10,7 @@ from ordhc_collect.study.model import Study
 
 __all__ = ["Asker", "key_of", "sides_of"]
 
-#: Questions belong to whoever has them until they answer or leave.
+#: Seconds for which a question is leased: long, because a person keeps it until they answer or leave.
 LEASE = 7 * 86_400.0
 _DRAWS = 200
 
@@ -20,7 +20,7 @@ Asked = tuple[int, Row, str]
 
 
 class Asker:
-    """Chooses questions by the shares of a study's samplers, the one that is furthest behind first."""
+    """The choice of questions by the shares of a study's samplers; the furthest behind its share is first."""
 
     def __init__(self, study: Study, session: Session, counts: Counter[str]) -> None:
         self._study, self._session = study, session
@@ -31,10 +31,18 @@ class Asker:
         self.returned: deque[Row] = deque()
 
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
-        """Question `number` of a person; None if they know all questions.
+        """Return question `number` of a person; None if the person knows all questions.
 
-        `held` is the number of the question whose answer is held back, `known` returns the leaves of all
-        questions that the person was asked.
+        Parameters
+        ----------
+        who
+            The person.
+        number
+            The number of the question for this person, from 1.
+        held
+            The number, in the session, of the question whose answer is held back; or None.
+        known
+            Returns the leaves of all questions that the person was asked.
         """
         found = self._check(who, number, known) or self._by_shares(who, held, known)
         if found is not None:
@@ -42,10 +50,10 @@ class Asker:
         return found
 
     def _check(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
-        """A question of gold, if the person had fewer than they should have by now.
+        """Return a question with a known answer ("gold") if one is due for this person, else None.
 
-        The questions of a person fall into as many equal blocks as there are checks. Each block has one
-        check, at a place drawn at random.
+        The questions of a person are divided into as many equal blocks as there are gold questions. Each
+        block has one gold question, at a random position.
         """
         each, total = self._study.gold.per_person, self._study.per_person
         if not each:
@@ -60,10 +68,10 @@ class Asker:
         return self._posed("gold", "gold", draw.choice(left), who) if left else None
 
     def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
-        """A question of the sampler that is furthest behind its share.
+        """Return a question of the sampler that is furthest behind its share, or None.
 
-        The share of a sampler without a question for this person goes to random questions: other samplers
-        keep theirs, also after a learner has ended.
+        If a sampler has no question for this person, its share is added to that of random questions. The
+        other samplers keep their shares, for example after the learner has ended.
         """
         shares, counts = dict(self._study.sampler), self.counts.copy()
         has_random = True
@@ -92,7 +100,10 @@ class Asker:
         return None
 
     def _learner(self, who: str, held: int | None) -> Asked | None:
-        """A question of the learner; not the one whose answer is held back, which is still open."""
+        """Return a question of the learner, or None.
+
+        The question whose answer is held back is still open in the session, so it must be skipped.
+        """
         questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE, fill={})
         found = [
             (number, row)
@@ -122,7 +133,7 @@ class Asker:
         return None
 
     def _triplet(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        """Whether a is more like b or c, for any three."""
+        """Return a random question that is new to the person: is a more like b or like c?"""
         n = len(self._study.items)
         mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
@@ -141,12 +152,12 @@ class Asker:
 
 
 def key_of(row: Sequence[int]) -> frozenset[Any]:
-    """The same for rows that ask the same question."""
+    """Return a key that is equal for rows that ask the same question."""
     return frozenset(row) if len(row) == 3 else frozenset((frozenset(row[:2]), frozenset(row[2:])))
 
 
 def sides_of(row: Row, question: str, draw: random.Random) -> Row:
-    """The places of a question's leaves in the order in which they are shown."""
+    """Return the positions of a question's leaves in the order in which they are shown; see `Trial.sides`."""
     if question == "odd":
         return tuple(draw.sample(range(3), 3))
     first, second = draw.sample([[0, 1], [2, 3]], 2)

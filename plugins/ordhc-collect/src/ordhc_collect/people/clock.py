@@ -1,4 +1,4 @@
-"""A clock that nobody turns back."""
+"""A clock that never jumps."""
 
 import time
 
@@ -6,11 +6,11 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """Seconds since 1970 that go on steadily, whatever becomes of the system's clock meanwhile."""
+    """A clock in seconds since 1970 that runs steadily, even if the system's clock is changed."""
 
     def __init__(self) -> None:
         self._start = time.time() - time.monotonic()
 
     def now(self) -> float:
-        """The time."""
+        """Return the time in seconds since 1970."""
         return self._start + time.monotonic()

@@ -1,4 +1,4 @@
-"""What becomes of people in a study: they come, go from page to page, answer, take back, leave."""
+"""The progress of people through a study: joining, pages, answers, undo and leaving."""
 
 import hashlib
 import math
@@ -29,36 +29,37 @@ from ordhc_collect.study.model import Study
 __all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
 
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
-#: Response times above this are no response times.
+#: Longer response times, in seconds, are cut to this value.
 _LONGEST = 86_400.0
 
 
 class Desk:
-    """All people of a study, in memory as in its file.
+    """All people of a study, in memory and in the study's file.
 
-    What writes is called within a transaction, by one thread; `load` makes memory what the file says.
+    Methods that write must be called within a transaction, and by one thread. `load` reads the file into
+    memory.
     """
 
     def __init__(self, study: Study, session: Session, path: Path, clock: Clock) -> None:
         self.study, self.session, self.path, self.clock = study, session, path, clock
         self.people: dict[str, Person] = {}
-        #: When everybody was seen last.
+        #: The time when each person was last seen.
         self.seen: dict[str, float] = {}
-        #: People who left, whose places are given to others; of these, whose questions were given back.
+        #: People who left, so that others may take their places; and those whose questions were released.
         self._gone: set[str] = set()
         self._released: set[str] = set()
         self.status = RUNNING
-        #: Whether the people of this file are simulated: nobody else may take part.
+        #: True if the people of this file are simulated; real people cannot take part then.
         self.is_simulated = False
-        #: How many people came by links whose parameter for an id is not filled in, by parameter.
+        #: The number of visits by links whose placeholder for an id was not replaced, by parameter.
         self.unfilled: Counter[str | None] = Counter()
-        #: Whom the session has yet to forget.
+        #: The person whom the session must still forget.
         self.unfinished: str | None = None
         self._tables: Tables
         self.load()
 
     def load(self) -> None:
-        """Read everything from the file; what isn't there yet is made."""
+        """Read all people from the file; make missing tables."""
         with self.session.transaction() as db:
             Tables.create(db)
             self._tables = tables = Tables(db)
@@ -80,10 +81,10 @@ class Desk:
             self._n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
 
-    # Who is there.
+    # Presence.
 
     def touch(self, who: str) -> Person:
-        """Somebody is there."""
+        """Note that a person was seen now; return the person."""
         person = self.people.get(who)
         if person is None:
             raise RefusedError("unknown", 403)
@@ -93,29 +94,29 @@ class Desk:
         return person
 
     def is_here(self, who: str) -> bool:
-        """Whether somebody takes part at the moment."""
+        """Return True if a person takes part at the moment."""
         if who not in self._active or who in self._gone:
             return False
         return self.seen[who] > self.clock.now() - self.study.leave_after
 
     def here(self) -> int:
-        """How many people take part at the moment."""
+        """Return the number of people who take part at the moment."""
         return sum(map(self.is_here, self._active))
 
     def is_full(self) -> bool:
-        """Whether all places are taken: by people who are done, and by those who are there."""
+        """Return True if all places are taken, by people who have finished and people who take part now."""
         return self.study.total is not None and self._n_done + self.here() >= self.study.total
 
     def has_place(self, who: str) -> bool:
-        """Whether somebody may go on; the places of people who leave are given to others."""
+        """Return True if a person may continue; the places of people who leave are given to others."""
         return who not in self._gone or not self.is_full()
 
     @property
     def is_closed(self) -> bool:
-        """Whether nobody new may take part."""
+        """True if no new person may take part."""
         return self.status == CLOSED
 
-    # What writes.
+    # Methods that write.
 
     def _keep(self, person: Person) -> Person:
         before = self.people.get(person.id)
@@ -135,7 +136,7 @@ class Desk:
         return person
 
     def join(self, parameter: str | None, platform: str | None, language: str) -> Person:
-        """Somebody takes part; whoever has been there with this id goes on."""
+        """Return a new person who takes part, or the person who has this id on the platform already."""
         if self.is_simulated:
             raise RefusedError("simulated", 403)
         if platform is not None:
@@ -152,7 +153,7 @@ class Desk:
         return self._keep(person)
 
     def step(self, who: str, stage: str, choices: list[int]) -> Person:
-        """Go on from a page; from one where somebody is no more nothing happens."""
+        """Move a person on from the page `stage`; do nothing if the person is on another page already."""
         person = self.touch(who)
         if person.stage != stage:
             return person
@@ -190,7 +191,7 @@ class Desk:
         return self._keep(self._asked(replace(person, stage=TRIALS)))
 
     def _asked(self, person: Person) -> Person:
-        """With the next question; at the debriefing if there is none."""
+        """Return the person with the next question, or at the debriefing if there is no question."""
         if person.later is not None:
             return replace(person, trial=person.later, later=None)
         if person.n_done >= self.study.per_person:
@@ -209,13 +210,13 @@ class Desk:
         return replace(person, trial=trial)
 
     def answer(self, who: str, number: int, attempt: int, choice: int, page: float | None) -> Person:
-        """Keep an answer; one that is there already is there once."""
+        """Record an answer; an answer that is sent twice counts once. Return the person."""
         person = self.touch(who)
         trial = person.trial
         if number <= person.n_done or (
             trial is not None and number == trial.number and attempt != trial.attempt
         ):
-            # From another tab, sent twice, or taken back meanwhile.
+            # The answer came from another tab, was sent twice, or was taken back in the meantime.
             return person
         if trial is None or number != trial.number:
             raise RefusedError("not asked", 403)
@@ -226,7 +227,7 @@ class Desk:
         now = self.clock.now()
         server = max(now - trial.asked, 0.0)
         if server < self.study.min_seconds:
-            # The second click of two: nobody has seen this question yet. It is shown again.
+            # A double click answers a question that the person has not seen yet. Show the question again.
             return person
         person = self._told(person)
         page = page if page is not None and 0 <= page <= _LONGEST else None
@@ -238,7 +239,7 @@ class Desk:
         return self._keep(self._asked(person))
 
     def _told(self, person: Person) -> Person:
-        """Tell the session an answer that was held back."""
+        """Pass the answer that was held back to the session; return the person."""
         if person.held is None:
             return person
         trial = person.held.trial
@@ -253,7 +254,7 @@ class Desk:
         return replace(person, held=None)
 
     def undo(self, who: str, number: int) -> Person:
-        """Take the last answer back, if it is this one and it isn't too late."""
+        """Take back the answer to question `number`, if it is the last answer and is still held back."""
         person = self.touch(who)
         if (
             person.held is None
@@ -275,7 +276,10 @@ class Desk:
         )
 
     def tidy(self) -> None:
-        """Tell the session answers that can't be taken back any more; give back what those who left had."""
+        """Pass final answers to the session, and release the questions of people who left.
+
+        An answer is final when it can no longer be taken back.
+        """
         self.settle(self.clock.now() - self.study.undo_seconds)
         for who in self._active - self._released:
             if not self.is_here(who):
@@ -288,55 +292,55 @@ class Desk:
                             self._asker.returned.append(trial.leaves)
 
     def settle(self, before: float = math.inf) -> None:
-        """Tell the session answers that were held back since before a time."""
+        """Pass answers that were given before a time to the session."""
         for person in list(self.people.values()):
             if person.held is not None and person.held.at <= before:
                 self.people[person.id] = self._told(person)
 
     def is_untidy(self) -> bool:
-        """Whether there is something for `tidy` to do."""
+        """Return True if `tidy` has work to do."""
         before = self.clock.now() - self.study.undo_seconds
         return any(
             person.held is not None and person.held.at <= before for person in self.people.values()
         ) or any(not self.is_here(who) for who in self._active - self._released)
 
-    # What the dashboard keeps and shows.
+    # Values for the dashboard.
 
     def asked(self) -> dict[str, int]:
-        """How many questions each sampler has chosen."""
+        """Return the number of questions that each sampler has chosen."""
         return dict(self._asker.counts)
 
     def n_ids(self) -> int:
-        """How many ids of the platform are known."""
+        """Return the number of people whose id on the platform is known."""
         return len(self._tables.platform_ids())
 
     def history(self) -> list[tuple[float, float, float, float]]:
-        """Held-out accuracy over time: how many answers there were, the share, its interval."""
+        """Return the held-out accuracy over time: number of answers, accuracy, lower and upper bounds."""
         return [tuple(point) for point in self._tables.get("history") or ()]
 
     def keep_history(self, points: list[tuple[float, float, float, float]]) -> None:
-        """Keep held-out accuracy over time."""
+        """Store the held-out accuracy over time."""
         self._tables.set("history", points)
 
     def set_status(self, status: str) -> None:
-        """Pause the study, let it go on, or close it."""
+        """Set the status of the study: `RUNNING`, `PAUSED` or `CLOSED`."""
         self._tables.set("status", status)
         self.status = status
 
     def delete_ids(self) -> int:
-        """Delete which person is whom on the platform."""
+        """Delete the ids of all people on the platform; return their number."""
         return self._tables.delete_ids()
 
     def person_named(self, platform: str) -> str | None:
-        """Who has this id on the platform."""
+        """Return the person with this id on the platform, or None."""
         return self._tables.person_of(platform)
 
     def platform_of(self, who: str) -> str | None:
-        """The id of somebody on the platform, if it is known."""
+        """Return the id of a person on the platform, or None."""
         return self._tables.platform_of(who)
 
     def find(self, name: str) -> str:
-        """The id of somebody who is named by it, or by their id on the platform."""
+        """Return the person with this id in the study or on the platform; raise `RefusedError` if unknown."""
         if name in self.people:
             return name
         found = self._tables.person_of(name)
@@ -345,21 +349,24 @@ class Desk:
         return found
 
     def n_answers(self, who: str) -> int:
-        """How many answers of somebody are kept."""
+        """Return the number of recorded answers of a person."""
         return self._tables.n_answers(who)
 
     def drop(self, who: str) -> None:
-        """Delete what is kept of somebody beside the session, which forgets them next, whatever happens."""
+        """Delete all rows of a person outside of the session.
+
+        The person is marked, so that the session forgets them next, even if the process is killed.
+        """
         self._tables.set("forgetting", _fingerprint(who))
         self._tables.forget(who)
 
     def dropped(self) -> None:
-        """The session has forgotten whom it was to forget."""
+        """Note that the session has forgotten the marked person."""
         self._tables.unset("forgetting")
         self.unfinished = None
 
     def _finish_forgetting(self, tables: Tables) -> None:
-        """Whom the session was to forget when the server was killed."""
+        """Find the person whom the session had still to forget when the server was killed."""
         found = tables.get("forgetting")
         self.unfinished = None
         if found is not None:
@@ -368,5 +375,5 @@ class Desk:
 
 
 def _fingerprint(who: str) -> str:
-    """Tells who somebody is to those who know it already."""
+    """Return a hash of an id, from which the id cannot be recovered."""
     return hashlib.sha256(who.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What is known of a person, and of what they were asked."""
+"""The state of a person in a study, with the questions and answers."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ TRIALS, DEBRIEFING, END = "trials", "debriefing", "end"
 
 
 class RefusedError(Exception):
-    """Something that a participant may not do; `reason` is a word for the page, `status` the HTTP status."""
+    """A request that is refused; `reason` selects the message on the page, `status` is the HTTP status."""
 
     def __init__(self, reason: str, status: int = 400) -> None:
         super().__init__(reason)
@@ -34,18 +34,20 @@ class Trial:
     Attributes
     ----------
     number
-        From 1 on, of this person.
+        The number of the question for this person, from 1.
     question
-        Its number in the session.
+        The number of the question in the session.
+    sampler
+        The sampler that chose the question.
     leaves
-        As the session has them.
+        The leaves in the order of the session.
     sides
-        The places of `leaves` in the order in which they are shown: of odd ones out all three; of triplets
-        the one that is compared, the left and the right one; of pairs all four.
+        Positions in `leaves`, in the order in which the leaves are shown. For "odd" all three positions; for
+        "triplet" those of the compared leaf, the left and the right leaf; for "pairs" all four.
     asked
-        When it was asked first.
+        The time when the question was first asked, in seconds since 1970.
     attempt
-        How often its answer was taken back.
+        The number of times that its answer was taken back.
     """
 
     number: int
@@ -63,23 +65,24 @@ class Trial:
 
     @property
     def n_choices(self) -> int:
-        """How many things can be chosen."""
+        """The number of choices, without "none"."""
         return 3 if len(self.leaves) == 3 else 2
 
     def answer(self, choice: int) -> int:
-        """What a choice (from 1 on as shown, 0 for none) means to the session."""
+        """Return the session's answer for a choice: 1, 2, ... in the order shown, or 0 for none."""
         if len(self.leaves) == 3:
             return self.sides[choice - 1] if choice else -1
         if not choice:
             return 0
-        # The first leaf of a pair that is shown tells which pair it is.
+        # The position of one leaf of the chosen pair identifies the pair: positions 0 and 1 are the first
+        # pair.
         place = self.sides[choice] if len(self.sides) == 3 else self.sides[2 * (choice - 1)]
         return 1 if place < 2 else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that is kept, and not yet told to the session."""
+    """An answer that is held back: the person can still take it back, so the session has not received it."""
 
     trial: Trial
     choice: int
@@ -89,24 +92,24 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Where somebody is in the study.
+    """The state of a person in the study.
 
     Attributes
     ----------
     stage
-        The page that they are at.
+        The current page.
     tries
-        How often they have failed the comprehension check.
+        The number of failed comprehension checks.
     n_done
-        How many questions they have answered.
+        The number of answered questions.
     trial
-        The question that they are asked.
+        The current question, or None.
     later
-        The one that they were asked when they took an answer back.
+        The question that was open when the person took an answer back; it is asked next.
     held
-        Their last answer, as long as they can take it back.
+        The last answer, as long as the person can take it back.
     outcome
-        How their part has ended: "done", "screened_out", "failed_checks".
+        The outcome at the end: "done", "screened_out" or "failed_checks"; None before.
     """
 
     id: str
@@ -121,5 +124,5 @@ class Person:
 
     @property
     def has_ended(self) -> bool:
-        """Whether their part is over."""
+        """True if the person has reached the end of the study."""
         return self.stage == END

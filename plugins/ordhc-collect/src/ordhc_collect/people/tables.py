@@ -1,4 +1,4 @@
-"""What a study keeps beside the session, in the same file and the same transactions."""
+"""The tables of a study, in the session's file and in the same transactions."""
 
 import json
 import sqlite3
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS collect_trials (
   PRIMARY KEY (person, trial)
 ) WITHOUT ROWID
 """
-#: The status of an answer that the session has not been told.
+#: The status of an answer that the session has not received yet.
 HELD = "held"
 
 
@@ -39,39 +39,39 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 class Tables:
-    """The tables of a study; all calls belong into a transaction of the session."""
+    """The tables of a study; callers must call the methods within a transaction of the session."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     @staticmethod
     def create(db: sqlite3.Connection) -> None:
-        """Make the tables where they are not."""
+        """Make the tables that do not exist yet."""
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
 
     def are_there(self) -> bool:
-        """Whether the file is one of a study."""
+        """Return True if the file has the tables of a study."""
         query = "SELECT count(*) FROM sqlite_master WHERE name = 'collect_trials'"
         return bool(self._db.execute(query).fetchone()[0])
 
     # The study.
 
     def get(self, key: str) -> Any:
-        """A value that was set, or None."""
+        """Return the value of `key`, or None."""
         row = self._db.execute("SELECT value FROM collect_study WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def set(self, key: str, value: Any) -> None:
-        """Set a value."""
+        """Set the value of `key`."""
         self._db.execute("INSERT OR REPLACE INTO collect_study VALUES (?, ?)", (key, json.dumps(value)))
 
     def unset(self, key: str) -> None:
-        """Forget a value."""
+        """Delete the value of `key`."""
         self._db.execute("DELETE FROM collect_study WHERE key = ?", (key,))
 
     def keep_version(self, at: float, text: str, pages: dict[str, dict[str, str]]) -> None:
-        """Keep the file and pages of a study and when they were first used, unless they are the last ones."""
+        """Store the study file, the pages and the time of first use, unless they equal the last version."""
         new = (text, json.dumps(pages, sort_keys=True))
         query = "SELECT text, pages FROM collect_versions ORDER BY rowid DESC LIMIT 1"
         if self._db.execute(query).fetchone() != new:
@@ -80,7 +80,7 @@ class Tables:
     # People.
 
     def add_person(self, person: Person, now: float, parameter: str | None, platform: str | None) -> None:
-        """Somebody new, with their id on the platform if they have one."""
+        """Add a person, with the id on the platform if there is one."""
         self._db.execute(
             "INSERT INTO collect_people VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (person.id, person.stage, person.language, person.tries, person.n_done, person.outcome, now, now),
@@ -89,7 +89,7 @@ class Tables:
             self._db.execute("INSERT INTO collect_ids VALUES (?, ?, ?)", (platform, parameter, person.id))
 
     def update_person(self, person: Person, now: float) -> None:
-        """Keep where somebody is now."""
+        """Store the current state of a person."""
         self._db.execute(
             "UPDATE collect_people SET stage = ?, language = ?, tries = ?, n_done = ?, outcome = ?, seen = ?"
             " WHERE person = ?",
@@ -97,30 +97,30 @@ class Tables:
         )
 
     def person_of(self, platform: str) -> str | None:
-        """Who has this id on the platform."""
+        """Return the person with this id on the platform, or None."""
         row = self._db.execute("SELECT person FROM collect_ids WHERE platform = ?", (platform,)).fetchone()
         return None if row is None else str(row[0])
 
     def platform_of(self, person: str) -> str | None:
-        """The id of somebody on the platform."""
+        """Return the id of a person on the platform, or None."""
         row = self._db.execute("SELECT platform FROM collect_ids WHERE person = ?", (person,)).fetchone()
         return None if row is None else str(row[0])
 
     def platform_ids(self) -> dict[str, str]:
-        """The ids of people on the platform."""
+        """Return the id on the platform of each person."""
         return dict(self._db.execute("SELECT person, platform FROM collect_ids").fetchall())
 
     def delete_ids(self) -> int:
-        """Delete which person is whom on the platform; how many were known."""
+        """Delete the ids of all people on the platform; return their number."""
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
     def forget(self, person: str) -> None:
-        """Delete all that is kept of somebody."""
+        """Delete all rows of a person."""
         for table in ("people", "ids", "trials"):
             self._db.execute(f"DELETE FROM collect_{table} WHERE person = ?", (person,))
 
     def people(self) -> Iterator[tuple[Person, float]]:
-        """Everybody, with when they were seen last."""
+        """Yield each person, and the time when the person was last seen."""
         trials: dict[str, list[tuple[Any, ...]]] = {}
         for row in self._db.execute(
             "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"
@@ -150,7 +150,7 @@ class Tables:
     # Trials.
 
     def add_trial(self, person: str, trial: Trial) -> None:
-        """A question that somebody is asked."""
+        """Add a question that a person is asked."""
         self._db.execute(
             "INSERT INTO collect_trials (person, trial, question, sampler, leaves, sides, asked, attempt)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -167,7 +167,7 @@ class Tables:
         )
 
     def hold(self, person: str, answer: Answer, page: float | None, server: float) -> None:
-        """Keep an answer, which the session is told later."""
+        """Store an answer that the session receives later."""
         self._db.execute(
             "UPDATE collect_trials SET choice = ?, answered = ?, page_seconds = ?, server_seconds = ?,"
             " status = ? WHERE person = ? AND trial = ?",
@@ -175,13 +175,13 @@ class Tables:
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
-        """Keep what became of an answer."""
+        """Store the status of an answer, as `Session.tell` returned it."""
         self._db.execute(
             "UPDATE collect_trials SET status = ? WHERE person = ? AND trial = ?", (status, person, number)
         )
 
     def take_back(self, person: str, trial: Trial) -> None:
-        """A question is open again."""
+        """Delete the answer to a question, so that the question is open again."""
         self._db.execute(
             "UPDATE collect_trials SET choice = NULL, answered = NULL, page_seconds = NULL,"
             " server_seconds = NULL, status = NULL, attempt = ? WHERE person = ? AND trial = ?",
@@ -189,23 +189,23 @@ class Tables:
         )
 
     def known(self, person: str) -> list[tuple[int, ...]]:
-        """The leaves of all questions that somebody was asked."""
+        """Return the leaves of all questions that a person was asked."""
         rows = self._db.execute("SELECT leaves FROM collect_trials WHERE person = ?", (person,))
         return [_numbers(leaves) for (leaves,) in rows]
 
     def n_answers(self, person: str) -> int:
-        """How many answers of somebody are kept."""
+        """Return the number of recorded answers of a person."""
         query = "SELECT count(*) FROM collect_trials WHERE person = ? AND choice NOT NULL"
         return int(self._db.execute(query, (person,)).fetchone()[0])
 
     def counts(self) -> Counter[str]:
-        """How many questions each sampler has chosen."""
+        """Return the number of questions that each sampler has chosen."""
         return Counter(
             dict(self._db.execute("SELECT sampler, count(*) FROM collect_trials GROUP BY sampler").fetchall())
         )
 
     def trials(self) -> Iterator[tuple[Any, ...]]:
-        """Everything about every question that anybody was asked, in the order of asking."""
+        """Yield the rows of all questions of all people, in the order of asking."""
         return iter(
             self._db.execute(
                 "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"
@@ -214,13 +214,17 @@ class Tables:
         )
 
     def all_people(self) -> Iterator[tuple[Any, ...]]:
-        """Person, stage, language, tries, number of answers, outcome, when they came and were seen last."""
+        """Yield the row of each person.
+
+        A row has the person, stage, language, tries, number of answers, outcome, and the times of joining
+        and of the last visit.
+        """
         return iter(self._db.execute("SELECT * FROM collect_people ORDER BY joined, person"))
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[Tables]:
-    """The tables of a file, for reading only, at one moment."""
+    """Open a snapshot of the tables of a file, for reading only."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)) as db:
         db.execute("BEGIN")

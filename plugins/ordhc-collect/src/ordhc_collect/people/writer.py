@@ -1,4 +1,4 @@
-"""The one thread that writes."""
+"""The single thread that writes to the study's file."""
 
 import asyncio
 import contextlib
@@ -14,35 +14,36 @@ from ordhc_collect.people.state import RefusedError
 __all__ = ["Writer"]
 
 T = TypeVar("T")
-#: So many requests share a transaction at most, and none begins in it after so many seconds: who came
-#: first shall not wait for all others.
+#: Maximum number of requests in a transaction, and the seconds after which no more are added to it. The first
+#: request should not wait for all others.
 _MOST, _LONGEST = 256, 0.04
 
 
 class Writer:
-    """Does what requests want one after the other; those that come meanwhile share the next transaction.
+    """A thread that executes requests one after the other.
 
-    An answer is on the disk when its request hears so. If the transaction of several fails, each is tried
-    alone: what one of them does wrong is its own.
+    Requests that arrive during a transaction share the next one. A request gets its result only when the
+    transaction is on the disk. If a shared transaction fails, each of its requests is tried alone, so that
+    one faulty request does not affect the others.
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        #: Whether memory may be other than the file, after a transaction that failed.
+        #: True if memory may differ from the file, because a transaction failed.
         self._is_stale = False
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="ordhc-collect writer", daemon=True)
         self._thread.start()
 
     async def do(self, work: Callable[[Desk], T]) -> T:
-        """Work within a transaction; what it returns, or raises.
+        """Execute `work` in a transaction, and return its result.
 
         Raises
         ------
         RefusedError
             The request is refused.
         OSError
-            Nothing could be written: no room, for example. Nothing has happened.
+            The file could not be written, for example because the disk is full. The file is unchanged.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -50,14 +51,14 @@ class Writer:
         return await future
 
     async def alone(self, work: Callable[[Desk], T]) -> T:
-        """Work that makes its own transactions."""
+        """Execute `work`, which makes its own transactions, and return its result."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._queue.put((work, False, loop, future))
         return await future
 
     def close(self) -> None:
-        """Finish what was asked for, and end."""
+        """Execute all waiting requests, and stop the thread."""
         self._queue.put(None)
         self._thread.join(30)
 
@@ -84,7 +85,7 @@ class Writer:
             return None, error
 
     def _together(self, jobs: list[Any]) -> list[Any]:
-        """Do some in one transaction; those that are left for the next one."""
+        """Execute requests in one transaction; return those that are left for the next transaction."""
         results: list[tuple[Any, Any, Exception | None]] = []
         try:
             if self._is_stale:
@@ -98,10 +99,11 @@ class Writer:
                     try:
                         results.append((job, job[0](self._desk), None))
                     except RefusedError as error:
-                        # Raised before anything is written.
+                        # `RefusedError` is raised before anything is written, so the transaction can
+                        # continue.
                         results.append((job, None, error))
         except Exception as error:
-            # Memory is what the file says again, at once, as pages are made of it.
+            # Read the file again at once, because pages are made from the state in memory.
             self._is_stale = True
             with contextlib.suppress(Exception):
                 self._desk.load()
@@ -116,7 +118,7 @@ class Writer:
         return jobs[len(results) :]
 
     def _tell(self, results: list[Any]) -> None:
-        """Tell the event loop, once for all."""
+        """Pass all results to the event loop with one call."""
         (_, _, loop, _), *_ = results[0]
 
         def tell() -> None:

@@ -1,1 +1,1 @@
-"""Bots that take part in a study over HTTP."""
+"""Simulate a study with bots that take part over HTTP."""

@@ -1,4 +1,4 @@
-"""Bots that take part as people do: from the first page to the last one."""
+"""Bots that take part in a study as people do, from the first page to the last."""
 
 import asyncio
 import random
@@ -11,7 +11,7 @@ from ordhc_collect.study.model import Study
 
 __all__ = ["Answerer", "Run", "take_part"]
 
-#: Given the numbers of the items that are shown, the number of the choice, from 1 on.
+#: A function from the numbers of the shown items to the number of the choice, from 1.
 Answerer = Callable[[list[int]], int]
 _SHOWN = re.compile(r"data-item=\"(\d+)\"")
 #: Times that a bot tries again when the server doesn't answer.
@@ -20,7 +20,7 @@ _TRIES = 40
 
 @dataclass
 class Run:
-    """What bots have seen: seconds of each page, errors in words, how many answers the server took."""
+    """The record of the bots: seconds for each page, errors, numbers of answers and finished bots, codes."""
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -32,7 +32,23 @@ class Run:
 async def take_part(
     study: Study, address: str, name: str, answer: Answerer, run: Run, *, pause: float = 0.0, seed: int = 0
 ) -> None:
-    """Take part in a study, from consent to the code."""
+    """Let one bot take part in a study, from consent to the code.
+
+    Parameters
+    ----------
+    study, address
+        The study, and the address of its server.
+    name
+        The id of the bot on the platform.
+    answer
+        Chooses the answers.
+    run
+        Receives the record.
+    pause
+        The mean pause before an answer in seconds; 0 for none.
+    seed
+        The seed of pauses and response times.
+    """
     chance = random.Random(f"{seed} {name}")
     browser = Browser(address)
 

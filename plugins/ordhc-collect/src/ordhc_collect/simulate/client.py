@@ -1,4 +1,4 @@
-"""A small client of HTTP: one connection, forms and cookies, as a browser without a script."""
+"""A small HTTP client with one connection, forms and cookies, like a browser without scripts."""
 
 import asyncio
 import re
@@ -9,14 +9,14 @@ __all__ = ["Answered", "Browser", "fields_of"]
 
 
 class Answered:
-    """The answer to a request."""
+    """The response to a request: status, headers, text, and duration in seconds."""
 
     def __init__(self, status: int, headers: dict[str, str], text: str, seconds: float) -> None:
         self.status, self.headers, self.text, self.seconds = status, headers, text, seconds
 
 
 class Browser:
-    """One connection to a server on this machine, and the cookies that it has set."""
+    """A connection to a server on this machine, with the cookies that the server has set."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
@@ -26,26 +26,26 @@ class Browser:
         self.cookies: dict[str, str] = {}
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._streams is not None:
             self._streams[1].close()
             self._streams = None
 
     async def get(self, path: str, **headers: str) -> Answered:
-        """Ask for a page, and go where it leads."""
+        """Return a page; redirects are followed."""
         found = await self.request("GET", path, None, headers)
         while found.status == 303:
             found = await self.request("GET", found.headers["location"], None, headers)
         return found
 
     async def post(self, path: str, fields: dict[str, object], **headers: str) -> Answered:
-        """Send a form."""
+        """Send a form, and return the response."""
         return await self.request("POST", path, urlencode(fields), headers)
 
     async def request(
         self, method: str, path: str, body: str | None, headers: dict[str, str] | None = None
     ) -> Answered:
-        """Ask once; over a new connection if the server has closed the old one."""
+        """Send a request and return the response; reconnect if the server has closed the connection."""
         clock = asyncio.get_running_loop().time
         start = clock()
         for is_last in (False, True):
@@ -108,6 +108,6 @@ _FIELD = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
 
 
 def fields_of(html: str) -> dict[str, object]:
-    """The hidden fields of the first form of a page."""
+    """Return the hidden fields of the first form of a page."""
     start = html.find("<form")
     return {name: unescape(value) for name, value in _FIELD.findall(html[start : html.find("</form", start)])}

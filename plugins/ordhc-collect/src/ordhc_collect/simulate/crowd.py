@@ -1,4 +1,4 @@
-"""People who are simulated: by a tree that they know, right as often as somebody says."""
+"""Simulated people, who answer from a known tree with a given accuracy."""
 
 import random
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ __all__ = ["Answering", "Kind", "crowd_of", "drawn_tree"]
 
 @dataclass(frozen=True)
 class Kind:
-    """Some of a crowd: their share, and how often they are right; None for those who click at random."""
+    """A kind of simulated people: its share of the crowd, and its accuracy (None for random clicks)."""
 
     share: float
     accuracy: float | None
 
 
 def crowd_of(text: str) -> list[Kind]:
-    """A crowd as SHARE:ACCURACY, with "random" for those who click at random.
+    """Return the kinds of people in a text SHARE:ACCURACY,...; the accuracy "random" means random clicks.
 
     Raises
     ------
     InputError
-        What is no crowd.
+        The text has another form.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def crowd_of(text: str) -> list[Kind]:
 
 
 def drawn_tree(n: int, seed: int) -> Dendrogram:
-    """A binary tree drawn at random: every split is about even, and higher than all splits of its parts."""
+    """Return a random binary tree of `n` leaves with heights, whose splits are about even."""
     chance = random.Random(f"tree {n} {seed}")
 
     def grown(leaves: list[int], height: float) -> str:
@@ -65,9 +65,9 @@ def drawn_tree(n: int, seed: int) -> Dendrogram:
 
 
 class Answering:
-    """Answers what is shown: the numbers of items, to the number of a choice.
+    """A simulated person: a function from the numbers of the shown items to the number of the choice.
 
-    What is right is what a question of gold says, and what the tree says of all others.
+    The right answer is the known answer of a gold question, and for other questions that of the tree.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Answering:
         self._gold = {key_of(row): (row, answer) for row, answer in zip(gold.rows, gold.answers, strict=True)}
 
     def __call__(self, shown: list[int]) -> int:
-        """A choice, from 1 on."""
+        """Return the number of the choice, from 1."""
         n = 3 if self._question == "odd" else 2
         choices = list(range(1, n + 1))
         if self._accuracy is None:

@@ -1,4 +1,4 @@
-"""What a study will be like: bots take part over HTTP, and their answers are looked at."""
+"""Simulate a study: let bots take part over HTTP, and report the quality of the tree and the cost."""
 
 import asyncio
 import sqlite3
@@ -28,17 +28,17 @@ from ordhc_collect.web.server import Served, serve
 
 __all__ = ["Point", "curve", "simulated"]
 
-#: The quality that answers are counted up to.
+#: The report shows the number of answers that reach this AARI.
 GOAL = 0.9
-#: Seconds of a person besides those of questions: reading pages, for example.
+#: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60.0
-#: Bots that are there side by side.
+#: The number of bots that take part at the same time.
 _AT_ONCE = 200
 
 
 @dataclass(frozen=True)
 class Point:
-    """How good the tree of the first answers is: AARI, without and with reliabilities."""
+    """The AARI of the tree of the first `n_answers` answers, unweighted and weighted by reliability."""
 
     n_answers: int
     plain: float
@@ -47,9 +47,20 @@ class Point:
 
 @dataclass(frozen=True)
 class _Course:
-    """How a simulated study went: what bots did and in how many seconds, and what their answers give.
+    """The results of a simulated study.
 
-    `asked` counts questions by sampler.
+    Attributes
+    ----------
+    run
+        The record of the bots.
+    took
+        The duration in seconds.
+    summary
+        The summary of the answers.
+    asked
+        The number of questions by sampler.
+    points
+        The quality of the tree by number of answers.
     """
 
     run: Run
@@ -69,7 +80,24 @@ def simulated(
     seed: int = 0,
     data: Path | None = None,
 ) -> str:
-    """Let n bots take part; a report. Their answers are kept in a new session file, `data`.
+    """Let `n` bots take part in a study, and return a report.
+
+    Parameters
+    ----------
+    study
+        The study.
+    n
+        The number of bots.
+    accuracy
+        The probability that an answer is right.
+    crowd
+        Several kinds of bots instead, see `crowd_of`.
+    truth
+        The file of the tree from which bots answer; by default a random tree.
+    seed
+        The seed of the tree and the bots.
+    data
+        A new session file for the answers; by default they are not kept.
 
     Raises
     ------
@@ -83,7 +111,7 @@ def simulated(
     kinds = [Kind(1.0, accuracy)] if crowd is None else crowd_of(crowd)
     tree = _truth(study, truth, seed)
     places = n if study.total is None else min(n, study.total)
-    # Bots need no time to look.
+    # Bots answer at once, so accept answers at any time.
     open_study = replace(study, total=places, joins_per_minute=1_000_000, min_seconds=0.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.ordhc"
@@ -127,7 +155,7 @@ def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
 def _run(
     study: Study, path: Path, n: int, kinds: Sequence[Kind], tree: Dendrogram, seed: int
 ) -> tuple[Run, float]:
-    """Serve the study to bots, some side by side."""
+    """Serve the study to bots; return their record and the duration in seconds."""
     ready = threading.Event()
     found: list[Served] = []
     failed: list[BaseException] = []
@@ -175,12 +203,24 @@ def _run(
 def curve(
     session: Session, truth: Dendrogram, n_points: int = 10, *, excluded: Collection[str] = ()
 ) -> list[Point]:
-    """How good the tree is after so many answers of all but some people, in the order in which they came."""
+    """Return the quality of the tree after increasing numbers of answers, in the order of the answers.
+
+    Parameters
+    ----------
+    session
+        The session with the answers.
+    truth
+        The true tree.
+    n_points
+        The largest number of points.
+    excluded
+        The people whose answers are left out.
+    """
     every = [session.comparisons(weights=how, exclude=excluded) for how in ("equal", "reliability")]
     m = len(every[0])
     if not m:
         return []
-    # The rows of an answer stand together.
+    # The rows of an answer are consecutive.
     answer = every[0].answers if every[0].answers is not None else np.arange(m)
     starts = np.flatnonzero(np.diff(answer, prepend=-1))
     total = len(starts)
@@ -194,7 +234,9 @@ def curve(
 
 
 def levels_of(n: int) -> list[int]:
-    """The numbers of clusters at which trees are compared: 2, 4, 8, ..., of three items or more on average.
+    """Return the numbers of clusters at which trees are compared: 2, 4, 8, ...
+
+    The largest number leaves at least three items in a cluster on average.
 
     Examples
     --------
@@ -210,7 +252,10 @@ def _quality(comparisons: Any, truth: Dendrogram) -> float:
 
 
 def needed(points: Sequence[Point], name: str, goal: float = GOAL) -> float | None:
-    """How many answers a tree of this quality takes, between the points; None if none is as good."""
+    """Return the number of answers that reaches the goal, by linear interpolation; None if it is not reached.
+
+    `name` is the quality in `Point`: "plain" or "weighted".
+    """
     values: NDArray[np.float64] = np.array([getattr(point, name) for point in points])
     reached = np.flatnonzero(values >= goal)
     if not len(reached):
@@ -277,7 +322,7 @@ def _report(
 
 
 def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
-    """Planned and actual shares of samplers."""
+    """Return lines with the planned and actual shares of samplers."""
     total = max(asked.total(), 1)
     return [
         f"  {name:<9}  {study.planned.get(name, 0):.0%} planned, {asked[name] / total:.0%} asked"
@@ -286,7 +331,7 @@ def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
 
 
 def _left_out(study: Study, summary: Summary) -> str:
-    """How many people the rules leave out, and which rules."""
+    """Return the line about the number of people whom the rules exclude, and about these rules."""
     if study.exclude.is_empty:
         return "nobody: there are no rules in [exclude]"
     count, total = len(summary.excluded), len(summary.people)

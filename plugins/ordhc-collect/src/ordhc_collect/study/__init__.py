@@ -1,1 +1,1 @@
-"""Studies: what a study file says, checked."""
+"""Read and check study files."""

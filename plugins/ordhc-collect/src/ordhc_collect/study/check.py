@@ -1,4 +1,4 @@
-"""What a study will be like, in a few lines."""
+"""Describe a study in a few lines (`ordhc collect --check`)."""
 
 import math
 from collections import Counter
@@ -18,7 +18,7 @@ _QUESTIONS = {
 }
 
 
-#: Seconds for pages besides questions.
+#: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60
 
 
@@ -28,7 +28,7 @@ def _minutes(seconds: float) -> str:
 
 
 def _end(study: Study) -> list[str]:
-    """When the learner ends, if that is before the study does."""
+    """Return a line about when the learner ends, if the learner ends before the study; otherwise no line."""
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):
@@ -38,7 +38,7 @@ def _end(study: Study) -> list[str]:
 
 
 def report(study: Study) -> str:
-    """What a study will be like."""
+    """Return a description of a study: items, questions, samplers, time, people and cost."""
     n = len(study.items)
     kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
     possible = {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[study.question]

@@ -1,4 +1,4 @@
-"""The items of a study: text, Markdown, pictures, sound and video, from a folder or a table."""
+"""Read the items of a study (text, Markdown, pictures, sound, video) from a folder or a table."""
 
 import csv
 import re
@@ -15,24 +15,24 @@ __all__ = ["Item", "items_of", "rows_of_table"]
 
 _TEXTS = {".txt": "text", ".md": "markdown"}
 _COLUMNS = ("id", "text", "markdown", *MEDIA, "alt")
-#: Bytes of a text, and of a file of pictures, above which something is amiss.
+#: Maximum number of characters of a text, and the file size in bytes above which a warning is shown.
 _LONG_TEXT, _LARGE_FILE = 20_000, 5_000_000
 
 
 @dataclass(frozen=True)
 class Item:
-    """Something that is compared.
+    """An item that people compare.
 
     Attributes
     ----------
     name
-        The name of its leaf.
+        The name of the item's leaf.
     html
-        Clean HTML of its text, if it has one.
+        The item's text as clean HTML, or None.
     files
-        Its files by kind: "picture", "sound", "video".
+        The item's files by kind: "picture", "sound" or "video".
     alt
-        What the picture shows, for those who can't see it.
+        A description of the picture, for people who cannot see it.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Item:
 
     @property
     def label(self) -> str:
-        """What a screen reader calls it."""
+        """The text that a screen reader reads."""
         return self.alt or self.name
 
 
 def items_of(section: Section, root: Path, pictures: Pictures, problems: Problems) -> tuple[Item, ...]:
-    """The items that the section [items] names; `pictures` gets those that their Markdown shows."""
+    """Return the items of the section [items]; pictures in their Markdown are added to `pictures`."""
     folder = section.path("folder", root, is_folder=True)
     table = section.path("table", root)
     section.close()
@@ -123,7 +123,7 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """A key that sorts numbers within names as numbers."""
+    """Return a sort key by which numbers within names are sorted as numbers."""
     return [
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part.casefold())
         for part in re.split(r"([0-9]+)", name)
@@ -172,7 +172,17 @@ def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -
 def rows_of_table(
     path: Path, place: str, problems: Problems, needed: Iterable[str], known: Iterable[str]
 ) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file as dictionaries, with the numbers of their lines."""
+    """Return the rows of a csv file, each as a line number and a dict of its cells.
+
+    Parameters
+    ----------
+    path, place
+        The file, and its name in problems.
+    problems
+        Receives the errors and warnings.
+    needed, known
+        The columns that must exist, and all columns that are used.
+    """
     known = tuple(known)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

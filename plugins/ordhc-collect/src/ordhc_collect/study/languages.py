@@ -1,4 +1,4 @@
-"""The languages of the pages: catalogues of Babel, of the package and of the study."""
+"""The languages of the pages: catalogues of translations in the package and in the study's folder."""
 
 import gettext
 import re
@@ -16,18 +16,18 @@ _OWN = Path(__file__).parent.parent / "locale"
 
 
 def known_languages(root: Path | None = None) -> list[str]:
-    """Languages that there are catalogues of; `locale/it.po` in the study's folder adds Italian."""
+    """Return the languages with a catalogue; `locale/it.po` in the study's folder adds Italian."""
     folders = [_OWN] if root is None else [_OWN, root / "locale"]
     return sorted({"en"} | {path.stem for folder in folders for path in folder.glob("*.po")})
 
 
 def catalogue(language: str, root: Path) -> gettext.NullTranslations:
-    """The translations to a language: those of the study come before those of the package.
+    """Return the translations to a language; translations of the study replace those of the package.
 
     Raises
     ------
     InputError
-        A file that is no catalogue.
+        A file is no catalogue.
     """
     found: gettext.NullTranslations | None = None
     for folder in (root / "locale", _OWN):
@@ -50,7 +50,7 @@ def catalogue(language: str, root: Path) -> gettext.NullTranslations:
 
 
 def preferred(header: str, languages: tuple[str, ...]) -> str:
-    """The language that a browser prefers of some, the first one if it prefers none.
+    """Return the language in `languages` that a browser prefers most; by default the first language.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Markdown and HTML that others have written, made safe to show."""
+"""Make Markdown and HTML of untrusted authors safe to show."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 __all__ = ["Picture", "cleaned", "from_markdown", "is_elsewhere", "plain"]
 
-#: Given the address of a picture as a text has it, the one that pages have; None leaves the picture out.
+#: A function from the address of a picture in a text to the address on pages; None leaves the picture out.
 Picture = Callable[[str], str | None]
 
 _TAGS = set()
@@ -30,8 +30,8 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 
 
 def is_elsewhere(address: str) -> bool:
-    """Return whether browsers take an address for one outside of the study."""
-    # They drop blanks before it and line ends within, and read `\\` as `/`.
+    """Return True if browsers read an address as one outside of the study."""
+    # Browsers drop leading blanks and inner line ends, and read `\\` as `/`.
     address = re.sub(r"[\t\n\r]|^[\x00-\x20]+", "", address)
     return re.match(r"[a-z][a-z0-9+.-]*:|[/\\]", address, re.IGNORECASE) is not None
 
@@ -41,7 +41,7 @@ def _as_it_is(address: str) -> str | None:
 
 
 def cleaned(html: str, picture: Picture = _as_it_is) -> str:
-    """HTML without anything that runs, loads from elsewhere or changes how the page looks.
+    """Return HTML without scripts, styles, and addresses outside of the study.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def cleaned(html: str, picture: Picture = _as_it_is) -> str:
 
 
 def from_markdown(text: str, picture: Picture = _as_it_is) -> str:
-    """Markdown as clean HTML, its pictures at the addresses that `picture` gives them.
+    """Return Markdown as clean HTML; `picture` returns the addresses of its pictures.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def from_markdown(text: str, picture: Picture = _as_it_is) -> str:
 
 
 def plain(html: str) -> str:
-    """The text of clean HTML, on one line."""
+    """Return the text of clean HTML, on one line."""
     from html import unescape
 
     return " ".join(unescape(re.sub(r"<[^<>]*>", " ", html)).split())

@@ -1,4 +1,4 @@
-"""Files that pages show or play: their types, what they hold, pictures within texts."""
+"""Media files of pages: their types, a check of pictures, and the addresses of pictures in texts."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from ordhc_collect.study.sections import Problems, confined
 
 __all__ = ["MEDIA", "Pictures", "is_shown"]
 
-#: Types of files by their endings, for each kind.
+#: The MIME type of each file ending, for each kind of file.
 MEDIA = {
     "picture": {
         ".svg": "image/svg+xml",
@@ -31,7 +31,7 @@ MEDIA = {
     },
     "video": {".mp4": "video/mp4", ".m4v": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg"},
 }
-#: How pictures begin. Browsers look at the content: a PNG that is called .jpg is shown, too.
+#: The first bytes of bitmap pictures. The ending is ignored, because browsers also show a PNG called .jpg.
 _BITMAP = re.compile(
     rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|....ftyp",
     re.DOTALL,
@@ -40,21 +40,24 @@ _SVG = re.compile(rb"(\xef\xbb\xbf)?\s*<.*svg", re.DOTALL)
 
 
 def is_shown(path: Path) -> bool:
-    """Return whether a picture begins as pictures do, so that a browser may show it."""
+    """Return True if the first bytes of a file are those of a picture that browsers can show."""
     begins = _SVG if path.suffix.lower() == ".svg" else _BITMAP
     with path.open("rb") as file:
         return begins.match(file.read(4096)) is not None
 
 
 class Pictures:
-    """The pictures that the Markdown of a study shows, in the order of their addresses."""
+    """The pictures in the Markdown of a study; their order determines their addresses."""
 
     def __init__(self, root: Path, problems: Problems) -> None:
         self._root, self._problems = root, problems
         self.files: list[Path] = []
 
     def beside(self, folder: Path, place: str) -> Picture:
-        """Return what gives pictures of texts in a folder their addresses; `place` is named in problems."""
+        """Return the function that gives pictures in a folder's texts their addresses; see `Picture`.
+
+        `place` is named in problems.
+        """
 
         def address(source: str) -> str | None:
             if is_elsewhere(source):

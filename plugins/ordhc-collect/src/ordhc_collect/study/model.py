@@ -1,4 +1,4 @@
-"""What a study is."""
+"""The data classes of a study."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,15 +10,22 @@ from ordhc_collect.study.items import Item
 
 __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Poll", "Study"]
 
-#: How a person's part ends: by what they get a code for.
+#: The outcomes at the end of a person's part; each can have a code.
 OUTCOMES = ("done", "screened_out", "failed_checks")
 
 
 @dataclass(frozen=True)
 class Poll:
-    """A question with options before the trials: of a comprehension check, or to screen people.
+    """A multiple-choice question before the trials, for the comprehension check or for screening.
 
-    `right` are the places of the options that pass, from 0 on. Texts are by language.
+    Attributes
+    ----------
+    text
+        The question by language.
+    options
+        The options by language.
+    right
+        The positions of the options that pass, from 0.
     """
 
     text: dict[str, str]
@@ -28,7 +35,7 @@ class Poll:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What people get at the end: a code and an address to go back to, if any."""
+    """The code and the return address that people get at the end, if any."""
 
     code: str | None = None
     url: str | None = None
@@ -36,7 +43,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Pay:
-    """What a person costs: their pay, and the share of it that the platform takes."""
+    """The cost of a person: the pay, its currency, and the platform's fee as a share of the pay."""
 
     per_person: float = 0.0
     currency: str = ""
@@ -45,7 +52,7 @@ class Pay:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Whose answers are left out of the analysis; None for a rule that isn't applied."""
+    """The rules that exclude people from the analysis, see `ordhc.Session.set_rules`; None is no rule."""
 
     seconds: float | None = None
     same_side: float | None = None
@@ -54,13 +61,16 @@ class Exclusion:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody is ever left out."""
+        """True if there are no rules."""
         return self == Exclusion()
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Questions with known answers: leaves as sessions have them, answers, and how many a person gets."""
+    """The questions with known answers: their leaves, their answers, and the number for each person.
+
+    Leaves and answers are those of `ordhc.Session`.
+    """
 
     rows: list[tuple[int, ...]] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
@@ -69,30 +79,32 @@ class Gold:
 
 @dataclass(frozen=True)
 class Study:
-    """A study, as its file says it.
+    """A study, as its file describes it.
 
     Attributes
     ----------
     root
-        The folder of the file, in which everything lies that the study shows.
+        The folder of the file, which contains all files that the study shows.
     text
-        The file as it was read, without the hash of the password.
+        The contents of the file, without the hash of the password.
     question
         "odd": which of three is the odd one out; "triplet": is A more like B or C; "pairs": which of two
         pairs is more alike.
     pages
-        Clean HTML by page ("consent", "instructions", "debriefing") and language; what is missing is a text
-        of the package.
+        Clean HTML by page ("consent", "instructions", "debriefing") and language. For a missing page the
+        package's own text is shown.
     pictures
-        Files that texts show, in the order of their addresses (/media/page/0 and so on).
+        The picture files in texts, in the order of their addresses (/media/page/0 and so on).
     min_seconds
-        Answers that come sooner after a question is shown don't count: they are second clicks.
+        Answers within this number of seconds after a question is shown do not count, because they are double
+        clicks.
     sampler
-        Shares of "learner", "random", "heldout", "repeat" and "list" among the questions that are no checks.
+        The shares of "learner", "random", "heldout", "repeat" and "list" among the questions without known
+        answers.
     learner
-        The settings of the session's learner that the file gives.
+        The settings of the session's learner.
     total
-        How many people may take part in all; None for any number.
+        The largest number of people who may take part; None for any number.
     """
 
     root: Path
@@ -143,17 +155,18 @@ class Study:
 
     @property
     def n_planned(self) -> float | None:
-        """How many questions the learner has by the plan; None for any number of people."""
+        """The planned number of questions of the learner; None for any number of people."""
         if self.total is None:
             return None
         return self.total * self.per_person * self.planned.get("learner", 0.0)
 
     @property
     def learner_of_session(self) -> dict[str, Any]:
-        """Return the arguments of a new session's learner, which asks as many questions as the study plans.
+        """The arguments of a new session's learner, with a budget for the planned number of questions.
 
-        Shares, not a limit of its own, say how many "uncertain" asks. "4k-active" takes the more reference
-        pairs, the larger its budget. The budget of a session counts the questions of all samplers.
+        "uncertain" gets no limit, because the shares of samplers limit its questions. "4k-active" gets the
+        number of all planned questions, because it takes more reference pairs with a larger budget. The
+        budget of a session counts the questions of all samplers.
         """
         settings: dict[str, object] = dict(self.learner)
         if "budget" not in settings:
@@ -165,5 +178,5 @@ class Study:
 
     @property
     def width(self) -> int:
-        """How many leaves a question of the session has."""
+        """The number of leaves in a question of the session: 3, or 4 for two pairs."""
         return 3 if self.question == "odd" else 4

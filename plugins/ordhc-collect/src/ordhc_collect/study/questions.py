@@ -1,4 +1,4 @@
-"""What chooses the questions of a study: shares of samplers, a learner, a list, questions of gold."""
+"""Read how a study chooses its questions: shares of samplers, learner, list, and known answers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,18 +18,18 @@ COLUMNS = {
     "triplet": ("head", "left", "right"),
     "pairs": ("a", "b", "c", "d"),
 }
-#: What is asked where a study doesn't say.
+#: The default shares of samplers.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
-#: A learner whose answers nobody uses: every session has one.
+#: The learner of a session without a share for the learner, because every session needs one.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
-#: Checks of a person where a study doesn't say.
+#: The default number of questions with known answers for each person.
 _CHECKS = 3
 
 
 def asked_by(
     top: Section, question: str, items: tuple[Item, ...], has_list: bool, problems: Problems
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """The shares of samplers, which add up to 1, and the settings of the learner."""
+    """Return the shares of samplers, which add up to 1, and the settings of the learner."""
     given = top.any("sampler")
     settings = top.section("learner")
     learner = {key: settings.any(key) for key in _keys(top.any("learner"))}
@@ -95,7 +95,7 @@ def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
 
 
 def _default_learner(question: str) -> dict[str, Any]:
-    """Learners for people: they err where things are close."""
+    """Return the default learner, one for answers of people, who confuse close items more often."""
     if question == "pairs":
         return {"method": "4k-active"}
     return {"method": "uncertain"}
@@ -127,7 +127,7 @@ def _check_learner(
 def listed_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[tuple[int, ...], ...]:
-    """The questions of the table of [list]."""
+    """Return the questions in the table of the section [list]."""
     path = section.path("table", root)
     section.close()
     if path is None:
@@ -142,7 +142,7 @@ def listed_of(
 def gold_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], per_person: int, problems: Problems
 ) -> Gold:
-    """The questions of the table of [gold], their answers, and how many of them a person gets."""
+    """Return the questions with known answers in the table of the section [gold]."""
     path = section.path("table", root)
     each = section.whole("per_person", None, 1, per_person)
     section.close()
@@ -179,7 +179,7 @@ def gold_of(
 def _leaves(
     row: dict[str, str], question: str, place: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[int, ...] | None:
-    """The leaves of a row as sessions have them."""
+    """Return the leaves of a row for `ordhc.Session`; None, with a problem, if the row is no question."""
     known = {item.name: leaf for leaf, item in enumerate(items)}
     names = [row.get(column, "") for column in COLUMNS[question]]
     for name in names:

@@ -1,4 +1,4 @@
-"""From a study file to a study, or to everything that is wrong with it."""
+"""Read a study file, and collect all its errors."""
 
 import re
 import tomllib
@@ -22,12 +22,12 @@ _LONGEST_PAGE = 200_000
 
 
 def read_study(path: str | Path) -> Study:
-    """The study that a file describes.
+    """Return the study that a file describes.
 
     Raises
     ------
     InputError
-        Everything that is wrong with it, a line each.
+        The file has errors; the message lists all of them, one on each line.
     OSError
         The file cannot be read.
 
@@ -50,7 +50,7 @@ def read_study(path: str | Path) -> Study:
 
 
 def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
-    """A study as far as it can be read, and what is wrong with it."""
+    """Return the study (None if there are errors) and its errors and warnings."""
     problems = Problems()
     path = Path(path)
     text = _read(path, problems)
@@ -67,7 +67,7 @@ def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
     return (None if problems.errors else found), problems
 
 
-#: The hash of the dashboard's password, which is nobody's business who gets the session file.
+#: The line with the hash of the dashboard's password, which must not be stored in the session file.
 _SECRET = re.compile(r"(?m)^(\s*password\s*=\s*).*$")
 
 
@@ -159,7 +159,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
 
 
 def _languages(general: Section, root: Path) -> tuple[str, ...]:
-    """The languages of a study, each with a catalogue."""
+    """Return the languages of a study; a language without a catalogue is an error."""
     languages = general.texts("languages", ("en",))
     for language in languages:
         if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
@@ -171,14 +171,14 @@ def _languages(general: Section, root: Path) -> tuple[str, ...]:
 
 
 def _screening(section: Section, languages: tuple[str, ...]) -> tuple[Poll, ...]:
-    """The questions that decide who takes part."""
+    """Return the questions that decide who may take part."""
     found = tuple(_poll(each, "accept", languages) for each in section.tables("questions"))
     section.close()
     return found
 
 
 def _in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:
-    """Text, or texts by language: prompt = "..." or prompt = { en = "...", de = "..." }."""
+    """Return the texts of a key by language: prompt = "..." or prompt = { en = "...", de = "..." }."""
     value = section.any(key)
     if value is None:
         return {}
@@ -197,7 +197,7 @@ def _in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dic
 def _pages(
     section: Section, root: Path, languages: tuple[str, ...], pictures: Pictures, problems: Problems
 ) -> dict[str, dict[str, str]]:
-    """Clean HTML by page and language; consent.de.md stands beside consent.md."""
+    """Return clean HTML by page and language; the German version of consent.md is consent.de.md."""
     found: dict[str, dict[str, str]] = {}
     for page in PAGES:
         path = section.path(page, root)
@@ -300,7 +300,7 @@ def _exclusion(section: Section, has_gold: bool) -> Exclusion:
 def _password(section: Section) -> str | None:
     found = section.text("password")
     if found is not None and not found.startswith("$argon2"):
-        # Which must not stand in a message, either.
+        # Do not show the value in the message: it may be a plain-text password.
         section.secret("password", "is no hash: write what `ordhc collect --hash-password` prints")
     section.close()
     return found

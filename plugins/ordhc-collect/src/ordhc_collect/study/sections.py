@@ -1,4 +1,4 @@
-"""Reading the sections of a study file: every problem is noted, with its place, and reading goes on."""
+"""Read the sections of a study file; each problem is recorded with its place, and reading continues."""
 
 import difflib
 import math
@@ -12,29 +12,29 @@ _MISSING: Any = object()
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """What somebody may have meant, or what there is."""
+    """Return a hint for an unknown name: the most similar known name, or all known names."""
     near = difflib.get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"there is {', '.join(known)}"
 
 
 class Problems:
-    """What is wrong with a study, and what may be."""
+    """The errors and warnings of a study."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
         self.warnings: list[str] = []
 
     def error(self, place: str, message: str) -> None:
-        """Something that must be put right."""
+        """Add an error, which must be corrected."""
         self.errors.append(f"{place}: {message}")
 
     def warn(self, place: str, message: str) -> None:
-        """Something that may be meant."""
+        """Add a warning about something that may be intended."""
         self.warnings.append(f"{place}: {message}")
 
 
 class Section:
-    """A table of a TOML file, whose keys are read one by one; `close` names those that nobody reads."""
+    """A table of a TOML file whose keys are read one by one; `close` reports keys that were not read."""
 
     def __init__(self, values: Any, place: str, problems: Problems) -> None:
         self.place, self._problems = place, problems
@@ -49,29 +49,29 @@ class Section:
         return self._values.get(key, _MISSING)
 
     def wrong(self, key: str, message: str) -> None:
-        """Note a problem of a key."""
+        """Add an error about the value of a key."""
         value = self._values.get(key)
         shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
         self._problems.error(f"[{self.place}] {key} = {shown}", message)
 
     def secret(self, key: str, message: str) -> None:
-        """Note a problem of a key whose value nobody may see."""
+        """Add an error about a key whose value must not be shown."""
         self._problems.error(f"[{self.place}] {key}", message)
 
     def missing(self, key: str, message: str) -> None:
-        """Note that a key isn't there."""
+        """Add an error about a missing key."""
         self._problems.error(f"[{self.place}]", f"{key} is missing: {message}")
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
     def any(self, key: str, default: Any = None) -> Any:
-        """A value of whatever kind."""
+        """Return the value of a key, of any type; `default` if the key is missing."""
         value = self._value(key)
         return default if value is _MISSING else value
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """Text."""
+        """Return a text; `default` if the key is missing or, with an error, if the value is no text."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -81,7 +81,7 @@ class Section:
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: str) -> str:
-        """One of some words."""
+        """Return a text that must be one of `choices`; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -91,7 +91,7 @@ class Section:
         return str(value)
 
     def flag(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """Return True or False; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -101,7 +101,7 @@ class Section:
         return value
 
     def whole(self, key: str, default: Any, low: int, high: int) -> Any:
-        """A whole number."""
+        """Return a whole number from `low` to `high`; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -111,7 +111,7 @@ class Section:
         return value
 
     def number(self, key: str, default: Any, low: float, high: float = math.inf) -> Any:
-        """A number."""
+        """Return a number from `low` to `high`; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -122,7 +122,7 @@ class Section:
         return float(value)
 
     def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """A list of texts."""
+        """Return a tuple of texts; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -136,7 +136,7 @@ class Section:
         return tuple(value)
 
     def tables(self, key: str) -> list["Section"]:
-        """A list of tables: [[section.key]]."""
+        """Return the sections of a list of tables, [[section.key]]; an empty list if the key is missing."""
         value = self._value(key)
         if value is _MISSING:
             return []
@@ -149,20 +149,20 @@ class Section:
         ]
 
     def section(self, key: str) -> "Section":
-        """A table within this one; an empty one where there is none."""
+        """Return the section of a table within this one; an empty section if the key is missing."""
         value = self._value(key)
         place = f"{self.place}.{key}" if self.place else key
         return Section({} if value is _MISSING else value, place, self._problems)
 
     def path(self, key: str, root: Path, *, is_folder: bool = False) -> Path | None:
-        """A file or folder within the folder of the study."""
+        """Return the path of a file or folder within the study's folder; None if missing or wrong."""
         name = self.text(key)
         if name is None:
             return None
         return confined(name, root, f"[{self.place}] {key}", self._problems, is_folder=is_folder)
 
     def close(self) -> None:
-        """Note keys that mean nothing."""
+        """Add an error for each key that was not read."""
         for key in self._values.keys() - set(self._read):
             where = f"[{self.place}]" if self.place else "at the top"
             self._problems.error(f"{where} {key}", f"means nothing here; {suggestion(key, self._read)}")
@@ -171,7 +171,10 @@ class Section:
 def confined(
     name: str, root: Path, place: str, problems: Problems, *, is_folder: bool = False
 ) -> Path | None:
-    """A path within a folder, also if links are followed; None and a problem otherwise."""
+    """Return the path `name` in the folder `root`; None, with an error, if it is outside or missing.
+
+    Links are followed before the check.
+    """
     try:
         found = (root / name).resolve()
     except (OSError, ValueError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""The application: which address does what."""
+"""The web application: the addresses and their handlers."""
 
 import asyncio
 import contextlib
@@ -28,12 +28,12 @@ from ordhc_collect.web.tokens import Signer
 __all__ = ["application"]
 
 log = logging.getLogger("ordhc_collect")
-#: Types of files by their endings, which differ between kinds.
+#: The MIME type of each file ending; no ending belongs to two kinds of files.
 _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings.items()}
 
 
 def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token: str) -> App:
-    """The web application of a study."""
+    """Return the web application of a study."""
     pages = Pages(study, signer)
     people = Participants(study, desk, writer, pages, signer)
     live = Live(study, desk, writer)
@@ -53,7 +53,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     async def health(_: Request) -> Response:
         return PlainTextResponse("ok\n")
 
-    # Browsers ask for it where a page names no icon: a file of media, a text.
+    # Browsers request this icon for responses that name none, such as media files.
     async def icon(_: Request) -> Response:
         return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
 
@@ -79,7 +79,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     ]
 
     async def failed(request: Request, error: Exception) -> Response:
-        # What was sent isn't logged: it may be secret.
+        # Do not log the contents of the request: they may be secret.
         log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__, exc_info=error)
         return PlainTextResponse("Something is wrong on our side. Please try again.\n", 500)
 
@@ -92,12 +92,12 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
         lifespan=lifespan,
         exception_handlers={Exception: failed, HTTPException: refused},
     )
-    # Its redirects would lead to whatever host the request names.
+    # Starlette's redirects would lead to the host that the request names, which may be forged.
     inner.router.redirect_slashes = False
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == "/answer" and scope["method"] == "POST":
-            # What is asked most often takes the short way.
+            # Skip the router for the most frequent request.
             request = Request(scope, receive)
             try:
                 answer = await people.answer(request)
@@ -111,7 +111,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
 
 
 def _file(study: Study, leaf: str, kind: str) -> Path | None:
-    """The file at /media/LEAF/KIND: of an item, or the picture of a text at /media/page/NUMBER."""
+    """Return the file at /media/LEAF/KIND (of an item) or /media/page/NUMBER (of a text), or None."""
     if leaf == "page":
         return dict(enumerate(study.pictures)).get(_number(kind))
     item = dict(enumerate(study.items)).get(_number(leaf))
@@ -119,12 +119,12 @@ def _file(study: Study, leaf: str, kind: str) -> Path | None:
 
 
 def _number(text: str) -> int:
-    """A number; -1 for what is none. Python reads none of thousands of digits."""
+    """Return the number in a text; -1 for other texts, and for long ones, which `int` refuses to convert."""
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 async def _tidy(writer: Writer) -> None:
-    """Tell the session answers that can't be taken back any more, as long as the server runs."""
+    """Call `Desk.tidy` every second, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
         try:

@@ -1,4 +1,4 @@
-"""The dashboard, for those who have its token or its password."""
+"""The dashboard, for people with its token or password."""
 
 import asyncio
 import hashlib
@@ -34,19 +34,19 @@ __all__ = ["Dashboard"]
 
 log = logging.getLogger("ordhc_collect")
 _STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
-#: People in the table of the page; all are in the downloads.
+#: Maximum number of people in the page's table; the downloads contain all people.
 _ROWS = 200
 
 
 class Dashboard:
-    """Handles what whoever leads the study does."""
+    """The handlers of the dashboard's requests."""
 
     def __init__(
         self, study: Study, desk: Desk, writer: Writer, live: Live, signer: Signer, token: str
     ) -> None:
         self._study, self._desk, self._writer = study, desk, writer
         self._live, self._signer, self._token = live, signer, token
-        # What is signed can be read: the token itself is not in it.
+        # Signed cookies can be read, so they contain a hash of the token and not the token.
         self._proof = hashlib.sha256(b"dashboard" + token.encode()).hexdigest()
         self._tries = Limit(10, 10)
         self._cookie = f"ordhc_admin_{signer.name}"
@@ -64,7 +64,7 @@ class Dashboard:
             Route("/dashboard/download/{name}", self.download),
         ]
 
-    # Who may.
+    # Access.
 
     def _is_admin(self, request: Request) -> bool:
         return self._signer.is_admin(request.cookies.get(self._cookie), self._proof)
@@ -82,13 +82,14 @@ class Dashboard:
         return HTMLResponse(self._render("enter.html", what=what, has_password=has_password), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
-        # Nobody guesses a token of 192 bits, and tries of others at the same address must not lock it out.
+        # Check the token before the rate limit. A token of 192 bits cannot be guessed, and failed attempts of
+        # others at the same address must not lock its owner out.
         if not secrets.compare_digest(secret.encode(), self._token.encode()):
             address = request.client.host if request.client else ""
             if not self._tries.allows(address):
                 log.warning("too many tries to enter the dashboard")
                 return self._login(429, "Too many tries. Wait a minute.")
-            # A password takes its time.
+            # Checking a password is slow by design, so do not block the event loop.
             if not await asyncio.to_thread(self._is_password, secret[:1000]):
                 log.warning("a wrong token or password for the dashboard")
                 return self._login(403, "That is not right.")
@@ -104,20 +105,20 @@ class Dashboard:
         return response
 
     async def enter(self, request: Request) -> Response:
-        """Somebody gives a token or a password."""
+        """Check the token or password in a form; give access to the dashboard."""
         form = await request.form()
         return await self._enter(request, str(form.get("secret", "")))
 
     async def leave(self, _: Request) -> Response:
-        """Somebody leaves the dashboard."""
+        """End the access to the dashboard by deleting the cookie."""
         response = RedirectResponse("/dashboard", 303)
         response.delete_cookie(self._cookie, path="/dashboard")
         return response
 
-    # What is seen.
+    # Pages.
 
     async def page(self, request: Request) -> Response:
-        """The dashboard; the token in its address is taken out of it at once."""
+        """Return the dashboard; a token in the address is removed by a redirect."""
         if (given := request.query_params.get("token")) is not None:
             return await self._enter(request, given)
         if not self._is_admin(request):
@@ -132,7 +133,7 @@ class Dashboard:
         )
 
     async def events(self, request: Request) -> Response:
-        """What changes, as server-sent events."""
+        """Return a stream of server-sent events with the parts of the page that change."""
         if not self._is_admin(request):
             return self._login()
 
@@ -146,7 +147,7 @@ class Dashboard:
         )
 
     def _parts(self, moment: Moment) -> dict[str, str]:
-        """The parts of the page that change, as HTML."""
+        """Return the parts of the page that change, as HTML."""
         summary = moment.summary
         chance = 1 / 3 if self._study.width == 3 else 1 / 2
         tree = tree_svg(summary.tree, self._study.items) if summary.tree is not None else ""
@@ -168,7 +169,7 @@ class Dashboard:
         }
 
     def _lengths(self, summary: Summary) -> str:
-        """Typical and untypical items, in the words of `ordhc report`."""
+        """Return the part about typical and untypical items, with the words of `ordhc report`."""
         if (found := summary.lengths) is None:
             told = "Appears with the first answers."
             if summary.tree is not None:
@@ -180,10 +181,10 @@ class Dashboard:
     def _render(self, name: str, **values: Any) -> str:
         return self._environment.get_template(name).render(**values)
 
-    # What is done.
+    # Actions.
 
     async def _allowed(self, request: Request) -> dict[str, str] | None:
-        """The fields of a form, if it is one of the dashboard."""
+        """Return the fields of a form; None if the form does not belong to the dashboard."""
         if not self._is_admin(request):
             return None
         form = {key: str(value) for key, value in (await request.form()).items()}
@@ -200,7 +201,7 @@ class Dashboard:
         return RedirectResponse("/dashboard", 303)
 
     async def forget(self, request: Request) -> Response:
-        """Remove somebody for good, once that is confirmed."""
+        """Erase a person, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
             return self._login()
@@ -220,7 +221,7 @@ class Dashboard:
         return HTMLResponse(self._render("told.html", told=told))
 
     async def delete_ids(self, request: Request) -> Response:
-        """Delete which person is whom on the platform, once that is confirmed."""
+        """Delete the ids of all people on the platform, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
             return self._login()
@@ -231,18 +232,18 @@ class Dashboard:
         return HTMLResponse(self._render("told.html", told=told))
 
     def _ask(self, what: str, **values: Any) -> Response:
-        """A page that says what will be lost, and asks."""
+        """Return a page that shows what will be deleted, and asks for confirmation."""
         form = self._signer.form("dashboard", self._proof)
         return HTMLResponse(self._render("confirm.html", what=what, form=form, **values))
 
     async def download(self, request: Request) -> Response:
-        """A file of answers, people, or everything."""
+        """Return a file of `DOWNLOADS`."""
         if not self._is_admin(request):
             return self._login()
         return await download(request.path_params["name"], self._study, self._live)
 
 
 def _known(desk: Desk, name: str) -> tuple[str, int]:
-    """The id of somebody, and how many answers they gave."""
+    """Return the id of a person, and the number of the person's answers."""
     who = desk.find(name)
     return who, desk.n_answers(who)

@@ -1,4 +1,4 @@
-"""Files that the dashboard gives."""
+"""The files that can be downloaded from the dashboard."""
 
 import tempfile
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ordhc_collect.web.live import Live, Moment
 
 __all__ = ["DOWNLOADS", "download"]
 
-#: What can be downloaded, and what it is.
+#: The names of the files, each with a description.
 DOWNLOADS = {
     "trials.csv": "every question and answer",
     "salmon.csv": "in Salmon's columns",
@@ -29,7 +29,7 @@ DOWNLOADS = {
 
 
 async def download(name: str, study: Study, live: Live) -> Response:
-    """A file by its name."""
+    """Return the response with a file of `DOWNLOADS`."""
     if name not in DOWNLOADS:
         return PlainTextResponse("there is no such file\n", 404)
     if name == "study.ordhc":
@@ -39,7 +39,7 @@ async def download(name: str, study: Study, live: Live) -> Response:
         make = _maker(name, study, live, moment)
     with tempfile.NamedTemporaryFile(suffix=f"-{name}", delete=False) as file:
         path = Path(file.name)
-    # What people answered may be read by nobody else meanwhile.
+    # Only the owner may read the temporary file, because it contains people's answers.
     path.chmod(0o600)
     try:
         await live.work(lambda: make(path))

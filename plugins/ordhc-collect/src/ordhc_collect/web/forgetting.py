@@ -1,4 +1,4 @@
-"""Removing somebody for good."""
+"""Erase a person from a study's file."""
 
 import time
 
@@ -6,19 +6,27 @@ from ordhc_collect.people.desk import Desk
 
 __all__ = ["finish_forgetting", "forget"]
 
-#: Seconds for which others may go on reading the file's log.
+#: Maximum number of seconds to wait for other programs that read the file.
 _PATIENCE = 5.0
 
 
 def forget(desk: Desk, name: str) -> int:
-    """Erase all of somebody, who is named by their id here or on the platform; how many answers they gave.
+    """Erase all data of a person; return the number of answers that the person gave.
+
+    Parameters
+    ----------
+    desk
+        The study.
+    name
+        The id of the person in the study or on the platform.
 
     Raises
     ------
     RefusedError
-        There is nobody of this name.
+        No person has this id.
     OSError
-        The log still has something of it, as another program reads the file: the same call goes on.
+        The write-ahead log still has some of the data, because another program reads the file. Call this
+        again.
     """
     if desk.unfinished is not None:
         finish_forgetting(desk)
@@ -32,7 +40,7 @@ def forget(desk: Desk, name: str) -> int:
 
 
 def finish_forgetting(desk: Desk) -> None:
-    """Let the session forget whom it was to forget: the file is made anew, its log is emptied."""
+    """Let the session forget the marked person (`Desk.unfinished`); rebuild the file and empty its log."""
     who = desk.unfinished
     if who is None:
         return

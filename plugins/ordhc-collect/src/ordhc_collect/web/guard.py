@@ -1,4 +1,4 @@
-"""What every request and every answer to it goes through."""
+"""Check every request, and add security headers to every response."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -13,14 +13,14 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-#: Bytes of a form, and seconds in which it must be here.
+#: Maximum size of a form in bytes, and the seconds within which it must arrive.
 LARGEST, SLOWEST = 65_536, 15.0
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-#: Pictures may be SVG: opened by itself it runs nothing, too.
+#: Pictures may be SVG; this policy stops scripts even if an SVG is opened by itself.
 _MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox"
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -33,13 +33,13 @@ _HEADERS = (
 
 
 class Guard:
-    """Refuses forms of other sites and large or slow ones; adds headers that tell browsers to be strict."""
+    """A middleware that refuses forms that are large, slow or from other sites, and adds security headers."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
+        """Check a request, and pass it to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -64,7 +64,7 @@ class Guard:
                 name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
                 for name, value in scope["headers"]
             ):
-                # Nobody would read it, so nobody would end a body that comes one byte a minute.
+                # The application does not read this body, so a slow body would keep the connection open.
                 await _refuse(sending, 413, "this request has no body")
                 return
             await self._app(scope, receive, sending)
@@ -97,7 +97,7 @@ class Guard:
 
 
 def _is_same_site(headers: dict[bytes, bytes]) -> bool:
-    """Whether a form was sent by a page of this server, as far as the browser tells."""
+    """Return True if the browser's headers allow that a page of this server sent the form."""
     if headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
         return False
     origin = headers.get(b"origin")
@@ -111,7 +111,7 @@ def _is_same_site(headers: dict[bytes, bytes]) -> bool:
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
-    """The body of a request, or None if it is too large."""
+    """Return the body of a request; None if it is too large."""
     try:
         if int(headers.get(b"content-length", b"0")) > LARGEST:
             return None

@@ -1,23 +1,23 @@
-"""How often somebody may do something."""
+"""Limit the rate of requests from an address."""
 
 import ipaddress
 import time
 
 __all__ = ["Limit"]
 
-#: Addresses that are kept.
+#: Maximum number of addresses that are remembered.
 _MOST = 20_000
 
 
 class Limit:
-    """So many times a minute for each address, and a number of times at once."""
+    """A rate limit for each address: a number of times per minute, and a number of times at once."""
 
     def __init__(self, per_minute: float, at_once: float) -> None:
         self._rate, self._most = per_minute / 60, at_once
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, cost: float = 1.0) -> bool:
-        """Whether somebody may once more; it counts if so."""
+        """Return True, and count the request, if the address is within its limit."""
         now = time.monotonic()
         address = _network(address)
         left, at = self._left.pop(address, (self._most, now))
@@ -25,13 +25,13 @@ class Limit:
         is_fine = left >= cost
         self._left[address] = (left - cost if is_fine else left, now)
         while len(self._left) > _MOST:
-            # Whoever has done nothing for longest.
+            # Drop the address that was inactive for longest.
             del self._left[next(iter(self._left))]
         return is_fine
 
 
 def _network(address: str) -> str:
-    """Return the /64 of an IPv6 address, all of which one person has; other addresses as they are."""
+    """Return the /64 network of an IPv6 address, because one person can use all of it; others unchanged."""
     try:
         found = ipaddress.IPv6Address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the dashboard shows, made anew as answers come, once for all who look."""
+"""The contents of the dashboard, updated as answers arrive and shared by all viewers."""
 
 import asyncio
 import logging
@@ -22,9 +22,9 @@ __all__ = ["Live", "Moment"]
 T = TypeVar("T")
 
 log = logging.getLogger("ordhc_collect")
-#: Seconds between two looks; at least so much longer than a look takes.
+#: A snapshot is made at most every _PAUSE + _SHARE * t seconds, where t is the duration of the last snapshot.
 _PAUSE, _SHARE = 1.5, 4
-#: Points of the line over time.
+#: Maximum number of points of the line of accuracy over time.
 _MOST_POINTS = 400
 
 Point = tuple[float, float, float, float]
@@ -32,7 +32,7 @@ Point = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Moment:
-    """A look at the study: its answers, its people, the held-out accuracy until now."""
+    """A snapshot of the study: its answers, its people, and the held-out accuracy so far."""
 
     version: int
     summary: Summary
@@ -41,15 +41,15 @@ class Moment:
     outcomes: dict[str, int]
     cost: float
     history: tuple[Point, ...]
-    #: How many questions each sampler has chosen.
+    #: The number of questions that each sampler has chosen.
     asked: dict[str, int]
-    #: Is it a tree at all, and do people agree on one.
+    #: The results of the tests if a tree describes the answers, and if people agree on one tree.
     structure: Compared
     groups: Compared
 
 
 class Live:
-    """Looks at the study as long as somebody watches."""
+    """The source of snapshots, which are made only while somebody views the dashboard."""
 
     def __init__(self, study: Study, desk: Desk, writer: Writer) -> None:
         self._study, self._desk, self._writer = study, desk, writer
@@ -63,14 +63,14 @@ class Live:
         self._took = 0.0
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop all work, and close the session."""
         self._comparing.close()
         self._pool.shutdown(cancel_futures=True)
         if self._session is not None:
             self._session.close()
 
     async def now(self) -> Moment:
-        """A look that is a moment old at most."""
+        """Return the current snapshot; make a new one if the last is too old."""
         async with self._lock:
             age = self._desk.clock.now() - self._made
             if self._moment is None or age > _PAUSE + _SHARE * self._took:
@@ -84,21 +84,21 @@ class Live:
             return self._moment
 
     def _summary(self) -> Summary:
-        """Read the file as any other program may, beside the one that writes."""
+        """Return the summary from the dashboard's own session, which only reads the file."""
         return summarise(self._study, self.session(), self._desk.clock.now())
 
     def session(self) -> Session:
-        """The session, opened for reading; for the dashboard's own thread."""
+        """Return the session for reading; call this only on the dashboard's own thread."""
         if self._session is None:
             self._session = Session(self.path)
         return self._session
 
     async def work(self, work: Callable[[], T]) -> T:
-        """Do something on the dashboard's own thread."""
+        """Execute `work` on the dashboard's own thread, and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def copy_file(self, target: Path) -> None:
-        """A copy of the session file as it is at this moment."""
+        """Copy the current session file to `target`."""
         with (
             closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(target)) as copy,
@@ -137,7 +137,7 @@ class Live:
         )
 
     async def moments(self) -> AsyncIterator[Moment]:
-        """One look after the other."""
+        """Yield each new snapshot."""
         last = -1
         while True:
             try:

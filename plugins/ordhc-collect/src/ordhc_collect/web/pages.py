@@ -1,4 +1,4 @@
-"""The pages that participants see."""
+"""Render the pages that participants see."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,13 +20,16 @@ from ordhc_collect.web.tokens import Signer
 
 __all__ = ["STATIC", "Pages", "static_version"]
 
-#: What is another on each page of a question.
+#: The parts of a question's page that differ from question to question.
 _PARTS = ("token", "number", "done", "head", "choices", "held")
 STATIC = Path(__file__).parent.parent / "static"
 
 
 def static_version() -> str:
-    """Another text whenever a file of the pages is another one, for addresses that browsers may keep."""
+    """Return a hash of the static files.
+
+    The hash is part of their addresses, so that browsers can cache the files until they change.
+    """
     total = hashlib.sha256()
     for path in sorted(STATIC.iterdir()):
         total.update(path.read_bytes())
@@ -34,13 +37,13 @@ def static_version() -> str:
 
 
 def _language_name(language: str) -> str:
-    """What a language calls itself."""
+    """Return the name of a language in that language."""
     name = Locale.parse(language).display_name or language
     return name[:1].upper() + name[1:]
 
 
 class Pages:
-    """Renders the pages of a study, in its languages."""
+    """The pages of a study, in its languages."""
 
     def __init__(self, study: Study, signer: Signer) -> None:
         self._study, self._signer = study, signer
@@ -61,7 +64,7 @@ class Pages:
             )
             found.filters["language_name"] = _language_name
             self._environments[language] = found
-        # Items that play or that hold blocks of HTML can't stand within buttons.
+        # Buttons must not contain items with sound, video or block elements of HTML.
         self._is_plain = all(
             not (item.files.keys() & {"sound", "video"})
             and (
@@ -70,7 +73,7 @@ class Pages:
             )
             for item in study.items
         )
-        # Where people see most of the items, the script asks for all pictures while they read.
+        # If people see most of the items, the script loads all pictures while people read the instructions.
         self._preloaded = [
             leaf
             for leaf, item in enumerate(study.items)
@@ -90,7 +93,7 @@ class Pages:
         return Markup(template.render(item=item, leaf=leaf, html=html, is_plain=self._is_plain).strip())
 
     def render(self, name: str, language: str, **values: Any) -> str:
-        """A page by its template."""
+        """Return the page of a template in a language."""
         if language not in self._environments:
             language = self._study.languages[0]
         values.setdefault("layout", "base.html")
@@ -105,7 +108,7 @@ class Pages:
         platform: str | None = None,
         layout: str = "base.html",
     ) -> str:
-        """The page that a person is at."""
+        """Return the current page of a person."""
         language = person.language
         values: dict[str, Any] = {"layout": layout}
         if person.stage == END:
@@ -134,7 +137,7 @@ class Pages:
         return self.trial(person, person.trial, held=values["held"], layout=layout)
 
     def trial(self, person: Person, trial: Trial, *, held: int, layout: str) -> str:
-        """The page of a question."""
+        """Return the page of a question."""
         language = person.language if person.language in self._environments else self._study.languages[0]
         shown = trial.shown
         head = ""
@@ -157,7 +160,7 @@ class Pages:
         return "".join(parts[part] if place % 2 else part for place, part in enumerate(frame))
 
     def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
-        """The page of a question in parts, of which some stand for what is another on each page."""
+        """Return the parts of a question's page; every second part is a name in `_PARTS` to be replaced."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
         held = marks["held"] if has_undo else 0
         values: dict[str, Any] = {**marks, "held": held, "preloaded": self._preloaded}
@@ -168,7 +171,7 @@ class Pages:
         return tuple(html.split("\0"))
 
     def _draw_choice(self, language: str, place: int, leaves: tuple[int, ...]) -> str:
-        """Something that can be chosen."""
+        """Return the HTML of a choice: one item, or a pair of items."""
         return self.render(
             "choice.html",
             language,
@@ -179,12 +182,12 @@ class Pages:
         )
 
     def page(self, name: str, language: str) -> Markup | None:
-        """The study's own text of a page, if it has one."""
+        """Return the study's own text of a page, or None."""
         texts: Mapping[str, str] = self._study.pages.get(name, {})
         return Markup(texts[language]) if language in texts else None
 
     def end(self, person: Person, platform: str | None, **values: Any) -> str:
-        """The last page, with a code and an address to go back to."""
+        """Return the last page, with the code and the return address."""
         outcome = self._study.outcomes[person.outcome or "done"]
         url = None
         if outcome.url is not None:

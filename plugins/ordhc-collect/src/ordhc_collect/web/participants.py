@@ -1,4 +1,4 @@
-"""Requests of participants."""
+"""Handle the requests of participants."""
 
 import logging
 import re
@@ -20,17 +20,18 @@ from ordhc_collect.web.tokens import Signer
 __all__ = ["Participants"]
 
 log = logging.getLogger("ordhc_collect")
-#: Characters of an id on a platform.
+#: Maximum number of characters of an id on a platform.
 _LONGEST_ID = 200
 #: Parts of a placeholder that the platform should have replaced with an id.
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\$\{|%")
 
 
 class Participants:
-    """Handles what participants do.
+    """The handlers of participants' requests.
 
-    Pages are at one address, /study, which shows where somebody is: reloading, the back button and other
-    tabs lead there. What they do is a form, whose token says to whom and for what it was shown.
+    All pages have one address, /study, which shows the person's current page. Reloading, the back button and
+    other tabs therefore show the same page. Each action is a form with a token, which contains the person and
+    the page for which the form was made.
     """
 
     def __init__(self, study: Study, desk: Desk, writer: Writer, pages: Pages, signer: Signer) -> None:
@@ -38,14 +39,14 @@ class Participants:
         self._joins = Limit(study.joins_per_minute, 10 * study.joins_per_minute)
         self.cookie = f"ordhc_{signer.name}"
 
-    # Who it is.
+    # Identification.
 
     def _who(self, request: Request) -> str | None:
         who = self._signer.who(request.cookies.get(self.cookie))
         return who if who in self._desk.people else None
 
     def _platform(self, values: Any) -> tuple[str | None, str | None]:
-        """The parameter that has somebody's id, in upper or lower case, and the id."""
+        """Return the parameter with the person's id, and the id; the case of the parameter is ignored."""
         given = {key.casefold(): value for key, value in values.items()}
         for parameter in self._study.id_parameters:
             found = given.get(parameter.casefold())
@@ -62,10 +63,10 @@ class Participants:
     # Pages.
 
     async def welcome(self, request: Request) -> Response:
-        """The page that asks for consent; whoever has given it goes on."""
+        """Return the page that asks for consent; redirect people who have given it."""
         parameter, platform = self._platform(request.query_params)
         if platform is not None and _PLACEHOLDER.search(platform):
-            # All who come by this link would be one person.
+            # The placeholder was not replaced by an id, so all visitors of this link would be one person.
             if not self._desk.unfilled[parameter]:
                 log.warning("a link's %s is not filled in: it is %r", parameter, platform)
             self._desk.unfilled[parameter] += 1
@@ -93,7 +94,7 @@ class Participants:
         )
 
     async def join(self, request: Request) -> Response:
-        """Somebody consents, or doesn't."""
+        """Handle the form of consent: add the person, or show a message if they decline."""
         address = request.client.host if request.client else ""
         if not self._joins.allows(address):
             return self._message("too many", self._language(request), 429)
@@ -106,7 +107,7 @@ class Participants:
             return self._message("declined", str(language))
         who = self._who(request)
         if who is not None and platform is None:
-            # The same form once more, or another tab.
+            # The form was sent twice, or from another tab.
             return RedirectResponse("/study", 303)
         try:
             person = await self._writer.do(lambda desk: desk.join(parameter, platform, str(language)))  # type: ignore[arg-type]
@@ -126,7 +127,7 @@ class Participants:
         return response
 
     async def study(self, request: Request) -> Response:
-        """Where somebody is."""
+        """Return the current page of the person."""
         who = self._who(request)
         if who is None:
             return self._message("unknown", self._language(request), 403)
@@ -148,7 +149,7 @@ class Participants:
     # Forms.
 
     async def step(self, request: Request) -> Response:
-        """Somebody goes on from a page that is no question."""
+        """Handle the form of a page without a question, and return the next page."""
         form = await request.form()
         who = self._who(request)
         told = self._signer.read_form(str(form.get("token", "")))
@@ -170,7 +171,7 @@ class Participants:
         return await self._page(person, is_live=True) if is_live else RedirectResponse("/study", 303)
 
     async def answer(self, request: Request) -> Response:
-        """Somebody answers a question, or takes an answer back."""
+        """Handle an answer, or take an answer back, and return the next page."""
         form = await _fields(request)
         who = self._who(request)
         told = self._signer.read_form(form.get("token", ""))
@@ -197,7 +198,7 @@ class Participants:
             return self._failed(error, self._desk.people[who].language, is_live)
         return await self._page(person, is_live=True) if is_live else RedirectResponse("/study", 303)
 
-    # What goes wrong.
+    # Errors.
 
     def _message(self, what: str, language: str, status: int = 200, is_live: bool = False) -> Response:
         layout = "live.html" if is_live else "base.html"
@@ -214,12 +215,12 @@ class Participants:
 
 
 def _is_live(request: Request) -> bool:
-    """Whether the page's script asks, which shows the next page itself."""
+    """Return True if the page's script sent the request and shows the next page itself."""
     return request.headers.get("x-live") == "1"
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """The fields of a short form; none of one that is no form."""
+    """Return the fields of a short form; an empty dict if the body is no form."""
     try:
         return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
     except ValueError:
@@ -227,5 +228,5 @@ async def _fields(request: Request) -> dict[str, str]:
 
 
 def _seconds(text: str) -> float | None:
-    """Milliseconds that a page has measured, as seconds."""
+    """Return the milliseconds that a page has measured, in seconds; None if the text is no number."""
     return int(text) / 1000 if text.isdecimal() and len(text) < 9 else None

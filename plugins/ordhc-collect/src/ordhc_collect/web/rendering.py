@@ -1,4 +1,4 @@
-"""How templates become pages."""
+"""The environment of the HTML templates."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ __all__ = ["environment"]
 
 
 def environment(extensions: Sequence[str] = ()) -> Environment:
-    """The package's templates; whatever stands in them is escaped, and names that are missing are errors."""
+    """Return the environment of the package's templates; values are escaped, missing names are errors."""
     return Environment(
         loader=PackageLoader("ordhc_collect"),
         autoescape=True,

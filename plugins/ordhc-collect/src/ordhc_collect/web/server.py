@@ -1,4 +1,4 @@
-"""Running the server."""
+"""Run the server of a study."""
 
 import asyncio
 import contextlib
@@ -27,21 +27,21 @@ from ordhc_collect.web.tokens import Signer, key_beside
 
 __all__ = ["Served", "listening", "locked", "opened", "serve"]
 
-#: Seconds in which a request's head must be here, those for its body, and those for which an idle connection
-#: stays open. A body that the guard reads has less, so that it can say so.
+#: The seconds within which a request's head must arrive, those for its body, and those for which an idle
+#: connection stays open. `Guard` has a shorter limit for a body, so that it can send a message first.
 _HEAD, _BODY, _IDLE = 15.0, 20.0, 20
-#: Bytes of a request's head.
+#: Maximum size in bytes of a request's head.
 _LARGEST_HEAD = 65_536
-#: Connections at once.
+#: Maximum number of connections at the same time.
 _MOST = 4096
 
 
 class _Protocol(HttpToolsProtocol):
-    """Hangs up on clients that take too long to say what they want, and refuses large heads."""
+    """An HTTP protocol that disconnects clients whose requests arrive too slowly, and refuses large heads."""
 
     _timer: asyncio.TimerHandle | None = None
     _is_in_head = _is_refused = False
-    #: Bytes of the head in names and values that are complete, and in what was received.
+    #: The bytes of the head's complete names and values, and all bytes received.
     _n_parsed = _n_received = 0
 
     def connection_made(self, transport: Any) -> None:
@@ -52,7 +52,7 @@ class _Protocol(HttpToolsProtocol):
         if self._is_refused:
             return
         if self._timer is None:
-            # Line ends before a request begin none.
+            # Empty lines before a request do not start one, so start the timer here.
             self._wait(_HEAD)
         super().data_received(data)
         self._n_received += len(data)
@@ -94,11 +94,11 @@ class _Protocol(HttpToolsProtocol):
     def _count(self, n_bytes: int) -> None:
         self._n_parsed += n_bytes
         if self._n_parsed > _LARGEST_HEAD:
-            # The parser stops, and asks for an answer.
+            # The exception stops the parser, which then calls `send_400_response`.
             raise ValueError("the head is too large")
 
     def _refuse_head(self) -> None:
-        """Answer, and read on without looking: a connection closed at once would lose the answer."""
+        """Send status 431, and ignore further data; closing at once could lose the response."""
         if self._is_refused or self.transport.is_closing():
             return
         self._is_refused = True
@@ -122,12 +122,12 @@ class _Protocol(HttpToolsProtocol):
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process works on a session file.
+    """Lock a session file, so that only one process works on it.
 
     Raises
     ------
     InputError
-        Another one does.
+        Another process has the lock.
     """
     place = path.with_name(f"{path.name}.lock")
     with place.open("a+b") as file:
@@ -147,19 +147,19 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(study: Study, path: Path) -> Iterator[Session]:
-    """The session of a study, made if it isn't there.
+    """Open the session of a study; make it if it does not exist.
 
     Raises
     ------
     InputError
-        It is one of another study.
+        The session belongs to another study.
     """
     is_new = not path.exists() or not path.stat().st_size
     settings: dict[str, Any] = {
         **(study.learner_of_session if is_new else arguments(study.learner)),
         "fill": {},
     }
-    # A session that is made keeps the rights of an empty file: ids and answers are nobody else's.
+    # A new session keeps the permissions of an empty file. Only the owner may read ids and answers.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with Session(path, names=study.names, durable=True, **settings) as session:
@@ -168,26 +168,26 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
 
 @dataclass
 class Served:
-    """A study that is being served: where, and the token of its dashboard."""
+    """A running server: its address, and the token of its dashboard."""
 
     address: str
     token: str
     desk: Desk
     writer: Writer
-    #: Ends the server from any thread.
+    #: Stops the server; can be called from any thread.
     stop: Callable[[], None]
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens.
+    """Return a listening socket.
 
     Raises
     ------
     InputError
-        The address can't be used, for example as another program does.
+        The address cannot be used, for example because another program uses it.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends small answers at once only where it knows that this is TCP.
+    # Name TCP explicitly: asyncio then sets TCP_NODELAY, which sends small responses without delay.
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -208,9 +208,21 @@ def serve(
     proxies: str | None = None,
     on_start: Callable[[Served], None],
 ) -> None:
-    """Serve a study until somebody stops it; without `data` answers are lost at the end.
+    """Serve a study until the server is stopped.
 
-    `proxies` are addresses and networks with commas between: what they say of clients' addresses is believed.
+    Parameters
+    ----------
+    study
+        The study.
+    data
+        The session file; None keeps answers only until the end.
+    host, port
+        The address to listen at; port 0 is any free port.
+    proxies
+        Addresses and networks of trusted proxies, separated by commas. The clients' addresses that they
+        report are used.
+    on_start
+        Called when the server is ready.
     """
     _many_files()
     with contextlib.ExitStack() as stack:
@@ -219,7 +231,7 @@ def serve(
         stack.enter_context(locked(data))
         session = stack.enter_context(opened(study, data))
         with session.transaction() as db:
-            # What is deleted is overwritten.
+            # With this pragma SQLite overwrites deleted data.
             db.execute("PRAGMA secure_delete=ON")
         desk = Desk(study, session, data, Clock())
         finish_forgetting(desk)
@@ -252,14 +264,14 @@ def serve(
         try:
             server.run(sockets=[place])
         finally:
-            # Ctrl-C is raised again once all requests are answered. Nobody can take anything back any more.
+            # All requests are answered now, so no answer can be taken back any more: pass all to the session.
             writer.close()
             with contextlib.suppress(OSError), session.transaction():
                 desk.settle()
 
 
 def _many_files() -> None:
-    """As many connections as the system allows."""
+    """Raise the limit of open files, so that the server can have many connections."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,4 +1,4 @@
-"""What is signed: who somebody is, and which form they were shown."""
+"""Sign the cookies of people and the tokens of forms."""
 
 import hashlib
 import os
@@ -9,27 +9,27 @@ from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
 __all__ = ["Signer", "key_beside"]
 
-#: Seconds for which a form may be sent.
+#: The seconds for which the token of a form is valid.
 _FORM_AGE = 7 * 86_400
 
 
 class Signer:
-    """Signs with one secret key; what another key has signed, or nobody, is None."""
+    """A signer with one secret key; values without a valid signature of this key are read as None."""
 
     def __init__(self, key: bytes) -> None:
         how = {"digest_method": hashlib.sha256}
         self._people = URLSafeSerializer(key, salt="person", signer_kwargs=how)
         self._forms = URLSafeTimedSerializer(key, salt="form", signer_kwargs=how)
         self._admin = URLSafeTimedSerializer(key, salt="dashboard", signer_kwargs=how)
-        #: Tells the cookies of one study from those of another one on the same host.
+        #: A part of cookie names that differs between studies on the same host.
         self.name = hashlib.sha256(b"name" + key).hexdigest()[:8]
 
     def person(self, who: str) -> str:
-        """The cookie of somebody."""
+        """Return the cookie of a person."""
         return str(self._people.dumps(who))
 
     def who(self, cookie: str | None) -> str | None:
-        """Whose cookie it is."""
+        """Return the person of a cookie, or None."""
         try:
             found = self._people.loads(cookie or "")
         except BadData:
@@ -37,11 +37,11 @@ class Signer:
         return found if isinstance(found, str) else None
 
     def form(self, *what: object) -> str:
-        """The token of a form."""
+        """Return the token of a form, which contains the values `what`."""
         return str(self._forms.dumps(list(what)))
 
     def read_form(self, token: str) -> list[object] | None:
-        """What the token of a form was made of."""
+        """Return the values in the token of a form; None if the token is invalid or too old."""
         try:
             found = self._forms.loads(token, max_age=_FORM_AGE)
         except BadData:
@@ -49,11 +49,11 @@ class Signer:
         return found if isinstance(found, list) else None
 
     def admin(self, session: str) -> str:
-        """The cookie of whoever may see the dashboard."""
+        """Return the cookie that gives access to the dashboard."""
         return str(self._admin.dumps(session))
 
     def is_admin(self, cookie: str | None, session: str) -> bool:
-        """Whether a cookie lets somebody see the dashboard."""
+        """Return True if a cookie gives access to the dashboard."""
         try:
             found = self._admin.loads(cookie or "", max_age=30 * 86_400)
         except BadData:
@@ -62,7 +62,10 @@ class Signer:
 
 
 def key_beside(path: Path) -> bytes:
-    """The secret key of a session file, in a file of its own beside it that only its owner can read."""
+    """Return the secret key of a session file; make the key if it does not exist.
+
+    The key is in the file `<session>.key`, which only its owner can read.
+    """
     place = path.with_name(f"{path.name}.key")
     try:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,7 +1,7 @@
-"""A server on this machine that answers as a language model would, from a tree that it knows.
+"""A local server that simulates a language model, for tests and tutorials.
 
-It is for tests and tutorials: it speaks the protocol of hosted models, and has a switch for everything that
-goes wrong with these.
+The server answers from a known tree, with the protocol of hosted models. Each fault of hosted models can be
+switched on.
 """
 
 from ordhc_judge.testing.model import Model

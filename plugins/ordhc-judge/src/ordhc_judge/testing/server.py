@@ -1,4 +1,4 @@
-"""A server of chat completions and embeddings on loopback, with a switch for each fault."""
+"""A local server of chat completions and embeddings, with a switch for each fault."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from ordhc_judge.testing.model import Model
 
 __all__ = ["FAULTS", "Server", "serve"]
 
-#: The faults that there are, and what each does.
+#: The faults that can be switched on, each with its effect.
 FAULTS = {
     "timeout": "nothing is answered",
     "429": "too many requests, with Retry-After",
@@ -29,26 +29,26 @@ FAULTS = {
 
 
 class Server:
-    """Answers requests as an OpenAI-compatible server does. Made by `serve`.
+    """A server that behaves like an OpenAI-compatible server; made by `serve`.
 
     Attributes
     ----------
     url
-        The address, with the version: ``http://127.0.0.1:40000/v1``.
+        The address with the version: ``http://127.0.0.1:40000/v1``.
     model
-        What answers.
+        The simulated model.
     faults
-        How likely each fault is (see `FAULTS`); may be changed at any time.
+        The probability of each fault, see `FAULTS`; can be changed at any time.
     rejects
-        Parameters that are answered with status 400.
+        The fields of requests that are answered with status 400.
     requests, answered
-        How many requests came in, and how many were answered as they should be.
+        The numbers of requests, and of requests that were answered without a fault.
     prompts
-        How often each prompt about three items was answered, by the three.
+        The number of answers to each prompt about three items, by the items.
     bodies
-        The last requests, as they came; at most 100.
+        The last requests, at most 100.
     largest
-        How many requests were open at a time.
+        The largest number of requests that were open at the same time.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Server:
     def respond(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes, str]:
-        """Status, headers, body, and how it is sent: whole, cut or not at all."""
+        """Return the status, the headers, the body, and the way it is sent, such as "whole" or "never"."""
         self.requests += 1
         if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":
             given = headers.get("authorization", "").removeprefix("Bearer ")
@@ -181,7 +181,7 @@ class Server:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, kept open for many requests."""
+    """A connection that stays open for many requests."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -245,18 +245,24 @@ def serve(
     port: int = 0,
     **switches: Any,
 ) -> Iterator[Server]:
-    """Serve a model that knows a tree, on loopback, for as long as the context lasts.
+    """Serve a simulated model on this machine, as long as the context lasts.
 
     Parameters
     ----------
     truth, items, accuracy, bias, obeys, seed
         As in `Model`.
     port
-        By default any that is free.
+        The port; by default any free port.
     **switches
-        key: the only one that is let in; faults: how likely each of `FAULTS` is; rejects: parameters that are
-        answered with status 400; logprobs, usage: whether there are any; delay: seconds that an answer takes;
-        retry_after: what status 429 says; models: their names.
+        Further settings of the server:
+
+        * `key`: the only key that is accepted;
+        * `faults`: the probability of each fault in `FAULTS`;
+        * `rejects`: fields of requests that are answered with status 400;
+        * `logprobs`, `usage`: True to return log-probabilities and counts of tokens;
+        * `delay`: the duration of an answer in seconds;
+        * `retry_after`: the seconds in the header `Retry-After` of status 429;
+        * `models`: the names of the models.
 
     Examples
     --------
@@ -285,7 +291,7 @@ def serve(
     try:
         yield server
     finally:
-        # A program that ends with an open context has stopped the thread already.
+        # If the program ends within the context, the thread has stopped already and no result comes.
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(end(listening), loop).result(1)
         loop.call_soon_threadsafe(loop.stop)
