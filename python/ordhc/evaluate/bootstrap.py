@@ -268,16 +268,16 @@ def bootstrap(
     if method is None and similarity is None and linkage is None:
         asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
-    ceiling = noise_ceiling(data)
+    ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
-    # The tree of all answers takes as long as a resample, or longer; support and consensus are the rest.
-    first = 1 / (n_resamples + 1)
+    # The tree of all answers takes at least the time of one resample.
+    first, trees_told = 1 / (n_resamples + 1), part(progress, _CEILING, _LAST)
     found_tree, unanswered = fit(
-        plan, fitted, initial_clusters=initial_clusters, progress=part(progress, 0, first * _LAST)
+        plan, fitted, initial_clusters=initial_clusters, progress=part(trees_told, 0, first)
     )
     tree = found_tree if tree is None else _given_tree(tree, fitted.n_leaves)
     shares = shares_of(fitted)
-    told = part(progress, first * _LAST, _LAST)
+    told = part(trees_told, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
     if workers is None:
         trees, scores = work.here(n_resamples, told)
@@ -332,8 +332,8 @@ def _check_memory(n_resamples: int, n_leaves: int) -> None:
         ) from None
 
 
-#: The share of progress that is told before support and consensus.
-_LAST = 0.98
+#: The completed fraction after the noise ceiling, and the fraction before support and consensus.
+_CEILING, _LAST = 0.02, 0.98
 
 
 def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:

@@ -53,8 +53,8 @@ DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
 }
 _POSTERIOR = "posterior-al"
 SCORES = ("revenue", "satisfied", "answers")
-#: The share of progress that is told while trees are made; the noise ceiling follows.
-_FITS = 0.99
+#: The completed fraction after the noise ceiling, and the fraction after all trees.
+_CEILING, _FITS = 0.02, 0.99
 
 
 @dataclass(frozen=True)
@@ -380,8 +380,9 @@ def select(
             Plan.of(data, method)
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
-        ceiling, best_answers = noise_ceiling(scored), answer_ceilings(scored)
-    results = _results(work, [*given.values()], workers, spill, part(progress, 0, _FITS))
+        ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
+        best_answers = answer_ceilings(scored)
+    results = _results(work, [*given.values()], workers, spill, part(progress, _CEILING, _FITS))
     names = [*given]
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]

@@ -323,9 +323,9 @@ def _natural(tree: Dendrogram, n_unanswered: int) -> int:
     return max(steps, key=lambda k: (steps[k], -k)) if steps else 2
 
 
-def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]:
+def told(data: Comparisons, found: Findings, tree: Dendrogram, progress: Progress | None) -> dict[str, Any]:
     """The sections `method`, `accuracy`, `people`, `tree`, `clusters`, `sensitivity`, `versions`."""
-    ceiling = noise_ceiling(data)
+    ceiling = noise_ceiling(data, progress=progress)
     accuracy: dict[str, Any] = {
         "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
         "held_out": None,

@@ -16,6 +16,7 @@ pub use crate::learn::desk::{Desk, Event};
 pub use crate::learn::repeated::repeated;
 pub use crate::learn::uncertain::{uncertain_among, uncertain_of_pairs};
 pub use crate::metric::ari::{LevelScores, aari_of_trees};
+pub use crate::metric::ceiling::{NoiseCeiling, noise_ceiling};
 pub use crate::metric::cophenetic::cophenetic_correlation_of_trees;
 pub use crate::metric::dasgupta::{dasgupta_cost_of, dasgupta_revenue_of};
 pub use crate::metric::robinson_foulds::ClusterCounts;

@@ -1,6 +1,7 @@
 //! How good a dendrogram is.
 
 pub(crate) mod ari;
+pub(crate) mod ceiling;
 mod coloring;
 pub(crate) mod cophenetic;
 mod count;
