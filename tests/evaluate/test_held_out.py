@@ -211,7 +211,8 @@ def test_a_thread_more_changes_no_bit_of_the_noise_ceiling():
     t = Triplets(rows, weights=random.random(len(rows)), answers=np.arange(len(rows)) // 2)
     told = []
     found = noise_ceiling(t, progress=told.append)
-    assert told == sorted(told) and told[-1] == 1
+    assert told == sorted(told)
+    assert told[-1] == 1
     before = ordhc._ordhc.limit_threads(1)
     try:
         assert noise_ceiling(t) == found

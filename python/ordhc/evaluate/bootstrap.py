@@ -14,6 +14,7 @@ from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
 from ordhc.comparison.choices import Choices
@@ -217,6 +218,11 @@ def bootstrap(
     Bootstrap
         The tree with support, the consensus, and the held-out score with its interval.
 
+    Warns
+    -----
+    OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+
     Raises
     ------
     InputError
@@ -268,6 +274,8 @@ def bootstrap(
     if method is None and similarity is None and linkage is None:
         asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
+    seconds = (n_resamples + 1) * plan.seconds(data)
+    warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
     # The tree of all answers takes at least the time of one resample.

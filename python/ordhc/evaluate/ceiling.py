@@ -18,7 +18,7 @@ __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceil
 
 #: Orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
-#: A noise ceiling of fewer answers to repeated questions is not shown, because its standard error is at least .05.
+#: A noise ceiling of fewer answers to repeated questions is not shown: its standard error is at least .05.
 FEWEST_REPEATED = 100
 
 
@@ -55,7 +55,7 @@ class NoiseCeiling:
 
 
 def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.float64] | None = None) -> float:
-    """Return the share of answers that a tree satisfies; an answer of several rows counts by its satisfied rows.
+    """Return the share of answers that a tree satisfies; of an answer of several rows, the share of its rows.
 
     `shares` is the result of `comparison.units.shares_of`, if the caller has it.
     """
@@ -70,8 +70,8 @@ def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.floa
 def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     """Return the share of answers that the tree satisfies on average if its leaves are shuffled.
 
-    The share of triplets is 1/3, because each pair of three leaves is equally likely to join first. The share of
-    quadruplets depends on the tree, and is the mean over 20 random orders.
+    The share of triplets is 1/3, because each pair of three leaves is equally likely to join first. The
+    share of quadruplets depends on the tree, and is the mean over 20 random orders.
     """
     if isinstance(data, Triplets):
         return 1 / 3
@@ -87,8 +87,8 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
 def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> NoiseCeiling | None:
     """Return the noise ceiling of answers, or None if no question was asked more than once.
 
-    Weights that are all whole numbers count as numbers of equal answers. A row of three leaves is satisfied if
-    its closer pair joins first; ties among the other answers count by their share.
+    Weights that are all whole numbers count as numbers of equal answers. A row of three leaves is satisfied
+    if its closer pair joins first; ties among the other answers count by their share.
 
     Parameters
     ----------

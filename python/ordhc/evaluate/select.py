@@ -14,6 +14,7 @@ from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
 from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of
@@ -329,6 +330,11 @@ def select(
     Selection
         The methods with scores and standard errors, best first.
 
+    Warns
+    -----
+    OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+
     Raises
     ------
     InputError
@@ -376,8 +382,8 @@ def select(
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
     else:
-        for method in given.values():
-            Plan.of(data, method)
+        seconds = folds * sum(Plan.of(data, method).seconds(data) for method in given.values())
+        warn_if_long(f"select among {len(given)} methods", data, seconds, "fewer methods or folds take less")
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))

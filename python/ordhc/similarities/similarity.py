@@ -29,6 +29,9 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 
 
 @shows_progress("similarities")
+@_checks.remedied(
+    "layout='condensed' and dtype='float32' take half each; 'adds3' and 'adds4' have layout='sparse'"
+)
 def similarity(
     data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
     name: registry.Named = "adds3",
