@@ -16,7 +16,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
-__all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored"]
+__all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored", "worth"]
 
 #: Errors of engines that lost a worker, by name: these packages need not be there.
 _LOST = {
@@ -28,6 +28,8 @@ _LOST = {
 }
 #: How often a task is given to somebody else before it is done here.
 _TRIES = 8
+#: Work for which an executor saves fewer seconds is done here.
+AT_HOME = 0.3
 #: Values that are larger go to workers in a file.
 _INLINE = 1 << 20
 
@@ -44,6 +46,18 @@ def as_executor(executor: Any) -> Executor | None:
         return executor
     hint = "; client.get_executor() gives one" if hasattr(executor, "get_executor") else ""
     raise InputError(f"executor is {_checks.quoted(executor)}, no concurrent.futures.Executor{hint}")
+
+
+def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Executor | None:
+    """Return the executor, or None if the work takes less time here than giving it to workers.
+
+    `seconds` is the estimated time of the work on one core of this process, `beside` what two workers take
+    for meeting, in addition to half of the work.
+    """
+    if executor is None or seconds - 2 * beside >= AT_HOME:
+        return executor
+    warn(f"the work takes about {seconds:.1g} s, less than giving it to workers: it is done in this process")
+    return None
 
 
 def digest(*parts: Any) -> str:

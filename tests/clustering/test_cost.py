@@ -98,3 +98,9 @@ def test_a_remedy_is_named_once():
         _ordhc.check_memory("the matrix", 1 << 60)
     with pytest.raises(MemoryError, match="^there is not enough memory: outer$"), remedied("outer"):
         raise MemoryError
+
+
+def test_warnings_point_at_the_caller_of_what_has_a_remedy():
+    with pytest.warns(OrdhcWarning) as told:
+        ordhc.linkage(-np.ones((3, 3)), "average", dissimilarity=True)
+    assert told[0].filename == __file__

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc._workers import as_executor
+from ordhc._workers import as_executor, worth
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.plan import Plan, method_of_many
@@ -275,6 +275,7 @@ def bootstrap(
         asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
     seconds = (n_resamples + 1) * plan.seconds(data)
+    workers = worth(workers, seconds)
     warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)

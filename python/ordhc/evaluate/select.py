@@ -13,7 +13,7 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc._workers import Shared, as_executor, run_tasks, worth
 from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -383,6 +383,7 @@ def select(
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
     else:
         seconds = folds * sum(Plan.of(data, method).seconds(data) for method in given.values())
+        workers = worth(workers, seconds)
         warn_if_long(f"select among {len(given)} methods", data, seconds, "fewer methods or folds take less")
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
