@@ -21,6 +21,7 @@ from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
+from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
@@ -28,7 +29,10 @@ from ordhc.io.texts import check_characters
 
 __all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+SUFFIXES = (
+    *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
+    ".parquet",
+)
 UNITS = ("file", "group")
 #: What `Asked` says of single files only.
 _OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "answer")
@@ -293,7 +297,7 @@ def scan(
     executor: Executor | None = None,
     **options: Unpack[FileOptions],
 ) -> Scan:
-    """Comparisons that stay in their files: csv, tsv (also as .gz) and Parquet, read some at a time.
+    """Comparisons that stay in their files: csv, tsv (also packed: .gz, .bz2, .xz, .zst), Parquet.
 
     `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
     method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that
