@@ -68,3 +68,19 @@ def test_bombs_stop_at_the_limit(tmp_path, monkeypatch, ending):
 def test_a_table_may_begin_like_bzip2():
     assert format_of(b"BZh,near,far\n") is None
     assert format_of(b"") is None
+
+
+@pytest.mark.parametrize(
+    "call", [ordhc.similarity, lambda *args, **options: ordhc.cluster(*args, "adds3-al", **options)]
+)
+def test_the_first_pass_over_text_tells_progress(tmp_path, call):
+    """Names are counted file by file, before answers are added."""
+    for at in range(5):
+        (tmp_path / f"{at}.csv").write_bytes(TEXT)
+    told = []
+    expected = call(ordhc.scan(tmp_path))
+    found = call(ordhc.scan(tmp_path), progress=told.append)
+    assert (found == expected).all() if hasattr(found, "all") else found == expected
+    assert told == sorted(told)
+    assert len([done for done in told if done < 0.4]) >= 5
+    assert told[-1] == 1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
+from ordhc._progress import Progress, part
 from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -29,6 +30,8 @@ from ordhc.io.texts import check_characters
 
 __all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
 
+#: The share of progress of the first pass over the files.
+_SURVEYING = 0.4
 SUFFIXES = (
     *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
     ".parquet",
@@ -121,6 +124,13 @@ class Scan:
             self._told = True
             warn_of(self._survey)
         return self._survey
+
+    def surveying(self, progress: Progress | None) -> Progress | None:
+        """Make the survey if it is missing, and return the progress of the work that follows."""
+        if progress is None or self._survey is not None:
+            return progress
+        self._survey = surveyed(self, part(progress, 0, _SURVEYING))
+        return part(progress, _SURVEYING, 1)
 
     @property
     def n_leaves(self) -> int:

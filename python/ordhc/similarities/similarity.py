@@ -145,6 +145,7 @@ def _of_scan(
             f"similarity {spec.name!r} is no sum over answers: it needs them in memory, "
             "scan.read(); of a scan go 'adds3', 'adds4' and 'mulk3'"
         )
+    progress = scan.surveying(progress)
     own = "triplets" if scan.kind is Triplets else "quadruplets"
     if own not in spec.data and not (own == "triplets" and "quadruplets" in spec.data):
         raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")
