@@ -7,6 +7,7 @@ import textwrap
 import pytest
 from hypothesis import settings
 
+from ordhc import _workers
 from ordhc.plugins import registry
 
 # What a shell starts in the background ignores interrupts, and tests send some.
@@ -17,6 +18,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("anew", deadline=None)
 settings.load_profile("same")
+
+# Executors get work in tests, although it is little.
+_workers.AT_HOME = float("-inf")
 
 # Before anything imports it: its assertions show values, too.
 pytest.register_assert_rewrite("support")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordhc
-from ordhc import _ordhc
+from ordhc import _ordhc, _workers
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 #: Numbers are rounded to this many significant bits, about nine decimal digits. The engines give the same
@@ -176,6 +176,8 @@ def prepare_process(n_threads: int) -> None:
 
     Must be called before the first result.
     """
+    # Executors get work, although it is little.
+    _workers.AT_HOME = float("-inf")
     for name in ("ORDHC_STRICT", "ORDHC_DEBUG", "ORDHC_MAX_UNPACKED"):
         os.environ.pop(name, None)
     os.environ |= {"ORDHC_NUM_THREADS": str(n_threads), "ORDHC_PLUGINS": ""}

@@ -16,12 +16,13 @@ __all__ = [
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
-    "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "merge_distortion",
-    "merged_runs", "NearFarCounts", "mechanisms", "mixing", "mulk3", "mulk4", "optimal_leaf_order",
-    "pair_run", "pairs_beaten", "panic", "parse_table", "planted", "planted_similarities",
-    "preference_linkage", "questions", "random_tree", "refine_satisfied", "refine_similarity", "revenue",
-    "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support",
-    "triplet_counts", "vector_distances", "vector_linkage", "verdicts", "weights_less_lengths",
+    "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "mechanisms",
+    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "NearFarCounts", "noise_ceiling",
+    "optimal_leaf_order", "pair_run", "pairs_beaten", "panic", "parse_table", "planted",
+    "planted_similarities", "preference_linkage", "questions", "random_tree", "refine_satisfied",
+    "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
+    "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
+    "weights_less_lengths",
 ]
 
 _Floats = NDArray[np.float64]
@@ -279,6 +280,9 @@ def satisfied(
     tree: Tree, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
 def verdicts(tree: Tree, rows: _Rows, progress: _Progress = None) -> _Bytes: ...
+def noise_ceiling(
+    rows: _Rows, weights: _MaybeFloats, answers: _MaybeInts, n_leaves: int, progress: _Progress = None
+) -> tuple[float, float, float] | None: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Tree, values: _Any, revenue: bool, progress: _Progress) -> int | float: ...
 def cophenetic(tree: Tree, values: _Any, dissimilarity: bool, progress: _Progress) -> float: ...

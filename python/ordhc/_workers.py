@@ -16,7 +16,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
-__all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored"]
+__all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored", "worth"]
 
 #: Exceptions that mean a lost worker, in Dask and Joblib. Names, because these packages may not be installed.
 _LOST = {
@@ -28,6 +28,8 @@ _LOST = {
 }
 #: The maximum number of times a task is submitted. After that, the task runs in this process.
 _TRIES = 8
+#: An executor that saves fewer seconds than this is not used: the work is done in this process.
+AT_HOME = 0.3
 #: The largest size in bytes of a pickled value that is sent with each task. Larger values go into a file.
 _INLINE = 1 << 20
 
@@ -44,6 +46,18 @@ def as_executor(executor: Any) -> Executor | None:
         return executor
     hint = "; client.get_executor() gives one" if hasattr(executor, "get_executor") else ""
     raise InputError(f"executor is {_checks.quoted(executor)}, no concurrent.futures.Executor{hint}")
+
+
+def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Executor | None:
+    """Return the executor, or None if the work takes less time here than giving it to workers.
+
+    `seconds` is the estimated time of the work on one core of this process, `beside` what two workers take
+    for meeting, in addition to half of the work.
+    """
+    if executor is None or seconds - 2 * beside >= AT_HOME:
+        return executor
+    warn(f"the work takes about {seconds:.1g} s, less than giving it to workers: it is done in this process")
+    return None
 
 
 def digest(*parts: Any) -> str:

@@ -136,12 +136,13 @@ def test_an_answer_counts_once(t, seed):
     assert found == pytest.approx(good / total)
 
 
-def ceiling_naively(t):
-    """The noise ceiling by lists and loops, for answers without weights."""
+def ceiling_naively(t, weights=None):
+    """The noise ceiling by lists and loops; weights are no numbers of answers."""
     asked, rows = {}, {}
+    weights = [1.0] * len(t) if weights is None else weights
     answers = range(len(t)) if t.answers is None else zip(t.answers.tolist(), persons(t), strict=True)
-    for row, answer, (question, _) in zip(t, answers, questions_naively(t), strict=True):
-        rows.setdefault(answer, []).append(row)
+    for row, answer, (question, _), weight in zip(t, answers, questions_naively(t), weights, strict=True):
+        rows.setdefault(answer, []).append((row, weight))
         asked[answer] = question
     lower = upper = whole = 0.0
     count = 0
@@ -150,16 +151,16 @@ def ceiling_naively(t):
         if len(told) < 2:
             continue
         count += len(told)
-        whole += len(told)
-        triples = {frozenset(row) for answer in told for row in rows[answer]}
+        whole += sum(weight / len(rows[answer]) for answer in told for _, weight in rows[answer])
+        triples = {frozenset(row) for answer in told for row, _ in rows[answer]}
         for triple in triples:
             pairs = [frozenset(pair) for pair in itertools.combinations(sorted(triple), 2)]
 
             def votes(pair, among, triple=triple):
                 return sum(
-                    (frozenset(row[:2]) == pair) / len(rows[answer])
+                    (frozenset(row[:2]) == pair) * weight / len(rows[answer])
                     for answer in among
-                    for row in rows[answer]
+                    for row, weight in rows[answer]
                     if frozenset(row) == triple
                 )
 
@@ -189,6 +190,34 @@ def test_the_noise_ceiling_is_that_of_the_naive_twin(t, single):
         assert (counted.lower, counted.upper, counted.n_answers) == pytest.approx(expected)
     quadruplets = noise_ceiling(t.to_quadruplets())
     assert (quadruplets.lower, quadruplets.upper, quadruplets.n_answers) == pytest.approx(expected)
+
+
+@settings(deadline=None)
+@given(answered(max_size=40), st.integers(0, 2**32 - 1))
+def test_the_noise_ceiling_of_weights(t, seed):
+    # The weight 0.5 makes clear that weights are no numbers of answers.
+    weights = np.append(np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.5], len(t)), 0.5)[-len(t) :]
+    t = changed(t, weights=weights if len(t) else None)
+    kept = t if t.weights is None else t[t.weights > 0]
+    found, expected = noise_ceiling(t), ceiling_naively(kept, kept.weights)
+    assert (found is None) == (expected is None)
+    if found is not None:
+        assert (found.lower, found.upper, found.n_answers) == pytest.approx(expected)
+
+
+def test_a_thread_more_changes_no_bit_of_the_noise_ceiling():
+    random = np.random.default_rng(0)
+    rows = np.array([random.permutation(12)[:3] for _ in range(200_000)])
+    t = Triplets(rows, weights=random.random(len(rows)), answers=np.arange(len(rows)) // 2)
+    told = []
+    found = noise_ceiling(t, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
+    before = ordhc._ordhc.limit_threads(1)
+    try:
+        assert noise_ceiling(t) == found
+    finally:
+        ordhc._ordhc.limit_threads(before)
 
 
 def test_no_tree_is_above_the_noise_ceiling():

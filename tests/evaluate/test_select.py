@@ -31,7 +31,7 @@ def test_the_better_method_is_chosen():
 @pytest.mark.parametrize(("seconds", "is_drawn"), [(19.0, True), (21.0, False)])
 def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
     t, _ = planted(2, seed=1)
-    monkeypatch.setattr("ordhc.clustering.plan.seconds_of", lambda data: seconds)
+    monkeypatch.setattr("ordhc.clustering.plan.seconds_of", lambda data, *_: seconds)
     monkeypatch.setattr("ordhc.evaluate.select.DEFAULT_METHODS", {(ordhc.Triplets, "revenue"): ("adds3-al",)})
     compared = {candidate.method for candidate in ordhc.select(t, folds=2).candidates}
     assert ("posterior-al" in compared) == is_drawn

@@ -18,7 +18,7 @@ from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.io import blocks
 from ordhc.similarities import lengths as of_lengths
-from ordhc.similarities import streamed
+from ordhc.similarities import triangles
 from support.executors import Backwards, Losing, Twice
 from support.lengths_twin import plain_adds, plain_lengths, random_answers
 from support.processes import run
@@ -104,7 +104,7 @@ def test_as_of_everything_in_memory(tmp_path_factory, width, n, m, kind, seed, s
         warnings.simplefilter("ignore")
         patch.setattr(blocks, "BYTES", size)
         patch.setattr(blocks, "ROWS", 7)
-        patch.setattr(streamed, "GATHERED", 22)
+        patch.setattr(triangles, "GATHERED", 22)
         for lengths in (True, None):
             same_similarity(scan, data, name, lengths)
         twin = plain_adds(data, plain_lengths(data))

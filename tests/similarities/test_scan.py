@@ -14,7 +14,7 @@ import ordhc
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.io import blocks
 from ordhc.plugins import registry
-from ordhc.similarities import blockwise, streamed
+from ordhc.similarities import blockwise, triangles
 from support.random_data import random_comparisons
 
 pa = pytest.importorskip("pyarrow")
@@ -48,7 +48,7 @@ def write(path, rows, columns, *, weights=None, persons=None, row_group=None, he
 def small_blocks(monkeypatch, n_bytes, n_rows):
     monkeypatch.setattr(blocks, "BYTES", n_bytes)
     monkeypatch.setattr(blocks, "ROWS", n_rows)
-    monkeypatch.setattr(streamed, "GATHERED", 3 * n_rows + 1)
+    monkeypatch.setattr(triangles, "GATHERED", 3 * n_rows + 1)
 
 
 def same(scan, twin):

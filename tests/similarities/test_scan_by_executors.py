@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import ordhc
+from ordhc import _workers
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.similarities import spilled
-from support.executors import Backwards, Losing, Twice, dask_cluster
+from ordhc.similarities import spilled, streamed, triangles
+from support.executors import Backwards, Losing, Refusing, Twice, dask_cluster
 from support.random_data import random_comparisons
 
 pytest.importorskip("scipy")
@@ -87,6 +88,57 @@ def test_sums_by_executors(tmp_path, how, kind):
     np.testing.assert_array_equal(found.merges, expected.merges)
     np.testing.assert_array_equal(found.heights, expected.heights)
     assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [None, "whole", "fractions"])
+def test_workers_count_in_triangles_or_sort(tmp_path, monkeypatch, how):
+    """Both ways give the same bits; weights that are no whole numbers are sorted."""
+    for n, m in ((3, 20), (4, 50), (40, 3000), (300, 500)):
+        folder = tmp_path / f"{n}"
+        folder.mkdir()
+        data = weighted_data(n, m, how)
+        with ThreadPoolExecutor(2) as executor:
+            scan = files(folder, data, [m // 3], executor=executor)
+            assert triangles.prefers_triangles(scan) == (how != "fractions")
+            same_sums(scan, data)
+            monkeypatch.setattr(streamed, "prefers_triangles", lambda _: False)
+            same_sums(scan, data)
+            monkeypatch.undo()
+
+
+def test_what_workers_would_not_speed_up_stays_at_home(monkeypatch):
+    monkeypatch.setattr(_workers, "AT_HOME", 0.3)
+    with Refusing() as executor:
+        assert _workers.worth(executor, 2.0, 0.5) is executor
+        for beside in (0.9, 2.0):
+            with pytest.warns(OrdhcWarning, match="takes about 2 s, less than giving it to workers"):
+                assert _workers.worth(executor, 2.0, beside) is None
+    assert _workers.worth(None, 0.0) is None
+
+
+def test_little_work_stays_at_home(tmp_path, monkeypatch):
+    """An executor gets no work of less than a third of a second, and a warning says so."""
+    monkeypatch.setattr(_workers, "AT_HOME", 0.3)
+    data = weighted_data(10, 300, None)
+    with Refusing() as executor:
+        scan = files(tmp_path, data, [100], executor=executor)
+        calls = [
+            lambda: ordhc.similarity(scan, layout="condensed").tolist(),
+            lambda: ordhc.bootstrap(data, "adds3-al", n_resamples=3, executor=executor).support.tolist(),
+            lambda: ordhc.select(data, ["adds3-al"], executor=executor).candidates[0].revenue,
+        ]
+        found = []
+        for call in calls:
+            with pytest.warns(
+                OrdhcWarning, match=r"takes about .* s, less than .*: it is done in this process"
+            ):
+                found.append(call())
+    plain = [
+        ordhc.similarity(data, layout="condensed").tolist(),
+        ordhc.bootstrap(data, "adds3-al", n_resamples=3).support.tolist(),
+        ordhc.select(data, ["adds3-al"]).candidates[0].revenue,
+    ]
+    assert found == plain
 
 
 @pytest.mark.parametrize(("kind", "how"), CASES)

@@ -34,6 +34,13 @@ class Backwards(Executor):
                     future.set_exception(error)
 
 
+class Refusing(Executor):
+    """Fails when it gets a task."""
+
+    def submit(self, function, /, *args, **kwargs):
+        raise AssertionError(f"{function} was given to workers")
+
+
 class Twice(ThreadPoolExecutor):
     """Does each task twice, as if the first result was lost."""
 

@@ -10,6 +10,7 @@ from ordhc._checks.dissimilarities import check_dissimilarities, is_dissimilarit
 from ordhc._checks.leaf_names import names
 from ordhc._checks.matrices import handed_over, leaves_of_condensed, matrix, square
 from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name
+from ordhc._checks.remedies import remedied
 from ordhc._checks.scalars import (
     as_int,
     callback,
@@ -45,6 +46,7 @@ __all__ = [
     "on_one_line",
     "path",
     "quoted",
+    "remedied",
     "seed",
     "settings",
     "square",

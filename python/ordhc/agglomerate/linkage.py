@@ -164,6 +164,9 @@ class _Given:
 
 
 @shows_progress("clustering")
+@_checks.remedied(
+    "overwrite=True works in S itself, a sparse S or ordhc.cluster(vectors) needs no matrix of pairs"
+)
 def _linked(
     S: Any,
     name: registry.Named,

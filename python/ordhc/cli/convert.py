@@ -8,7 +8,7 @@ from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
 from ordhc.cli.reading import files_of, read_comparisons, reading_options
 
-_COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy")
+_COMPARISONS = (".csv", ".tsv", ".parquet", ".npz", ".npy")
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -79,7 +79,9 @@ def convert(
         return
     if min_support is not None:
         raise click.UsageError("--min-support is for trees")
-    if target != "-" and not target.lower().endswith(_COMPARISONS):
+    from ordhc.io.packed import without_ending
+
+    if target != "-" and not without_ending(target).endswith(_COMPARISONS):
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)
     with progress_bar("reading", quiet=False) as progress:

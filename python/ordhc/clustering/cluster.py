@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.clustering import routes
+from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.neighbors import check_neighbors
 from ordhc.clustering.plan import Plan, biased_text, fast_method
 from ordhc.clustering.scanned import fit_scan
@@ -101,6 +102,8 @@ def cluster(
     Warns
     -----
     OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+    OrdhcWarning
         A learner chose the questions (`data.adaptive`), and the method is biased by that: all but
         "posterior-al", "consistency" and "build" are.
     OrdhcWarning
@@ -132,6 +135,8 @@ def cluster(
         # Trees of a posterior have no fixed parts.
         method = fast_method(data)
     plan = Plan.of(data, method, similarity=similarity, linkage=linkage, **parameters)
+    if isinstance(data, Triplets | Quadruplets):
+        warn_if_long(plan.title, data, plan.seconds(data), f"{fast_method(data)!r} takes less")
     tree, unanswered = fit(
         plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress
     )
@@ -177,7 +182,8 @@ def fit(
         initial = None if initial is None else initial[order]
     unanswered, made = np.zeros(0, dtype=np.int64), plan
     if are_vectors:
-        tree = routes.of_vectors(plan, data, initial, progress)
+        with _checks.remedied(plan.remedy(of_vectors=True)):
+            tree = routes.of_vectors(plan, data, initial, progress)
         if plan.measure == "dot" and plan.linkage.native == "average":
             _warn_of_one_cluster(plan, tree)
     else:
@@ -185,7 +191,7 @@ def fit(
             # From here on lengths are in the weights of answers.
             data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], unit=unit)
             made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
-        with _errors_about(order):
+        with _errors_about(order), _checks.remedied(plan.remedy(of_vectors=False)):
             tree, unanswered = _of_answered(plan, data, initial, progress)
     if renumbered:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])

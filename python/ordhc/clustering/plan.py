@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ordhc import _checks
+from ordhc.clustering.cost import seconds_of_moves, seconds_of_pairs
 from ordhc.clustering.refine import refining
-from ordhc.clustering.sampling import seconds_of
+from ordhc.clustering.sampling import CHAINS, seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.scan import Scan, kind_of
 from ordhc.plugins import registry
 from ordhc.plugins.registry import Named
 from ordhc.plugins.specs import LinkageSpec, SimilaritySpec
+from ordhc.similarities.similarity import is_adds
 from ordhc.tree.settings import made_by
 
 __all__ = ["MOVES_UP_TO", "Plan", "best_method", "biased_text", "fast_method", "method_of_many"]
@@ -95,6 +97,39 @@ class Plan:
     def may_have_lengths(self) -> bool:
         """True if answers are weighted by lengths of leaves, or if the answers decide whether they are."""
         return self.similarity_settings.get("lengths", False) is not False
+
+    def seconds(self, data: Any) -> float:
+        """Return about how many seconds of processor time a tree of comparisons takes.
+
+        The estimate covers AddS, MulK, linkages of similarities, the posterior and moves of subtrees. Other
+        parts count as 0, because their time is not known.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t, _ = ordhc.datasets.planted(14_400, levels=3, leaves_per_cluster=30)
+        >>> Plan.of(t, "adds3-al").seconds(t) < 0.1 < 1 < Plan.of(t, "posterior-al").seconds(t)
+        True
+        """
+        n, m = data.n_leaves, len(data)
+        found = 0.0
+        if self.similarity is not None:
+            found = seconds_of_pairs(n, m, are_sums=is_adds(self.similarity))
+        elif self.linkage.name == _POSTERIOR:
+            settings = self.linkage_settings
+            found = seconds_of(data, settings.get("chains", CHAINS), settings.get("sweeps"))
+        return found + (seconds_of_moves(self.refine, n, m) if self.refine else 0)
+
+    def remedy(self, *, of_vectors: bool) -> str:
+        """Return what needs less memory than the plan."""
+        if of_vectors:
+            return (
+                "give Vectors(X, neighbors=20), or use Ward's linkage, single linkage or the average of "
+                "cosines, which need no matrix"
+            )
+        if self.similarity is not None and is_adds(self.similarity):
+            return "ordhc.scan(files, memory='2GB') keeps sums of few pairs on disk"
+        return "the methods 'adds3-al' and 'adds4-al' need 8 bytes for each pair of leaves"
 
     @property
     def accepts(self) -> tuple[str, ...]:

@@ -11,12 +11,21 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
 from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
-from ordhc.clustering.sampling import CHAINS, numbers_of_answers, people_of, square, sweeps_for, with_groups
+from ordhc.clustering.sampling import (
+    CHAINS,
+    numbers_of_answers,
+    people_of,
+    seconds_of,
+    square,
+    sweeps_for,
+    with_groups,
+)
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.choices import Choices, Kind
@@ -459,6 +468,8 @@ def posterior(
     Warns
     -----
     OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+    OrdhcWarning
         Leaves without answers (of positive weight), which stand anywhere in the trees; answers of several
         rows that are of no known kind; repeated answers that say nothing new; an R-hat above 1.1.
 
@@ -500,6 +511,9 @@ def posterior(
     (32, 200, True)
     """
     progress = _checks.callback("progress", progress)
+    if isinstance(data, Triplets | Quadruplets):
+        seconds = seconds_of(data, *_checked_length(len(data), chains, sweeps))
+        warn_if_long("posterior", data, seconds, "fewer sweeps= or chains= take less")
     found, unanswered = drawn_posterior(
         data, chains, sweeps, burn_in, seed, progress, group, unit, lengths, repeats
     )
@@ -525,9 +539,7 @@ def drawn_posterior(
     """As `posterior`, without the warnings about the answers: also the leaves that have none."""
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
-    chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
-    sweeps = sweeps_for(len(data)) if sweeps is None else sweeps
-    sweeps = _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000)
+    chains, sweeps = _checked_length(len(data), chains, sweeps)
     burn_in = sweeps // 3 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:
         raise InputError(f"burn_in = {burn_in} leaves none of {sweeps} sweeps")
@@ -565,6 +577,15 @@ def drawn_posterior(
     if progress is not None:
         progress(1.0)
     return found, unanswered
+
+
+def _checked_length(m: int, chains: Any, sweeps: Any) -> tuple[int, int]:
+    """Return the numbers of chains and of sweeps, by default those for m comparisons."""
+    sweeps = sweeps_for(m) if sweeps is None else sweeps
+    return (
+        _checks.whole("chains", chains, at_least=1, at_most=1_000),
+        _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000),
+    )
 
 
 def _sampled(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc.clustering.cost import seconds_of_moves, warn_if_long
 from ordhc.clustering.unanswered import scaled
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -97,13 +98,18 @@ def refine(
     Dendrogram
         With the leaves numbered as in `data`.
 
+    Warns
+    -----
+    OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+
     Raises
     ------
     InputError
         Other leaves, unknown objectives, initial clusters that the tree does not have; a matrix without
         `dissimilarity`, or comparisons with it.
     MemoryError
-        "revenue" and "dasgupta" need 2 n^2 floats, which do not fit.
+        "revenue" and "dasgupta" need 2 n^2 floats. This is checked before the work begins.
 
     Notes
     -----
@@ -141,6 +147,16 @@ def refine(
         raise InputError(f"dissimilarity is for a matrix; {type(data).__name__} have none: leave it out")
     initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
     how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
+    if objective != "satisfied":
+        # The engine works in similarities and in sums of them.
+        with _checks.remedied("objective='satisfied' needs memory for the triplets only"):
+            _ordhc.check_memory(f"refine by {objective!r}", 16 * found.n_leaves**2)
+    if comparisons:
+        again = _checks.whole("restarts", restarts, at_least=0)
+        seconds = seconds_of_moves(objective, found.n_leaves, len(reference), again)
+        warn_if_long(
+            f"refine by {objective!r}", reference, seconds, "max_moves= or fewer restarts= take less"
+        )
     workers = as_executor(executor)
     if workers is None:
         if spill is not None:

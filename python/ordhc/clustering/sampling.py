@@ -36,8 +36,8 @@ def sweeps_for(m: int) -> int:
     return int(np.clip(_SWEEPS[0] * _MANY / max(m, 1), *_SWEEPS))
 
 
-def seconds_of(data: Triplets | Quadruplets) -> float:
-    """Return about how many seconds of processor time a posterior takes.
+def seconds_of(data: Triplets | Quadruplets, chains: int = CHAINS, sweeps: int | None = None) -> float:
+    """Return about how many seconds of processor time a posterior takes; `sweeps` is None for the default.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def seconds_of(data: Triplets | Quadruplets) -> float:
     numbers = numbers_of_answers(data)
     of_several = 0 if numbers is None else int((np.bincount(numbers)[numbers] > 1).sum())
     sweep = _OF_PAIRS * n**2 + _OF_COMPARISONS * m * np.log2(max(n, 2)) + _OF_CHOICES * of_several
-    return float(CHAINS * sweeps_for(m) * sweep + _OF_THREES * n**3)
+    return float(chains * (sweeps_for(m) if sweeps is None else sweeps) * sweep + _OF_THREES * n**3)
 
 
 def drawn_by(settings: Mapping[str, Any]) -> dict[str, Any]:

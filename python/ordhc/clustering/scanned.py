@@ -66,6 +66,7 @@ def fit_scan(
     """As `fit` of all comparisons: the same tree."""
     check_additive(plan)
     what = plan.title
+    progress = scan.surveying(progress)
 
     def fitted(block: Comparisons) -> Comparisons:
         return fitting_comparisons(block, plan.accepts, what)

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc._workers import as_executor
+from ordhc._workers import as_executor, worth
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
 from ordhc.comparison.choices import Choices
@@ -217,6 +218,11 @@ def bootstrap(
     Bootstrap
         The tree with support, the consensus, and the held-out score with its interval.
 
+    Warns
+    -----
+    OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+
     Raises
     ------
     InputError
@@ -268,16 +274,19 @@ def bootstrap(
     if method is None and similarity is None and linkage is None:
         asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
-    ceiling = noise_ceiling(data)
+    seconds = (n_resamples + 1) * plan.seconds(data)
+    workers = worth(workers, seconds)
+    warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
+    ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
-    # The tree of all answers takes as long as a resample, or longer; support and consensus are the rest.
-    first = 1 / (n_resamples + 1)
+    # The tree of all answers takes at least the time of one resample.
+    first, trees_told = 1 / (n_resamples + 1), part(progress, _CEILING, _LAST)
     found_tree, unanswered = fit(
-        plan, fitted, initial_clusters=initial_clusters, progress=part(progress, 0, first * _LAST)
+        plan, fitted, initial_clusters=initial_clusters, progress=part(trees_told, 0, first)
     )
     tree = found_tree if tree is None else _given_tree(tree, fitted.n_leaves)
     shares = shares_of(fitted)
-    told = part(progress, first * _LAST, _LAST)
+    told = part(trees_told, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
     if workers is None:
         trees, scores = work.here(n_resamples, told)
@@ -332,8 +341,8 @@ def _check_memory(n_resamples: int, n_leaves: int) -> None:
         ) from None
 
 
-#: The share of progress that is told before support and consensus.
-_LAST = 0.98
+#: The completed fraction after the noise ceiling, and the fraction before support and consensus.
+_CEILING, _LAST = 0.02, 0.98
 
 
 def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:

@@ -1,4 +1,4 @@
-"""How far answers can be right: by chance, and given that repeated ones disagree."""
+"""The share of answers that trees satisfy by chance, and at most, given that repeated answers disagree."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
+from ordhc._progress import Progress
 from ordhc.comparison import units
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.comparison.rows import changed
@@ -17,23 +18,24 @@ __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceil
 
 #: Orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
-#: A noise ceiling of fewer answers to repeated questions is not told or drawn: its error is .05 or more.
+#: A noise ceiling of fewer answers to repeated questions is not shown: its standard error is at least .05.
 FEWEST_REPEATED = 100
 
 
 @dataclass(frozen=True)
 class NoiseCeiling:
-    """The share of answers that the best tree could satisfy, as far as repeated questions tell.
+    """Bounds of the share of answers that the best tree could satisfy, estimated from repeated questions.
 
     Attributes
     ----------
     lower
-        The share satisfied if every answer is predicted by the other answers to its question: what a method
-        reaches that learns from as many answers.
+        The share satisfied if the other answers to its question predict each answer. A method that learns
+        from the same number of answers can reach this share.
     upper
-        The share satisfied by the best tree for each question, made of its own answers: no tree does better.
+        The share satisfied by the best tree for each question, fitted to its own answers. No tree exceeds
+        this share.
     n_answers
-        How many answers are to questions that were asked more than once; the shares are of these.
+        The number of answers to questions that were asked more than once. Both shares refer to these answers.
     """
 
     lower: float
@@ -42,7 +44,7 @@ class NoiseCeiling:
 
     @property
     def is_told(self) -> bool:
-        """True if there are enough answers to repeated questions, 100, to say something."""
+        """True if there are at least 100 answers to repeated questions."""
         return self.n_answers >= FEWEST_REPEATED
 
     def __str__(self) -> str:
@@ -53,9 +55,9 @@ class NoiseCeiling:
 
 
 def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.float64] | None = None) -> float:
-    """The share of answers that a tree satisfies, each counted once, of several rows by the share of these.
+    """Return the share of answers that a tree satisfies; of an answer of several rows, the share of its rows.
 
-    `shares` are `comparison.units.shares_of`, if they are known.
+    `shares` is the result of `comparison.units.shares_of`, if the caller has it.
     """
     weights = data.weights
     if shares is not None:
@@ -66,10 +68,10 @@ def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.floa
 
 
 def chance_of(tree: Dendrogram, data: Comparisons) -> float:
-    """The share of answers that the tree would satisfy with its leaves in any order.
+    """Return the share of answers that the tree satisfies on average if its leaves are shuffled.
 
-    For triplets that is 1/3: of three leaves each pair is as likely to join first. For quadruplets it depends
-    on the tree, and is a mean over some orders.
+    The share of triplets is 1/3, because each pair of three leaves is equally likely to join first. The
+    share of quadruplets depends on the tree, and is the mean over 20 random orders.
     """
     if isinstance(data, Triplets):
         return 1 / 3
@@ -82,12 +84,22 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     return float(np.mean(found))
 
 
-def noise_ceiling(data: Comparisons) -> NoiseCeiling | None:
-    """The noise ceiling of answers, or None if no question was asked more than once.
+def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> NoiseCeiling | None:
+    """Return the noise ceiling of answers, or None if no question was asked more than once.
 
-    Weights that are all whole numbers are taken as numbers of equal answers. Of three leaves, a tree says
-    which pair joins first, and satisfies the rows whose closer pair that is; ties among the others' answers
-    count by their share.
+    Weights that are all whole numbers count as numbers of equal answers. A row of three leaves is satisfied
+    if its closer pair joins first; ties among the other answers count by their share.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets`.
+    progress
+        A callable that receives the completed fraction in [0, 1].
+
+    Notes
+    -----
+    The search for repeated questions takes 8 bytes for each answer.
 
     Examples
     --------
@@ -96,61 +108,9 @@ def noise_ceiling(data: Comparisons) -> NoiseCeiling | None:
     >>> noise_ceiling(ordhc.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)]))
     NoiseCeiling(lower=0.3333333333333333, upper=0.6666666666666666, n_answers=3)
     """
-    if data.weights is not None:
-        data = data[data.weights > 0]
-    if not len(data):
+    answers = None if data.answers is None else units.answers_of(data)
+    found = _ordhc.noise_ceiling(data.rows, data.weights, answers, data.n_leaves, progress)
+    if found is None:
         return None
-    question, _ = units.questions_of(data)
-    answers = units.answers_of(data)
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    sizes = np.bincount(answers)
-    counts = bool((weights == np.floor(weights)).all())
-    of_answer = np.bincount(answers, weights) / sizes
-    first = np.zeros(len(sizes), dtype=np.int64)
-    first[answers] = question
-    times = np.bincount(first, of_answer if counts else None)
-    repeated = times[question] > 1
-    if not repeated.any():
-        return None
-    cell, slot = _cells(data, question)
-    value = weights / sizes[answers]
-    within = np.unique(np.column_stack([cell, answers]), axis=0, return_inverse=True)[1].ravel()
-    n_cells, n_parts = int(cell.max()) + 1, int(within.max()) + 1
-    total = np.bincount(3 * cell + slot, value, 3 * n_cells).reshape(-1, 3)
-    own = np.bincount(3 * within + slot, value, 3 * n_parts).reshape(-1, 3)
-    cell_of, answer_of = np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
-    cell_of[within], answer_of[within] = cell, answers
-    asked_again = times[first[answer_of]] > 1
-    once = of_answer[answer_of][:, None] if counts else 1.0
-    others = total[cell_of] - own / once
-    best = others >= others.max(axis=1, keepdims=True) - 1e-9 * (1 + others.sum(axis=1, keepdims=True))
-    predicted = (own * best).sum(axis=1) / best.sum(axis=1)
-    cells = np.unique(cell[repeated])
-    whole = float(value[repeated].sum())
-    again = times[first] > 1
-    return NoiseCeiling(
-        lower=float(predicted[asked_again].sum()) / whole,
-        upper=float(total[cells].max(axis=1).sum()) / whole,
-        n_answers=round(float(of_answer[again].sum())) if counts else int(again.sum()),
-    )
-
-
-def _cells(data: Comparisons, question: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows that a tree decides alike, as numbers, and which of three ways each row is.
-
-    Of three leaves, the way is the pair that joins first. Of four, the pairs that are compared belong to the
-    cell, and the way is which of them is closer.
-    """
-    rows = data.rows.astype(np.int64)
-    if rows.shape[1] == 3:
-        rows = rows[:, [0, 1, 0, 2]]
-    leaves = units.sorted_leaves(rows)
-    near, far = np.sort(rows[:, :2], axis=1), np.sort(rows[:, 2:], axis=1)
-    four = leaves[:, 0] >= 0
-    # The leaf that is not in the closer pair, among the three in order.
-    apart = (leaves[:, 1:] != near[:, :1]) & (leaves[:, 1:] != near[:, 1:])
-    first = (near[:, 0] < far[:, 0]) | ((near[:, 0] == far[:, 0]) & (near[:, 1] < far[:, 1]))
-    slot = np.where(four, first, apart.argmax(axis=1)).astype(np.int64)
-    pairs = np.where(first[:, None], near, far) * four[:, None]
-    key = np.column_stack([question, leaves, pairs])
-    return units.numbered_rows(key), slot
+    lower, upper, n_answers = found
+    return NoiseCeiling(lower, upper, round(n_answers))

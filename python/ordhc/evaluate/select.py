@@ -13,7 +13,8 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc._workers import Shared, as_executor, run_tasks, worth
+from ordhc.clustering.cost import warn_if_long
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of
@@ -53,8 +54,8 @@ DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
 }
 _POSTERIOR = "posterior-al"
 SCORES = ("revenue", "satisfied", "answers")
-#: The share of progress that is told while trees are made; the noise ceiling follows.
-_FITS = 0.99
+#: The completed fraction after the noise ceiling, and the fraction after all trees.
+_CEILING, _FITS = 0.02, 0.99
 
 
 @dataclass(frozen=True)
@@ -329,6 +330,11 @@ def select(
     Selection
         The methods with scores and standard errors, best first.
 
+    Warns
+    -----
+    OrdhcWarning
+        Before the work begins: an estimate of more than 30 seconds of processor time.
+
     Raises
     ------
     InputError
@@ -376,12 +382,14 @@ def select(
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
     else:
-        for method in given.values():
-            Plan.of(data, method)
+        seconds = folds * sum(Plan.of(data, method).seconds(data) for method in given.values())
+        workers = worth(workers, seconds)
+        warn_if_long(f"select among {len(given)} methods", data, seconds, "fewer methods or folds take less")
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
-        ceiling, best_answers = noise_ceiling(scored), answer_ceilings(scored)
-    results = _results(work, [*given.values()], workers, spill, part(progress, 0, _FITS))
+        ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
+        best_answers = answer_ceilings(scored)
+    results = _results(work, [*given.values()], workers, spill, part(progress, _CEILING, _FITS))
     names = [*given]
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]

@@ -41,8 +41,8 @@ def read_answers(
     Parameters
     ----------
     file
-        The file (text also as .gz), "-" for standard input, or an open stream. Columns that aren't named here
-        are passed over, but for those that are known by name (weights, persons).
+        The file (text also as .gz, .bz2, .xz or .zst), "-" for standard input, or an open stream. Columns
+        that aren't named here are passed over, but for those that are known by name (weights, persons).
     kind
         What was asked: "odd-one-out" or "most-central" of three; "triplet", which of two is more like an
         anchor; "pairs", which of two pairs is more alike (these make `Quadruplets`); "ranking", some by how

@@ -1,7 +1,5 @@
 """Files of comparisons block by block: row groups of Parquet, pieces of text that end with a row."""
 
-import gzip
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet
 from ordhc.io.files import check_unpacked, delimiter_of, name_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
+from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
 from ordhc.io.texts import drop_headers, from_text
 
@@ -180,12 +179,14 @@ def _text_blocks(
 ) -> Iterator[tuple[bytes, int]]:
     """Pieces of text that end where a row does, and how many lines come before each."""
     rest, lines, start = b"", 0, True
-    with reading(source, "a file"), _opened(path) as stream:
+    with reading(source, "a file"), Path(path).open("rb") as file:
+        packed = format_of(file.read(HEAD))
+        file.seek(0)
+        with damage_of(packed, source):
+            stream = unpacking(file, packed)
         while True:
-            try:
+            with damage_of(packed, source):
                 more = stream.read(BYTES)
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise InputError(f"the gzip file is cut or damaged: {error}", path=source) from None
             data = rest + more
             if start:
                 data = data.removeprefix(b"\xef\xbb\xbf")
@@ -205,12 +206,6 @@ def _text_blocks(
             start = False
             yield data[:at], lines
             rest, lines = data[at:], lines + count
-
-
-def _opened(path: str) -> Any:
-    with Path(path).open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if packed else Path(path).open("rb")
 
 
 def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """Files as bytes, in and out, whatever they are."""
 
+import io
 import os
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from typing import IO, Any
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.io.guard import brief, reading
+from ordhc.io.packed import BLOCK, HEAD, damage_of, format_of, packed_as, unpacking, without_ending
 
 Source = str | os.PathLike[str] | IO[Any]
 
@@ -28,9 +30,9 @@ def name_of(source: Source) -> str:
 
 
 def suffix_of(source: Source, known: tuple[str, ...]) -> str:
-    """The ending of a file's name that is known, without `.gz`; empty if none is."""
+    """Return the known ending of a file's name, without that of a packed file; empty if none is known."""
     name = str(getattr(source, "name", "")) if hasattr(source, "read") else _checks.path(source, "source")
-    name = name.lower().removesuffix(".gz")
+    name = without_ending(name)
     return next((suffix for suffix in known if name.endswith(suffix)), "")
 
 
@@ -40,7 +42,7 @@ def delimiter_of(source: Source, given: str | None = None) -> str | None:
 
 
 def read_bytes(source: Source) -> bytes:
-    """Everything in a file, standard input ("-") or an open stream; gzip is unpacked."""
+    """Return everything in a file, standard input ("-") or an open stream; packed bytes are unpacked."""
     name = name_of(source)
     with reading(name, "a file"):
         if hasattr(source, "read"):
@@ -58,7 +60,10 @@ def read_bytes(source: Source) -> bytes:
                 data = path.read_bytes()
             except FileNotFoundError:
                 raise FileNotFoundError(f"{name}: there is no such file") from None
-        return _unpacked(data, name) if data[:2] == b"\x1f\x8b" else data
+        packed = format_of(data[:HEAD])
+        if packed is None:
+            return data
+        return _gunzipped(data, name) if packed == "gzip" else _unpacked(data, packed, name)
 
 
 def max_unpacked() -> int:
@@ -82,7 +87,19 @@ def check_unpacked(size: int, name: str) -> None:
         )
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
+def _unpacked(data: bytes, packed: str, name: str) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    with damage_of(packed, name):
+        stream = unpacking(io.BytesIO(data), packed)
+        while part := stream.read(BLOCK):
+            parts.append(part)
+            size += len(part)
+            check_unpacked(size, name)
+    return b"".join(parts)
+
+
+def _gunzipped(data: bytes, name: str) -> bytes:
     limit = max_unpacked()
     parts: list[bytes] = []
     size = 0
@@ -92,10 +109,10 @@ def _unpacked(data: bytes, name: str) -> bytes:
         at, feed = 0, b""
         while not unpack.eof:
             if not feed:
-                feed = rest[at : at + _BLOCK]
+                feed = rest[at : at + BLOCK]
                 at += len(feed)
             try:
-                part = unpack.decompress(feed, min(_BLOCK, limit + 1 - size))
+                part = unpack.decompress(feed, min(BLOCK, limit + 1 - size))
             except zlib.error as error:
                 raise InputError(f"the gzip file is cut or damaged: {error}", path=name) from None
             if not part and not feed and not unpack.eof:
@@ -108,21 +125,6 @@ def _unpacked(data: bytes, name: str) -> bytes:
     if rest.strip(b"\0"):
         raise InputError("the gzip file is cut or damaged: something follows its end", path=name)
     return b"".join(parts)
-
-
-# gzip takes this much at a time: some ten milliseconds in which no signal arrives.
-_BLOCK = 1 << 20
-
-
-def _packed(data: bytes) -> bytes:
-    import gzip
-    import io
-
-    buffer = io.BytesIO()
-    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
-        for start in range(0, len(data), _BLOCK):
-            file.write(data[start : start + _BLOCK])
-    return buffer.getvalue()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -188,7 +190,7 @@ def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file or nothing of it; "-" is standard output, `.gz` is packed.
+    """Write a whole file or nothing of it; "-" is standard output, and endings such as `.gz` pack.
 
     A terminal gets control characters of names escaped, files and pipes get them as they are.
     """
@@ -205,8 +207,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         binary.flush()
         return
     target = Path(path)
-    if target.name.lower().endswith(".gz"):
-        data = _packed(data)
+    data = packed_as(data, target.name)
     if target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
         target.write_bytes(data)

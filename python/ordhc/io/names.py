@@ -94,7 +94,7 @@ def names_file(source: Source) -> tuple[Source, str | None]:
     if not isinstance(source, str | os.PathLike):
         return source, None
     path = checked_path(source, "names")
-    found = re.fullmatch(r"(.+\.(?:csv|tsv|txt)(?:\.gz)?):([^/\\]+)", path, re.IGNORECASE)
+    found = re.fullmatch(r"(.+\.(?:csv|tsv|txt)(?:\.(?:gz|bz2|xz|zst))?):([^/\\]+)", path, re.IGNORECASE)
     if found is None or Path(path).exists():
         return source, None
     return found.group(1), found.group(2)

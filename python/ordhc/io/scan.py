@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
+from ordhc._progress import Progress, part
 from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -21,6 +22,7 @@ from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
+from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
@@ -28,7 +30,12 @@ from ordhc.io.texts import check_characters
 
 __all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+#: The share of progress of the first pass over the files.
+_SURVEYING = 0.4
+SUFFIXES = (
+    *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
+    ".parquet",
+)
 UNITS = ("file", "group")
 #: What `Asked` says of single files only.
 _OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "answer")
@@ -117,6 +124,13 @@ class Scan:
             self._told = True
             warn_of(self._survey)
         return self._survey
+
+    def surveying(self, progress: Progress | None) -> Progress | None:
+        """Make the survey if it is missing, and return the progress of the work that follows."""
+        if progress is None or self._survey is not None:
+            return progress
+        self._survey = surveyed(self, part(progress, 0, _SURVEYING))
+        return part(progress, _SURVEYING, 1)
 
     @property
     def n_leaves(self) -> int:
@@ -293,7 +307,7 @@ def scan(
     executor: Executor | None = None,
     **options: Unpack[FileOptions],
 ) -> Scan:
-    """Comparisons that stay in their files: csv, tsv (also as .gz) and Parquet, read some at a time.
+    """Comparisons that stay in their files: csv, tsv (also packed: .gz, .bz2, .xz, .zst), Parquet.
 
     `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
     method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that

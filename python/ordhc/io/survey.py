@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._progress import Progress, part
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import is_parquet, read_piece, whole_ids
+from ordhc.io.blocks import BYTES, is_parquet, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 
 __all__ = ["Survey", "surveyed", "warn_of"]
@@ -68,8 +69,8 @@ class Survey:
     has_names: bool = False
 
 
-def surveyed(scan: Any) -> Survey:
-    """One pass over all files, or a look at what Parquet says of its columns where that is enough."""
+def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
+    """Return what one pass over all files finds, or what Parquet statistics say where they are enough."""
     names = scan.asked.names
     quick = _by_statistics(scan)
     if quick is not None:
@@ -77,26 +78,35 @@ def surveyed(scan: Any) -> Survey:
     codes = None
     if names is not None and numbers_of(names):
         ids = np.zeros(0, dtype=np.int64)
-        for parsed in _parts(scan, None):
+        before, progress = part(progress, 0, 0.5), part(progress, 0.5, 1)
+        for parsed in _parts(scan, None, before):
             if parsed.names is None:
                 ids = np.union1d(ids, distinct_ids(np.asarray(parsed.rows)))
         texts = names_of_ids(ids, scan.asked)
         codes = None if texts is None else (ids, texts)
     merged = _Merged(scan.asked, codes)
-    for parsed in _parts(scan, codes):
+    for parsed in _parts(scan, codes, progress):
         merged.add(parsed)
     return merged.survey()
 
 
-def _parts(scan: Any, codes: Codes | None) -> Iterator[Parsed]:
-    for piece in scan.pieces:
-        for parsed in read_piece(piece, scan.asked):
+def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterator[Parsed]:
+    pieces = scan.pieces
+    of_file = Counter(piece.file for piece in pieces)
+    total, done = max(1, sum(size for size, _ in scan.state)), 0.0
+    for piece in pieces:
+        size = scan.state[piece.file][0] / of_file[piece.file]
+        for block, parsed in enumerate(read_piece(piece, scan.asked)):
+            if progress is not None:
+                # Packed text has more blocks than its size tells.
+                progress(min(1.0, (done + min(block * BYTES, size)) / total))
             if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
                 parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
             if codes is not None:
                 parsed.take_as_names(*codes)
             yield parsed
+        done += size
 
 
 def _by_statistics(scan: Any) -> Survey | None:

@@ -18,6 +18,7 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
 from ordhc.io.comparisons import SUFFIXES
 from ordhc.io.files import name_of, suffix_of, write_bytes
+from ordhc.io.packed import ENDINGS as PACKED
 from ordhc.io.parsed import LITERAL
 
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
@@ -27,7 +28,7 @@ ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
 def write_comparisons(
     data: Triplets | Quadruplets, path: str | os.PathLike[str], *, progress: Progress | bool | None = None
 ) -> None:
-    """Write comparisons as csv, tsv (also .gz), Parquet, npz or npy, by the file's ending.
+    """Write comparisons as csv, tsv (also .gz, .bz2, .xz, .zst), Parquet, npz or npy, by the file's ending.
 
     Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; a column
     `sampler` says "learner" in each row if the comparisons are `adaptive`. Where names
@@ -47,7 +48,7 @@ def write_comparisons(
         raise InputError(f"comparisons are Triplets or Quadruplets, not {quoted(data)}")
     path = _checks.path(path)
     suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
-    packed = os.fspath(path).lower().endswith(".gz")
+    packed = os.fspath(path).lower().endswith(PACKED)
     progress = _checks.callback("progress", progress)
     buffer = _Counting(data.rows.nbytes, part(progress, 0, 0.9))
     if suffix in (".csv", ".tsv"):

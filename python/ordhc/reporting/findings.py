@@ -342,9 +342,9 @@ def _natural(tree: Dendrogram, n_unanswered: int) -> int:
     return max(steps, key=lambda k: (steps[k], -k)) if steps else 2
 
 
-def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]:
+def told(data: Comparisons, found: Findings, tree: Dendrogram, progress: Progress | None) -> dict[str, Any]:
     """Return the sections of a report that come from its results, as values that JSON can store."""
-    ceiling = noise_ceiling(data)
+    ceiling = noise_ceiling(data, progress=progress)
     accuracy: dict[str, Any] = {
         "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
         "held_out": None,

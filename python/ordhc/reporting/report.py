@@ -281,7 +281,7 @@ def report(
         counted |= _apart_from_tree(analysed.about, of_odd=isinstance(given, Triplets))
     found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
-    sections = told(comparisons, found, tree)
+    sections = told(comparisons, found, tree, part(progress, 0.97, 0.99))
     numbers: dict[str, Any] = {
         "title": heading,
         "command": command,

@@ -29,6 +29,9 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 
 
 @shows_progress("similarities")
+@_checks.remedied(
+    "layout='condensed' and dtype='float32' take half each; 'adds3' and 'adds4' have layout='sparse'"
+)
 def similarity(
     data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
     name: registry.Named = "adds3",
@@ -142,6 +145,7 @@ def _of_scan(
             f"similarity {spec.name!r} is no sum over answers: it needs them in memory, "
             "scan.read(); of a scan go 'adds3', 'adds4' and 'mulk3'"
         )
+    progress = scan.surveying(progress)
     own = "triplets" if scan.kind is Triplets else "quadruplets"
     if own not in spec.data and not (own == "triplets" and "quadruplets" in spec.data):
         raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")

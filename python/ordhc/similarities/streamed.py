@@ -1,6 +1,6 @@
 """AddS of comparisons that come block by block."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,20 +9,30 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
+from ordhc._workers import worth
 from ordhc.comparison.canonical import keys_in_order
-from ordhc.comparison.comparisons import Comparisons, Triplets
+from ordhc.comparison.comparisons import Comparisons
+from ordhc.io.blocks import is_parquet
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.mapped import mapped_sums
 from ordhc.similarities.spilled import PairSums
+from ordhc.similarities.triangles import (
+    add_blocks,
+    add_by_executor,
+    empty_sums,
+    mark_answered,
+    prefers_triangles,
+)
 
 __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
 
 
 #: Values that are converted at a time.
 _STEP = 1 << 18
-#: Rows that are added at a time: fewer would be added by one thread, if pairs are many.
-GATHERED = 1 << 21
+#: Seconds for a row that is added, and read from text and from Parquet; for a pair of a triangle that a
+#: worker makes and the caller adds.
+_ADDED, _TEXT, _COLUMNS, _MET = 24e-9, 85e-9, 15e-9, 6e-9
 
 
 @dataclass
@@ -43,21 +53,6 @@ def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparis
             progress(min(1.0, done / total))
 
 
-def mark_answered(answered: NDArray[np.bool_], data: Comparisons) -> None:
-    """Mark the leaves of rows of positive weight."""
-    if not answered.all():
-        rows = data.rows if data.weights is None else data.rows[data.weights > 0]
-        answered[rows.ravel()] = True
-
-
-def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
-    """Zeros for sums of pairs: whole numbers unless there are weights, as narrow as the rows allow."""
-    kind = np.float64 if weighted else np.int32 if n_rows < 2**31 else np.int64
-    n_pairs = n_leaves * (n_leaves - 1) // 2
-    _ordhc.check_memory("the similarities", np.dtype(kind).itemsize * n_pairs)
-    return np.zeros(n_pairs, dtype=kind)
-
-
 def dense_sums(
     scan: Scan,
     spill: Spill,
@@ -71,7 +66,10 @@ def dense_sums(
     numbers become float64, in the same memory.
     """
     n = scan.n_leaves
-    if scan.executor is not None:
+    triangles = prefers_triangles(scan) if scan.executor is not None else False
+    seconds = len(scan) * (_ADDED + (_COLUMNS if is_parquet(scan.files[0]) else _TEXT))
+    executor = worth(scan.executor, seconds, _MET * n * (n - 1) / 2 if triangles else 0.0)
+    if executor is not None and not triangles:
         mapped, answered = mapped_sums(scan, spill, both=False, progress=progress)
         pairs = empty_sums(n, len(scan), scan.weighted or floats)
         for keys, values in mapped.sums():
@@ -90,37 +88,15 @@ def dense_sums(
     else:
         pairs = empty_sums(n, len(scan), scan.weighted)
     sums = pairs if whole is None else whole
-    for rows, weights in _gathered(scan, len(pairs), answered, progress):
-        _ordhc.adds_into(sums, rows, weights, n)
+    if executor is None:
+        add_blocks(sums, scan, blocks_of(scan, progress), answered)
+    else:
+        add_by_executor(sums, scan, spill, answered, progress)
     if whole is not None:
         for start in range(0, len(pairs), _STEP):
             part = slice(start, min(start + _STEP, len(pairs)))
             pairs[part] = whole[part].copy()
     return Dense(pairs.astype(np.float64, copy=False) if floats else pairs, answered)
-
-
-def _gathered(
-    scan: Scan, n_pairs: int, answered: NDArray[np.bool_], progress: Progress | None
-) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
-    """The rows and weights of many blocks together, in arrays that are used again."""
-    most = min(max(GATHERED, n_pairs // 256 + 1), 4 * GATHERED, max(1, len(scan)))
-    held = np.empty((most, 3 if scan.kind is Triplets else 4), dtype=np.int32)
-    weights = np.empty(most) if scan.weighted else None
-    filled = 0
-    for block in blocks_of(scan, progress):
-        mark_answered(answered, block)
-        start, own = 0, block.weights
-        while start < len(block):
-            taken = min(len(block) - start, most - filled)
-            held[filled : filled + taken] = block.rows[start : start + taken]
-            if weights is not None:
-                weights[filled : filled + taken] = 1.0 if own is None else own[start : start + taken]
-            start, filled = start + taken, filled + taken
-            if filled == most:
-                yield held, weights
-                filled = 0
-    if filled:
-        yield held[:filled], None if weights is None else weights[:filled]
 
 
 def sparse_sums(

@@ -49,8 +49,8 @@ mod _ordhc {
     #[pymodule_export]
     use crate::metric::{
         aari, aari_of_trees, ari, best_revenue, cluster_counts, cophenetic, cophenetic_of_trees, dasgupta,
-        dendrogram_purity, kendall_tau, kendall_tau_of_rows, merge_distortion, revenue, satisfied, triplet_counts,
-        verdicts,
+        dendrogram_purity, kendall_tau, kendall_tau_of_rows, merge_distortion, noise_ceiling, revenue, satisfied,
+        triplet_counts, verdicts,
     };
     #[pymodule_export]
     use crate::posterior::{Samples, mixing, sample};

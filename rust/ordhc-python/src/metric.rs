@@ -108,6 +108,29 @@ pub(crate) fn verdicts<'py>(
     Ok(found.into_pyarray(py))
 }
 
+/// The lower and the upper noise ceiling, and the number of answers to repeated questions.
+#[pyfunction]
+#[pyo3(signature = (rows, weights, answers, n_leaves, progress=None))]
+pub(crate) fn noise_ceiling(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    answers: Option<PyReadonlyArray1<'_, i64>>,
+    n_leaves: usize,
+    progress: Progress<'_>,
+) -> PyResult<Option<(f64, f64, f64)>> {
+    let long = rows.shape()[0] > 1 << 16;
+    let comparisons = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let answers = answers.as_ref().map(|answers| answers.as_slice()).transpose()?;
+    let found = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&comparisons, rows => ordhc::bindings::noise_ceiling(rows, answers, Some(monitor))),
+    )?;
+    Ok(found.map(|found| (found.lower, found.upper, found.n_answers)))
+}
+
 /// Runs `work` on a matrix.
 fn with_matrix<R: Send>(
     py: Python<'_>,

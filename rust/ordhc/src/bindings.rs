@@ -18,6 +18,7 @@ pub use crate::learn::learner::Flexible;
 pub use crate::learn::repeated::repeated;
 pub use crate::learn::uncertain::{uncertain_among, uncertain_of_pairs};
 pub use crate::metric::ari::{LevelScores, aari_of_trees};
+pub use crate::metric::ceiling::{NoiseCeiling, noise_ceiling};
 pub use crate::metric::cophenetic::cophenetic_correlation_of_trees;
 pub use crate::metric::dasgupta::{DasguptaScore, dasgupta_checked};
 pub use crate::metric::kendall::kendall_tau_of_rows;

@@ -87,7 +87,7 @@ REFUSED = {
     "Latin-1": ("cluster latin.csv", r"latin\.csv:2: not UTF-8 text \(byte 0xe9"),
     "a gz cut short": ("cluster cut.csv.gz", r"cut\.csv\.gz: the gzip file is cut or damaged"),
     "packed twice": ("cluster packed_twice.csv.gz", r"looks like packed twice by gzip, .*unpack it first"),
-    "bzip2": ("cluster bz.csv", r"bz\.csv: looks like packed by bzip2"),
+    "bzip2": ("cluster bz.csv", r"bz\.csv: the bzip2 file is cut or damaged"),
     "npy named npz": ("cluster array.npz", r"array\.npz: is no \.npz file; looks like a NumPy array: name it \.npy"),
     "npz named npy": ("cluster arrays.npy", r"arrays\.npy: is no \.npy file; looks like arrays of NumPy: name it \.npz"),
     "objects in npy": ("cluster objects.npy", r"objects\.npy: holds Python objects, which are not read"),

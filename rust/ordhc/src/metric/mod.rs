@@ -14,6 +14,7 @@
 //! ```
 
 pub(crate) mod ari;
+pub(crate) mod ceiling;
 mod coloring;
 pub(crate) mod cophenetic;
 mod count;
