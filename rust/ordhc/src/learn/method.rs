@@ -200,7 +200,7 @@ impl Method {
     ///         learner.tell(question.id, truth.answer(question.leaves))?;
     ///     }
     /// }
-    /// assert_eq!(learner.tree()?.newick().to_string(), "((0,1),((2,4),3));");
+    /// assert_eq!(learner.tree()?.newick().to_string(), "((0,1),(3,(2,4)));");
     /// assert!(learner.n_answered() <= 2);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
