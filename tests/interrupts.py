@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 from select import select as readable
 
@@ -138,6 +139,8 @@ def bootstrap_plans(small, folder):
 @case
 def select(small, folder):
     data = random_comparisons(150 if small else 600, 40_000 if small else 400_000)
+    # The warning that this takes long is no trace of an interrupt.
+    warnings.filterwarnings("ignore", "select among .* takes about", ordhc.errors.OrdhcWarning)
     return lambda: ordhc.select(data)
 
 

@@ -125,12 +125,15 @@ class Scan:
             warn_of(self._survey)
         return self._survey
 
-    def surveying(self, progress: Progress | None) -> Progress | None:
-        """Make the survey if it is missing, and return the progress of the work that follows."""
-        if progress is None or self._survey is not None:
-            return progress
-        self._survey = surveyed(self, part(progress, 0, _SURVEYING))
-        return part(progress, _SURVEYING, 1)
+    def surveying(self, whole: Progress | None) -> Progress | None:
+        """Make the survey if it is missing, and return the progress of the work that follows.
+
+        `whole` receives the completed fraction of the survey and of that work together.
+        """
+        if whole is None or self._survey is not None:
+            return whole
+        self._survey = surveyed(self, part(whole, 0, _SURVEYING))
+        return part(whole, _SURVEYING, 1)
 
     @property
     def n_leaves(self) -> int:
