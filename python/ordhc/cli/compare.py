@@ -7,20 +7,14 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import HELD_OUT, emit_json, json_option, print_session, progress_bar, quiet_option, say
-from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_option
+from ordhc.cli.reading import folds_option, read_comparisons, reading_options, say_next, unit_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @section("What is compared")
 @click.option("--method", "methods", multiple=True, type=Registered("method"), help="A method. Repeatable.")
-@click.option(
-    "--folds",
-    type=int,
-    default=5,
-    show_default=True,
-    help="The number of parts into which the answers are split.",
-)
+@folds_option
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the split.")
 @click.option(
     "--by",

@@ -145,6 +145,14 @@ _QUOTED_OPTIONS = (
     "comment",
 )
 
+folds_option = click.option(
+    "--folds",
+    type=int,
+    default=5,
+    show_default=True,
+    help="The number of parts into which the answers are split.",
+)
+
 #: The unit of resamples and folds.
 unit_option = click.option(
     "--unit",

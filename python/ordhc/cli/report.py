@@ -11,6 +11,7 @@ from ordhc.cli.output import LEFT_OUT, emit_json, json_option, progress_bar, qui
 from ordhc.cli.reading import (
     analysed_session,
     files_of,
+    folds_option,
     is_session,
     read_comparisons,
     reading_arguments,
@@ -57,13 +58,7 @@ if TYPE_CHECKING:
     "the share of answers that the tree predicts.",
 )
 @section("How sure it is")
-@click.option(
-    "--folds",
-    type=int,
-    default=5,
-    show_default=True,
-    help="The number of parts into which the answers are split.",
-)
+@folds_option
 @click.option(
     "--resamples",
     type=int,

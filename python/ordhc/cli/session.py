@@ -57,14 +57,21 @@ def about(file: str, items: tuple[str, ...], limit: int, as_json: bool) -> None:
         say(f"and {len(found) - limit:,} more; --limit {len(found)} shows them")
 
 
+def _check_exists(file: str) -> None:
+    """Raise `InputError` if there is no file, which opening a session would make."""
+    from ordhc.errors import InputError
+
+    if not Path(file).exists():
+        raise InputError(f"{file}: there is no such session")
+
+
 def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the questions about all of the items, the most frequent first."""
     from ordhc._checks import unknown_name
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
 
-    if not Path(file).exists():
-        raise InputError(f"{file}: there is no such session")
+    _check_exists(file)
     with Session(file) as kept:
         table, width = kept.table(), kept.width
         names = kept.names or tuple(map(str, range(kept.n_leaves)))
@@ -137,10 +144,8 @@ def info(file: str, as_json: bool) -> None:
     """
     from ordhc.asking.remaining import UNLIMITED, remaining_in_words
     from ordhc.asking.session import Session
-    from ordhc.errors import InputError
 
-    if not Path(file).exists():
-        raise InputError(f"{file}: there is no such session")
+    _check_exists(file)
     with progress_bar("reading", quiet=False) as progress:
         opened = Session(file, progress=progress)
     with opened as kept:

@@ -7,19 +7,13 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, section
 from ordhc.cli.output import emit_json, json_option, print_session, progress_bar, quiet_option, say
-from ordhc.cli.reading import read_comparisons, reading_options, say_next, unit_option
+from ordhc.cli.reading import folds_option, read_comparisons, reading_options, say_next, unit_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @section("What is compared")
-@click.option(
-    "--folds",
-    type=int,
-    default=5,
-    show_default=True,
-    help="The number of parts into which the answers are split.",
-)
+@folds_option
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the split and the models.")
 @unit_option
 @section("Options")
