@@ -1,16 +1,16 @@
 """Checks of the names of leaves."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ordhc._checks.arrays import array, unmasked
-from ordhc._checks.quoting import quoted
-from ordhc._checks.scalars import text
+from ordhc._checks.quoting import quoted, unknown_name
+from ordhc._checks.scalars import text, whole
 from ordhc.errors import InputError
 
-__all__ = ["names"]
+__all__ = ["leaf_number", "names"]
 
 
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
@@ -54,3 +54,18 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
 
 def _kind(value: Any) -> str:
     return "string" if isinstance(value, str) else type(value).__name__
+
+
+def leaf_number(leaf: Any, known: Sequence[str] | None, n_leaves: int) -> int:
+    """Return the number of a leaf that is given by its name or its number.
+
+    Raises
+    ------
+    InputError
+        A name that no leaf has, or a number outside 0..n_leaves - 1.
+    """
+    if isinstance(leaf, str):
+        if known is None or leaf not in known:
+            raise InputError(unknown_name(leaf, known or ()))
+        return known.index(leaf)
+    return whole("leaf", leaf, at_least=0, at_most=n_leaves - 1)

@@ -90,7 +90,7 @@ def insert(
     new, leaves = _new_leaves(start, items)
     answer = as_oracle(oracle)
     learner = learner_for(answer, leaves, method, {**settings, "budget": budget, "start": start})
-    found = learn(answer, learner=learner, budget=budget, batch=batch, progress=progress)
+    found = learn(answer, learner=learner, batch=batch, progress=progress)
     places = {str(item): _places(learner, item) for item in new}
     return found.replace(settings={**(start.settings or {}), "inserted": places})
 

@@ -280,7 +280,7 @@ class Learner:
         >>> len(learner.places("bus")), round(sum(place.probability for place in learner.places("bus")), 3)
         (7, 1.0)
         """
-        number = self._leaf(leaf)
+        number = _checks.leaf_number(leaf, self._names, self.n_leaves)
         found = self._learner.places(number) or []
         names = self._names
         return [
@@ -291,13 +291,6 @@ class Learner:
             )
             for probability, leaves, is_under in found
         ]
-
-    def _leaf(self, leaf: int | str) -> int:
-        if isinstance(leaf, str):
-            if self._names is None or leaf not in self._names:
-                raise InputError(_checks.unknown_name(leaf, self._names or ()))
-            return self._names.index(leaf)
-        return _checks.whole("leaf", leaf, at_least=0, at_most=self.n_leaves - 1)
 
     @property
     def done(self) -> bool:

@@ -122,18 +122,21 @@ def _check_search(method: "Insertion | Robust | Revise") -> None:
         )
 
 
-def _check_delta(method: "Robust | RobustPaper | Majority | Revise") -> None:
+def _check_delta(method: "Robust | _WithGuarantee | Revise") -> None:
     delta = _checks.number("delta", method.delta)
     if not 0 < delta < 1:
         raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
     method._check("delta", delta)
 
 
-def _checked_p(p: Any) -> float:
-    right = _checks.number("p", p)
+def _check_p(method: "Robust | _WithGuarantee | Revise") -> None:
+    """Check `p`, which may be missing; `Robust` has checked a `p` that is text."""
+    if method.p is None or (isinstance(method, Robust) and isinstance(method.p, str)):
+        return
+    right = _checks.number("p", method.p)
     if not 0.5 < right <= 1:
         raise InputError(f"p = {right:g} must be more than 1/2 and at most 1")
-    return right
+    method._check("p", right)
 
 
 def _of_threes(
@@ -268,8 +271,7 @@ class Robust(Method):
     def __post_init__(self) -> None:
         if isinstance(self.p, str) and self.p != BY_PERSON:
             raise InputError(f"p = {_checks.quoted(self.p)} is neither a number nor {BY_PERSON!r}")
-        if self.p is not None and not isinstance(self.p, str):
-            self._check("p", _checked_p(self.p))
+        _check_p(self)
         _check_delta(self)
         self._check("assume", _checks.choice("assume", self.assume, ASSUMPTIONS))
         if self.noise is not None:
@@ -295,7 +297,23 @@ class Robust(Method):
 
 
 @dataclass(frozen=True)
-class RobustPaper(Method):
+class _WithGuarantee(Method):
+    """A method with the probability `p` of a right answer and the risk `delta` of a wrong tree."""
+
+    takes_start: ClassVar[bool] = True
+    p: float | None = None
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check_p(self)
+        _check_delta(self)
+
+    def _engine(self, common: Common) -> _ordhc.Learner:
+        return _of_threes(self.name, common, p=self.right, delta=self.delta)
+
+
+@dataclass(frozen=True)
+class RobustPaper(_WithGuarantee):
     """Emamjomeh-Zadeh & Kempe's own algorithm for answers that are right with probability `p` (section 5).
 
     The method has the guarantee of `Robust`, asks a hundred times as many questions, and finds binary trees
@@ -308,21 +326,10 @@ class RobustPaper(Method):
     """
 
     name: ClassVar[str] = "robust-paper"
-    takes_start: ClassVar[bool] = True
-    p: float | None = None
-    delta: float = 0.05
-
-    def __post_init__(self) -> None:
-        if self.p is not None:
-            self._check("p", _checked_p(self.p))
-        _check_delta(self)
-
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        return _of_threes(self.name, common, p=self.right, delta=self.delta)
 
 
 @dataclass(frozen=True)
-class Majority(Method):
+class Majority(_WithGuarantee):
     """Repeat every question and take the majority; answers are right with probability `p`.
 
     The method has the guarantee of `Robust`, and asks several times as many questions.
@@ -334,17 +341,6 @@ class Majority(Method):
     """
 
     name: ClassVar[str] = "majority"
-    takes_start: ClassVar[bool] = True
-    p: float | None = None
-    delta: float = 0.05
-
-    def __post_init__(self) -> None:
-        if self.p is not None:
-            self._check("p", _checked_p(self.p))
-        _check_delta(self)
-
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        return _of_threes(self.name, common, p=self.right, delta=self.delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,8 +400,7 @@ class Revise(Method):
         if not 0 < strength < math.inf:
             raise InputError(f"prior_strength = {strength:g} must be more than 0")
         self._check("prior_strength", strength)
-        if self.p is not None:
-            self._check("p", _checked_p(self.p))
+        _check_p(self)
         _check_delta(self)
         if self.noise is not None:
             self._check("noise", _checks.choice("noise", self.noise, NOISES))
@@ -495,8 +490,8 @@ class OfPairs(Method):
     width = 4
 
     def _engine(self, common: Common) -> _ordhc.Learner:
-        own: dict[str, Any] = {"n_landmarks": None, "q": None, "n_references": None}
-        own.update((key, value) for key, value in self.to_settings().items() if key in own)
+        # Single and complete linkage have none of these settings.
+        own = {name: getattr(self, name, None) for name in ("n_landmarks", "q", "n_references")}
         budget = None if common.budget is None else max(common.budget, 1)
         return _ordhc.Learner.of_quadruplets(self.name, common.n_leaves, common.seed, budget=budget, **own)
 

@@ -12,7 +12,7 @@ from ordhc.asking.desk import new_desk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
 from ordhc.asking.schema import FORMAT, damaged
-from ordhc.asking.settings import as_method, from_settings, kept_settings
+from ordhc.asking.settings import as_method, kept_settings
 from ordhc.asking.start import kept_start
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
@@ -77,15 +77,14 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
     if names is not None and n_leaves is not None and len(names) != n_leaves:
         raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
     n = len(names or ()) if n_leaves is None else n_leaves
-    given = Given(given.method or Insertion(), given.settings)
-    kept = given.kept(names, n)
+    method = given.method or Insertion()
+    kept = Given(method, given.settings).kept(names, n)
     new_desk(names, n, kept)
     if not (folder := Path(path).absolute().parent).is_dir():
         reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
         raise InputError(reason, path=brief(path, 200))
     listed = None if names is None else list(names)
-    width = from_settings(kept).width
-    create(path, {"format": FORMAT, "n_leaves": n, "names": listed, "learner": kept}, width)
+    create(path, {"format": FORMAT, "n_leaves": n, "names": listed, "learner": kept}, method.width)
 
 
 def _desk_of(store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: Given) -> _ordhc.Desk:
@@ -96,7 +95,7 @@ def _desk_of(store: Store, names: tuple[str, ...] | None, n_leaves: int | None, 
     if n_leaves is not None and n_leaves != n:
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
     # Files of a salvaged session may lack settings; the method has their defaults.
-    kept = {**_DEFAULTS, **settings, **from_settings(settings).to_settings()}
+    kept = {**_DEFAULTS, **settings, **store.method.to_settings()}
     for key, value in given.kept(own_names, n).items():
         if kept.get(key) != value:
             reason = f"{key} is {_checks.quoted(kept.get(key))}, not {_checks.quoted(value)}"

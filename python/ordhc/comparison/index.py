@@ -59,11 +59,11 @@ class Index:
         """
         if not leaves:
             raise InputError("about() needs a leaf, or several")
-        numbers = [self._leaf(leaf) for leaf in leaves]
-        found = min((self._of(leaf) for leaf in numbers), key=len)
-        for leaf in dict.fromkeys(numbers):
-            if len(set(numbers)) > 1:
-                found = found[(self._data.rows[found] == leaf).any(axis=1)]
+        numbers = {self._leaf(leaf) for leaf in leaves}
+        rarest = min(numbers, key=lambda leaf: len(self._of(leaf)))
+        found = self._of(rarest)
+        for leaf in numbers - {rarest}:
+            found = found[(self._data.rows[found] == leaf).any(axis=1)]
         return found
 
     def questions(self, *leaves: int | str) -> dict[str, NDArray[Any]]:
@@ -111,12 +111,7 @@ class Index:
         return self._rows[start : self._ends[leaf]]
 
     def _leaf(self, leaf: int | str) -> int:
-        names = self._data.names
-        if isinstance(leaf, str):
-            if names is None or leaf not in names:
-                raise InputError(_checks.unknown_name(leaf, names or ()))
-            return int(names.index(leaf))
-        return _checks.whole("leaf", leaf, at_least=0, at_most=self._data.n_leaves - 1)
+        return _checks.leaf_number(leaf, self._data.names, self._data.n_leaves)
 
     def __repr__(self) -> str:
         return f"<Index of {len(self._data):,} comparisons of {self._data.n_leaves:,} leaves>"
