@@ -11,7 +11,7 @@ use crate::parallel;
 /// Adds every comparison into `out`, a condensed vector: weight `w` to the closer pair, `-w` to the
 /// farther one.
 ///
-/// With triplets this is AddS3, s_ij = sum_k x(i;j,k) + x(j;i,k); with quadruplets AddS4 (Mandal,
+/// With triplets this is AddS3, `s_ij = sum_k x(i;j,k) + x(j;i,k)`; with quadruplets AddS4 (Mandal,
 /// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering",
 /// Theorem 1). `out` should be zero (or hold what earlier comparisons gave). Time is linear in the
 /// number of comparisons; the result does not depend on the number of threads.

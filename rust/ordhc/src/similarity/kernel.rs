@@ -32,10 +32,10 @@ pub enum Normalization {
     ByAnswers,
 }
 
-/// MulK3, Kendall's kernel of triplets: K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j).
+/// MulK3, Kendall's kernel of triplets: `K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j)`.
 ///
-/// x(i;k,l) is the weight of "i is closer to k than to l" minus that of the opposite, c_i the number
-/// of distinct pairs that were answered for anchor i; c_i = 0 gives 0. [`Normalization::Raw`] leaves the
+/// `x(i;k,l)` is the weight of "i is closer to k than to l" minus that of the opposite, `c_i` the number
+/// of distinct pairs that were answered for anchor i; `c_i = 0` gives 0. [`Normalization::Raw`] leaves the
 /// denominator out (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg
 /// 2019, equation 8).
 ///
@@ -83,7 +83,7 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monito
     Ok(kernel)
 }
 
-/// MulK4: K_ij = sum over r other than i, j and over pairs {k, l} of x(ir;kl) x(jr;kl).
+/// MulK4: `K_ij` is the sum over r other than i, j and over pairs {k, l} of `x(ir;kl) x(jr;kl)`.
 ///
 /// x(ir;kl) is the weight of "i and r are closer than k and l" minus that of the opposite. The
 /// kernel 4K of Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3), in which r may be i or j and a
