@@ -115,7 +115,7 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """Make triplets (a, central, b), (b, central, a) of answers (central, a, b) to "which is most central?".
+        """Make triplets (a, central, b), (b, central, a) of (central, a, b): "which is most central?".
 
         Examples
         --------
@@ -135,7 +135,7 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """Make triplets of rankings (reference, 1st, 2nd, ..., others): a ranked leaf is closer than all after it.
+        """Make triplets of rankings (reference, 1st, 2nd, ..., others): a ranked leaf beats all after it.
 
         A row of 8 leaves (a reference and 7 others) of which 2 are ranked gives 6 + 5 = 11 triplets.
 
