@@ -15,21 +15,33 @@ from pathlib import Path
 # What is searched for, and what to write instead. Code, inline code and links' addresses are not searched.
 RULES = (
     (r"(?:tells?|told)", "says, returns, reports, indicates; distinguishes"),
-    (r"(?:nobody|somebody|whoever|whatever|amiss|shall)", "the user, the caller; a variable's name; invalid; must"),
+    (r"(?:nobody|somebody|whoever|amiss|shall)", "the user, the caller; a variable's name; invalid; must"),
     (r"(?:so|this) many", "the number, by its name"),
 )
 # At the beginning of a sentence.
-OPENINGS = (r"(?:Of|Whose|Whoever|What|Who|That|Which)\b(?! (?:is|are|was|were) (?:not )?needed)", "subject first: name it")
-SENTENCES = re.compile(r"(?<=[.:;!?])\s+(?=[A-Z`(\"*])|\n\s*\n|\n\s*[-*] ")
+OPENINGS = (
+    r"(?:Of|Whose|Whoever|What|Who|That|Which)\b(?! (?:is|are|was|were) (?:not )?needed)",
+    "subject first: name it",
+)
+SENTENCES = re.compile(r"(?<=[.:;!?])\s+(?=[A-Z`(\"*])|\n\s*\n|\n[=-]+\n|\n\s*[-*] ")
 # History and texts of others keep their words.
-LEFT_OUT = ("CHANGELOG.md", "THIRD-PARTY-LICENSES", "docs/_build", "docs/explanation/words.md", "rust/fuzz", "tests", "benches")
+LEFT_OUT = (
+    "CHANGELOG.md",
+    "THIRD-PARTY-LICENSES",
+    "docs/_build",
+    "docs/explanation/words.md",
+    "docs/reproduction.md",
+    "rust/fuzz",
+    "tests",
+    "benches",
+)
 
 Found = tuple[int, str]
 
 
 def found_in(text: str, line: int) -> Iterator[Found]:
     """Yield the line and the advice of each match in a text that begins at `line`."""
-    text = re.sub(r"`[^`]*`", lambda code: "`" * len(code[0]), text)
+    text = re.sub(r"(`+)[^`]*\1(?:\([\w:]*\))?", lambda code: "`" * len(code[0]), text)
     for pattern, advice in RULES:
         for match in re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE):
             yield line + text.count("\n", 0, match.start()), f"{match[0]!r}: {advice}"
@@ -38,7 +50,10 @@ def found_in(text: str, line: int) -> Iterator[Found]:
         sentence = text[start : gap.start() if gap else len(text)]
         opening = re.match(r"[\s*\"(]*(" + OPENINGS[0] + ")", sentence)
         if opening and not sentence.rstrip(' "*)`').endswith("?"):
-            yield line + text.count("\n", 0, start + opening.start(1)), f"{opening[1]!r} begins a sentence: {OPENINGS[1]}"
+            yield (
+                line + text.count("\n", 0, start + opening.start(1)),
+                f"{opening[1]!r} begins a sentence: {OPENINGS[1]}",
+            )
         start = gap.end() if gap else start
 
 
@@ -100,16 +115,19 @@ TEXTS = {".py": python_texts, ".pyi": python_texts, ".rs": rust_texts, ".md": pa
 
 def main() -> None:
     """Print what was found, and fail if it is anything."""
-    names = sys.argv[1:] or subprocess.run(
-        ["git", "ls-files"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    names = (
+        sys.argv[1:]
+        or subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    )
     count = 0
     for name in names:
         path = Path(name)
         if path.suffix not in TEXTS or any(part in name for part in LEFT_OUT) or not path.exists():
             continue
         found = {
-            each for line, text in TEXTS[path.suffix](path.read_text(encoding="utf-8")) for each in found_in(text, line)
+            each
+            for line, text in TEXTS[path.suffix](path.read_text(encoding="utf-8"))
+            for each in found_in(text, line)
         }
         for line, advice in sorted(found):
             print(f"{name}:{line}: {advice}")

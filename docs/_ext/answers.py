@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 import figures
 import ordhc
 
-#: How each method is told apart: what to call it, its colour and mark.
+#: The name, colour and marker of each method.
 METHODS = {
     "uncertain": ("chosen questions", "#2b6f77", "o"),
     "posterior-al": ("random questions, posterior", "#b3541e", "s"),
@@ -136,7 +136,7 @@ def needed(target: float = 0.9) -> None:
 
 
 class PlanDirective(SphinxDirective):
-    """What `ordhc.plan(n_leaves, accuracy)` prints."""
+    """The output of `ordhc.plan(n_leaves, accuracy)`."""
 
     required_arguments = 2
 
