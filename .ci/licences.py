@@ -36,7 +36,7 @@ it, and Rust's standard library (MIT OR Apache-2.0, the Rust project's developer
 
 
 def linked():
-    """The crates that end up in the extension: no build scripts, macros or tests."""
+    """Return the crates that end up in the extension: no build scripts, macros or tests."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1"]
     command += [part for platform in PLATFORMS for part in ("--filter-platform", platform)]
     told = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
@@ -58,7 +58,7 @@ def linked():
 
 
 def licence_of(package):
-    """The licence that is taken, and its text."""
+    """Return the licence that is taken, and its text."""
     said = package["license"] or ""
     there = set(re.split(r"\s+OR\s+|/", said.replace("(", "").replace(")", "")))
     taken = next((name for name in TAKEN if name in there), None)
@@ -73,7 +73,7 @@ def licence_of(package):
 
 
 def made():
-    """The whole text; crates of the same text together."""
+    """Return the whole text; crates with the same text share a section."""
     texts = {}
     for package in linked():
         texts.setdefault(licence_of(package), []).append(f"{package['name']} {package['version']}")

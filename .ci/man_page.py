@@ -29,7 +29,7 @@ def escaped(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    """What is typed as it stands is bold, capitals stand for something and are in italics."""
+    """Set literal text in bold, and placeholders (in capitals) in italics."""
     parts = re.split(r"([A-Z][A-Z,=.]*[A-Z]|\b[A-Z]\b)", text)
     return "".join(
         rf"\fI{escaped(part)}\fR" if at % 2 else rf"\fB{escaped(part)}\fR" if part else ""
@@ -47,7 +47,7 @@ def filled(text: str) -> list[str]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The text that stands below a heading, its examples as they are."""
+    """Yield the paragraphs below a heading, examples unchanged."""
     for at, lines in enumerate(paragraphs_of(text)):
         if at:
             yield ".PP"
@@ -94,7 +94,7 @@ def commands(of: click.Group, ctx: click.Context) -> Iterator[str]:
 
 
 def page() -> str:
-    """The page."""
+    """Return the man page."""
     ctx = click.Context(group, info_name="ordhc")
     return "\n".join(
         [

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def oldest(extras):
-    """A line for each requirement of the package and of some extras: its lower bound, exactly."""
+    """Return a line for each requirement of the package and of extras: exactly its lower bound."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = list(project["dependencies"])
     for extra in extras:

@@ -40,7 +40,7 @@ def text_of(markup: str) -> str:
 
 
 def page(path: Path) -> list[str]:
-    """The declaration of an item, its own methods and the traits that it has."""
+    """Return the declaration of an item, its own methods and its traits."""
     place = ".".join(path.relative_to(DOCUMENTATION).with_suffix("").parts)
     found: list[str] = []
     section = ""

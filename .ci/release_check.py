@@ -32,7 +32,7 @@ class FailedError(Exception):
 
 
 def tool(name, how):
-    """A program, beside this Python or on the path."""
+    """Return the path of a program, beside this Python or on the path."""
     found = shutil.which(str(BIN / name)) or shutil.which(name)
     if found is None:
         raise MissingError(f"there is no {name}: {how}")
@@ -40,7 +40,7 @@ def tool(name, how):
 
 
 def run(*command, cwd=ROOT, without=None):
-    """The output of a command; it has failed unless what it says tells that something was missing."""
+    """Return a command's output; raise an error if it failed or if `without` says what was missing."""
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -54,13 +54,13 @@ def run(*command, cwd=ROOT, without=None):
 
 
 def cargo(command, how, *arguments, without=None):
-    """A command of cargo that is installed by itself."""
+    """Run a command of cargo that is installed separately."""
     tool(f"cargo-{command}", how)
     return run("cargo", command, *arguments, without=without)
 
 
 def text(path):
-    """A file of the project."""
+    """Return the text of a file of the project."""
     return (ROOT / path).read_text(encoding="utf-8")
 
 
@@ -89,7 +89,7 @@ def versions(tag=None):
 
 
 def licences():
-    """The licences of dependencies are those of Cargo.lock."""
+    """Compare the licences of dependencies with those of Cargo.lock."""
     run(sys.executable, ".ci/licences.py")
 
 
@@ -120,13 +120,13 @@ def audit():
 
 
 def api():
-    """The crate's public API is the one that is listed."""
+    """Compare the crate's public API with the list."""
     run("cargo", "doc", "--package", "ordhc", "--no-deps", "--locked", "--quiet")
     run(sys.executable, ".ci/public_api.py")
 
 
 def baseline():
-    """The revision to compare the crate's API with: the last release, else the last deliberate break."""
+    """Return the revision to compare the crate's API with: the last release, or the last deliberate break."""
     git = ("git", "-C", ROOT)
     tags = run(*git, "tag", "--list", "v*", "--merged", "HEAD", "--sort=-creatordate").split()
     if tags:
@@ -138,7 +138,7 @@ def baseline():
 
 
 def semver():
-    """The crate's API has changed as its version says, since the last release."""
+    """Check that the crate's API has changed only as its version says since the last release."""
     cargo(
         "semver-checks",
         "cargo install --locked cargo-semver-checks",
@@ -151,7 +151,7 @@ def semver():
 
 
 def crate():
-    """The crate can be published, with README, licence and examples."""
+    """Check that the crate can be published, with README, licence and examples."""
     files = run("cargo", "package", "--list", "--package", "ordhc", "--allow-dirty").split("\n")
     examples = [path.name for path in (ROOT / "rust/ordhc/examples").glob("*.rs")]
     for path in ("README.md", "LICENSE", *(f"examples/{name}" for name in examples)):
@@ -189,7 +189,7 @@ def platforms():
 
 
 def wheel():
-    """The wheel: the stable ABI, a list of its crates, licences, data; and its README."""
+    """Check the wheel: its stable ABI, list of crates, licences, data and README."""
     audit_abi = tool("abi3audit", "pip install abi3audit")
     twine = tool("twine", "pip install twine")
     with tempfile.TemporaryDirectory() as folder:
@@ -213,7 +213,7 @@ def wheel():
 
 
 def sdist():
-    """The source is built and installed in isolation, and works; so do new plugins of every kind."""
+    """Build the source in isolation, install it and try it; the same for new plugins of every kind."""
     run(sys.executable, "-c", "import build")
     with tempfile.TemporaryDirectory() as folder:
         run(sys.executable, "-m", "build", "--sdist", "--outdir", folder)
@@ -228,12 +228,12 @@ def sdist():
 
 
 def oldest():
-    """The oldest versions of what it needs."""
+    """Test with the oldest versions of dependencies."""
     run("make", "test-oldest")
 
 
 def image():
-    """The Dockerfile, where a Docker engine runs."""
+    """Build the Dockerfile, if a Docker engine runs."""
     docker = tool("docker", "https://docs.docker.com/engine/install/")
     unreachable = (
         "Cannot connect to the Docker daemon|failed to connect to the docker API|is the docker daemon"
@@ -244,7 +244,7 @@ def image():
 
 
 def recipe():
-    """The conda recipe."""
+    """Check the conda recipe."""
     program = tool("rattler-build", "https://rattler.build")
     run(program, "build", "--render-only", "--recipe", "recipe/recipe.yaml")
 

@@ -79,7 +79,7 @@ class Page(HTMLParser):
 
 
 def styled(text: str) -> list[str]:
-    """What a style sheet loads."""
+    """Return the addresses that a style sheet loads."""
     return [address.strip("'\" ") for address in re.findall(r"url\(([^)]*)\)|@import\s+", text) if address]
 
 
@@ -89,7 +89,7 @@ def elsewhere(address: str) -> bool:
 
 
 def loads(folder: Path) -> Iterator[str]:
-    """What pages and style sheets would load from elsewhere, or miss."""
+    """Yield what pages and style sheets load from other servers, or cannot find."""
     for file in folder.rglob("*.css"):
         for address in styled(file.read_text(encoding="utf-8")):
             if elsewhere(address):
@@ -132,7 +132,7 @@ def links(folder: Path) -> Iterator[str]:
 
 
 def path_of(address: str) -> str:
-    """The path of an address."""
+    """Return the path of an address."""
     return unquote(urlsplit(address).path)
 
 
@@ -162,7 +162,7 @@ def names(folder: Path) -> Iterator[str]:
 
 
 def in_a_browser(folder: Path) -> Iterator[str]:
-    """What a browser finds without a server: requests, errors, pages too wide, no way to search."""
+    """Yield what fails in a browser without a server: requests, errors, pages too wide, no way to search."""
     sys.path.insert(0, str(ROOT / "tests"))
     from playwright.sync_api import sync_playwright
 

@@ -68,12 +68,12 @@ def _groups(documentation: str) -> dict[str, list[str]]:
 
 
 autosummary_context = {
-    # What `ordhc` has itself isn't listed once more in the modules that it comes from.
+    # Names of `ordhc` are not listed again under the modules that define them.
     "elsewhere": {"ordhc.io": ordhc.__all__, "ordhc.errors": ordhc.__all__},
     # The pages of these classes show their members in groups.
     "groups": {"ordhc.Dendrogram": _groups(ordhc.Dendrogram.__doc__)},
 }
-# Classes beside functions of the same name, where files don't tell capitals apart.
+# Classes beside functions of the same name, where file systems ignore case.
 autosummary_filename_map = {
     f"ordhc.{name}": f"ordhc.{name}-class"
     for name in ordhc.__all__

@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 import figures
 import ordhc
 
-#: How each method is told apart: what to call it, its colour and mark.
+#: The name, colour and marker of each method.
 METHODS = {
     "uncertain": ("chosen questions", "#2b6f77", "o"),
     "posterior-al": ("random questions, posterior", "#b3541e", "s"),
@@ -23,7 +23,7 @@ SCORES = {"aari": "AARI with the true groups", "heldout": "new answers that the 
 
 
 def table() -> pd.DataFrame:
-    """The measured table."""
+    """Return the measured table."""
     with (files("ordhc") / "plans" / "answers.csv").open() as file:
         return pd.read_csv(file)
 
@@ -65,7 +65,7 @@ def _finish(axes: list[plt.Axes], score: str) -> None:
 
 
 def by_accuracy(score: str = "aari", noise: str = "close") -> None:
-    """A panel for each accuracy, of the largest number of items that was measured with all methods."""
+    """Draw a panel for each accuracy, with the largest number of items that was measured with all methods."""
     rows = table()
     n = (
         rows.groupby("items")
@@ -82,7 +82,7 @@ def by_accuracy(score: str = "aari", noise: str = "close") -> None:
 
 
 def by_items(accuracy: float = 0.8, noise: str = "close") -> None:
-    """A panel for each number of items."""
+    """Draw a panel for each number of items."""
     rows = table()
     rows = rows[(rows.accuracy == accuracy) & (rows.noise == noise)]
     sizes = sorted(rows["items"].unique())
@@ -94,7 +94,7 @@ def by_items(accuracy: float = 0.8, noise: str = "close") -> None:
 
 
 def by_noise(accuracy: float = 0.8) -> None:
-    """The models of wrong answers beside each other."""
+    """Draw the models of wrong answers beside each other."""
     rows = table()
     n = rows["items"].max()
     titles = {
@@ -136,12 +136,12 @@ def needed(target: float = 0.9) -> None:
 
 
 class PlanDirective(SphinxDirective):
-    """What `ordhc.plan(n_leaves, accuracy)` prints."""
+    """The output of `ordhc.plan(n_leaves, accuracy)`."""
 
     required_arguments = 2
 
     def run(self) -> list[nodes.Node]:
-        """The text as it stands."""
+        """Return the text as nodes."""
         text = str(ordhc.plan(int(self.arguments[0]), float(self.arguments[1])))
         return [nodes.literal_block(text, text, language="text")]
 

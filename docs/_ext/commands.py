@@ -33,7 +33,7 @@ PLUGINS = ("collect", "judge")
 
 
 def write_pages(app: Sphinx) -> None:
-    """A stub for each command; the directive below fills it."""
+    """Write a stub for each command; the directive below fills it."""
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
     wanted = {f"{name}.rst": page(name) for name in top_commands()}
@@ -46,7 +46,7 @@ def write_pages(app: Sphinx) -> None:
 
 
 def page(name: str) -> str:
-    """The stub of a command."""
+    """Return the stub of a command."""
     title = f"ordhc {name}"
     return f"{title}\n{'=' * len(title)}\n\n.. ordhc-command:: {name}\n"
 
@@ -57,7 +57,7 @@ class CommandDirective(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """What stands on the page."""
+        """Return the contents of the command's page."""
         name = self.arguments[0]
         return list(self.about(top_commands()[name], click.Context(group, info_name="ordhc"), name))
 
@@ -94,7 +94,7 @@ class CommandsDirective(SphinxDirective):
     """A list of all commands, each with a link and its first sentence."""
 
     def run(self) -> list[nodes.Node]:
-        """The list, and the toctree of its pages."""
+        """Return the list of commands, and the toctree of their pages."""
         rows = "\n".join(
             f"   * - :doc:`ordhc {name} </{FOLDER}/{name}>`\n     - {summary_of(command)}"
             for name, command in top_commands().items()
@@ -105,7 +105,7 @@ class CommandsDirective(SphinxDirective):
 
 
 def literal(text: str) -> nodes.literal_block:
-    """What is typed as it stands."""
+    """Return a block of text as typed."""
     return nodes.literal_block(text, text, language="console" if text.startswith("$") else "text")
 
 

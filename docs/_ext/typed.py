@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 
 
 def definition(obj: Any) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """The source of a function, or of what makes an object of a class."""
+    """Return the source of a function, or of the method that makes objects of a class."""
     if inspect.isclass(obj):
         obj = obj.__dict__.get("__init__")
     obj = inspect.unwrap(getattr(obj, "__func__", obj)) if callable(obj) or hasattr(obj, "__func__") else None
@@ -27,7 +27,7 @@ def definition(obj: Any) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
 
 
 def annotations(obj: Any) -> tuple[dict[str, str], str]:
-    """What the source says of each parameter, with its default; and of what is returned."""
+    """Return the annotation and default of each parameter in the source, and the annotation of the result."""
     found = definition(obj)
     if found is None:
         fields = getattr(obj, "__annotations__", {}) if inspect.isclass(obj) else {}
@@ -68,7 +68,7 @@ def with_types(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines:
 
 
 def heading(lines: list[str]) -> int | None:
-    """The line below "Parameters" and its rule."""
+    """Return the line below "Parameters" and its rule."""
     for at, line in enumerate(lines[:-1]):
         if line.strip() == "Parameters" and re.fullmatch(r"-{3,}", lines[at + 1].strip()):
             return at + 2

@@ -3,7 +3,7 @@ A hundred dishes
 ================
 
 190,376 answers of the kind "this dish is more like that one" make a tree of 100 dishes in a fraction of a
-second. The first split of the tree separates sweet from savoury dishes, although nobody was asked about
+second. The first split of the tree separates sweet from savoury dishes, although no question was about
 taste.
 """
 

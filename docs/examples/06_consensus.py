@@ -1,6 +1,6 @@
 """
-What most trees agree on
-========================
+Clusters in most trees
+======================
 
 The majority-rule consensus keeps the clusters that are in more than half of the resampled trees. Dots show
 their support in percent. A node with many children means that the answers do not decide how to split it.

@@ -18,7 +18,7 @@ def engine_linkage(
     parameters: Mapping[str, Any],
     similarities: Callable[[], NDArray[np.float64]],
 ) -> _ordhc.Linkage:
-    """What the engine runs for a spec; `similarities` makes the (n, n) matrix if it is needed."""
+    """Return what the engine runs for `spec`; call `similarities` for the (n, n) matrix if needed."""
     if spec.from_comparisons is not None:
         raise InputError(
             f"linkage {spec.name!r} takes comparisons, not similarities: "

@@ -176,7 +176,7 @@ def _linked(
     dissimilarity: bool,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """What `linkage` returns, whatever its arguments are."""
+    """Return the tree that `linkage` returns, from checked arguments."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
     spec, settings = registry.chosen("linkage", name, **parameters)
@@ -306,7 +306,7 @@ def merged_by(
     made: Mapping[str, Any] | None = None,
     look: Callable[[bool], None] | None = None,
 ) -> Dendrogram:
-    """What a linkage gives for a matrix that the engine reads, or works in.
+    """Return the merges of a linkage on a matrix that the engine reads or overwrites.
 
     `look` is called first with whether there are numbers below 0, if there are any or there is a diagonal.
     """

@@ -22,7 +22,7 @@ def single_linkage(
     dissimilarity: bool,
     progress: Progress | None = None,
 ) -> Dendrogram:
-    """A maximum spanning tree grown leaf by leaf (Prim), of leaves taken in this order, and what it merges.
+    """Grow a maximum spanning tree leaf by leaf (Prim) in the given order; return it and its merges.
 
     Of equally similar pairs that of the smallest leaves is taken. Which clusters of a tie are joined first
     may differ from what a matrix gives, where all tied pairs are known.

@@ -48,7 +48,7 @@ def merged(
     dissimilarity: bool,
     missing: str,
 ) -> Dendrogram:
-    """What a linkage gives for CSR; a warning if the pairs don't connect all leaves."""
+    """Return the merges of a linkage on a CSR matrix; warn if its pairs do not connect all leaves."""
     if native not in LINKAGES:
         raise InputError(
             f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: give S.toarray()"

@@ -155,7 +155,7 @@ def fit(
     tie_seed: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
+    """Return the tree that `plan` makes of the data, and the leaves without answers (merged last)."""
     if isinstance(data, Scan):
         return fit_scan(plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
     data = fitting(data, plan.accepts, plan.title)
@@ -253,7 +253,7 @@ def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None)
 def _of_answered(
     plan: Plan, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """The tree over the leaves that have answers, with those that have none, and these."""
+    """Return the tree of the leaves with answers, extended by the leaves without answers, and the latter."""
     n = data.n_leaves
     answered = _ordhc.answered(data.rows, data.weights, n)
     if answered.all():

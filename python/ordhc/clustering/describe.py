@@ -79,7 +79,7 @@ def describe(
 
 
 def _words(vocabulary: Any, width: int) -> list[str]:
-    """The words by column."""
+    """Return the word of each column."""
     if isinstance(vocabulary, Mapping):
         columns = {
             _checks.whole("vocabulary", at, at_least=0): _checks.text("vocabulary", word)
@@ -122,7 +122,7 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
 def _name(
     own: NDArray[np.float64], whole: NDArray[np.float64], n_classes: int, words: list[str], n_words: int
 ) -> str | None:
-    """The words whose tf-idf exceeds that of the siblings together the most."""
+    """Return the words whose tf-idf exceeds that in all sibling clusters together by the most."""
     total, rest = own.sum(), whole.sum() - own.sum()
     if total <= 0:
         return None
@@ -137,7 +137,7 @@ def _name(
 
 
 def _medoids(tree: Dendrogram, rows: Any) -> list[str | None]:
-    """The mean cosine with all members is the dot product with the sum of their vectors of length 1."""
+    """Return the medoid of each cluster, by the mean cosine with all members."""
     n, unit = tree.n_leaves, normalized(rows)
     told: list[str | None] = [None] * (len(tree.sizes))
     for node in tree.nodes("postorder"):

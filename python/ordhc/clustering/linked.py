@@ -31,7 +31,7 @@ def linked_dot_linkage(
     initial: NDArray[np.int64] | None,
     progress: Progress | None,
 ) -> Dendrogram:
-    """The tree of vectors of which some pairs are linked.
+    """Return the dendrogram of vectors, given which pairs of them are linked.
 
     The average dot product of two clusters is that of their means, whatever of it is linked. So links only
     say which pairs are looked at: of these, clusters merge that are each other's nearest. When few clusters
@@ -95,7 +95,7 @@ class _Graph:
         self._merged(pairs, np.full(len(pairs), np.inf), into)
 
     def _dots(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The average dot product of each pair."""
+        """Return the average dot product of each pair of clusters."""
         found = np.empty(len(low))
         for at in blocks(len(low), _EDGES):
             found[at] = np.einsum("ij,ij->i", self.sums[low[at]], self.sums[high[at]])
@@ -172,7 +172,7 @@ def _mixed(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def _monotone(merges: NDArray[np.int64], heights: NDArray[np.float64], n: int, n_initial: int) -> Dendrogram:
-    """The tree of merges in any order that puts parts first; no merge stands above its parts."""
+    """Return the tree of `merges`, given with parts first; make heights monotone."""
     later = heights[n_initial:]
     heights[:n_initial] = later.max() if len(later) else 1.0
     found = heights.tolist()

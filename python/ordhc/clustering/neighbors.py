@@ -42,7 +42,7 @@ def check_neighbors(plan: Plan) -> None:
 def by_neighbors(
     plan: Plan, rows: Any, neighbors: int, initial: NDArray[np.int64] | None, progress: Progress | None
 ) -> Dendrogram:
-    """The tree of a graph in which each vector is linked with its nearest ones."""
+    """Return the tree of a graph that links each vector with its nearest neighbours."""
     assert plan.similarity is not None
     if is_sparse(rows):
         raise InputError("nearest neighbours are found of dense vectors: give X.toarray()")
@@ -82,7 +82,7 @@ def by_neighbors(
 
 
 def _all_pairs(points: NDArray[Any], neighbors: int) -> NDArray[np.int64]:
-    """The nearest neighbours of each vector, (n, k)."""
+    """Return the nearest neighbours of each vector, (n, k)."""
     n = len(points)
     own = np.einsum("ij,ij->i", points, points)
     found = np.empty((n, neighbors), dtype=np.int64)
@@ -127,7 +127,7 @@ def _edges(found: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _values(
     points: NDArray[Any], low: NDArray[np.int64], high: NDArray[np.int64], measure: str
 ) -> NDArray[np.float64]:
-    """The similarity of each pair, in double precision."""
+    """Return the similarity of each pair, in double precision."""
     values = np.empty(len(low))
     for at in blocks(len(low), _EDGES):
         one, other = points[low[at]].astype(np.float64), points[high[at]].astype(np.float64)

@@ -44,7 +44,7 @@ class Expected:
 
     @classmethod
     def mean(cls, several: "Sequence[Expected]") -> "Expected":
-        """The mean of each number."""
+        """Return the mean of each number over several forecasts."""
         numbers = [(one.accuracy, one.low, one.high, one.aari) for one in several]
         return cls(*np.mean(numbers, axis=0).tolist())
 
@@ -98,7 +98,7 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 
 
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
-    """A truth with its merges at correlations of rows of its own heights, as those of the summary stand.
+    """Return `truth` with each merge at the correlation between rows of its heights, as in the summary.
 
     Heights of nodes far apart in a tree are compared by few answers. So a cut by the heights of a single
     tree is much more a matter of chance than one by correlations of mean heights is, and one by its

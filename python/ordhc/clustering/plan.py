@@ -52,7 +52,7 @@ class Plan:
         linkage: Named | None = None,
         **parameters: Any,
     ) -> "Plan":
-        """What `cluster` does with these arguments."""
+        """Return what `cluster` does with these arguments."""
         if method is None and similarity is None and linkage is None:
             # Settings of AddS are not for trees of a posterior.
             is_plain = parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
@@ -88,7 +88,7 @@ class Plan:
         return cls(build, merge, of_build, of_merge, refine, name)
 
     def with_lengths(self, lengths: bool) -> "Plan":
-        """The plan with the choice whether leaves have lengths, if its similarity has that choice."""
+        """Return the plan with leaf lengths on or off, if its similarity has that setting."""
         if "lengths" not in self.similarity_settings:
             return self
         return replace(self, similarity_settings={**self.similarity_settings, "lengths": lengths})
@@ -249,7 +249,7 @@ def biased_text(plan: Plan, data: Any) -> str | None:
 
 
 def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[Named | None, Named]:
-    """The similarity, if any, and the linkage."""
+    """Return the similarity, or None, and the linkage."""
     linkage = "average" if linkage is None else linkage
     merge, _ = registry.chosen("linkage", linkage)
     if merge.from_comparisons is not None:

@@ -38,7 +38,7 @@ def by_rank(
     initial_clusters: Labels | None = None,
     progress: Progress | None = None,
 ) -> Dendrogram:
-    """A linkage that needs the order of similarities only; the number of pairs beaten gives it."""
+    """Return the tree of a linkage that needs only the order of similarities, here the pairs beaten."""
     beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress, data.names)
     rule = _ordhc.Linkage.native(name)
     if data.n_leaves == 1:
@@ -66,7 +66,7 @@ def build(
 
 
 def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
-    """The tree of BUILD, if there is one."""
+    """Return the tree of BUILD, or None if no tree satisfies all triplets."""
     with suppress(InputError):
         return from_engine(_ordhc.build(data.rows, data.weights, data.n_leaves, progress, None))
     return None
@@ -75,7 +75,7 @@ def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
 def consistency(
     data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
 ) -> Dendrogram:
-    """The tree of BUILD if there is one, else one that satisfies many triplets."""
+    """Return the tree of BUILD if there is one, otherwise a tree that satisfies many triplets."""
     order = canonical_order(data)
     fitting = in_order(data, order)
     if initial_clusters is None:

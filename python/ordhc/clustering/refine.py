@@ -214,7 +214,7 @@ def _searched(
     search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
-    """A better tree, and by how much."""
+    """Return a tree with a better score, and by how much it is better."""
     if search.heights is not None:
         _checks.choice("heights", search.heights, ("sizes", "average"))
     how_high = refining(objective, search.heights)["heights"]

@@ -37,7 +37,7 @@ _MANY, _FEW = 2000, 20
 
 
 def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """The tree of comparisons in which every leaf has a place."""
+    """Return the tree of comparisons, in which every leaf has a place."""
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
     if is_sparse(plan, data.n_leaves, len(data)):
@@ -46,7 +46,7 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """The tree of vectors, by their neighbours, with a matrix of all pairs, or without."""
+    """Return the tree of vectors: from neighbours, from a matrix of all pairs, or without a matrix."""
     if data.neighbors is not None:
         return by_neighbors(plan, data.rows, data.neighbors, initial, progress)
     assert plan.similarity is not None
@@ -68,7 +68,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """AddS of so few answers that most pairs have similarity 0: no matrix is made."""
+    """Return the tree of AddS without a matrix, for so few answers that most pairs have similarity 0."""
     rule = _ordhc.Linkage.native(str(plan.linkage.native))
     tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
     return from_engine(tree)
@@ -138,7 +138,7 @@ def of_pairs(
 
 
 def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Progress | None]:
-    """What tells the progress of the tree, and of the moves of its subtrees."""
+    """Return the progress of the tree and the progress of the moves of subtrees."""
     if plan.refine is None:
         return progress, None
     return part(progress, 0, _REFINING), part(progress, _REFINING, 1)
@@ -147,7 +147,7 @@ def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Prog
 def _moved(
     plan: Plan, tree: Dendrogram, data: Any, initial: Initial, progress: Progress | None
 ) -> Dendrogram:
-    """The tree with its subtrees moved, if the plan has an objective."""
+    """Return the tree after moves of its subtrees, if the plan has an objective."""
     if plan.refine is None or tree.n_leaves < 3:
         return tree
     less_is_closer = plan.refine == "dasgupta" and tree.kind == "dissimilarity"

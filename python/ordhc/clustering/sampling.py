@@ -80,7 +80,7 @@ def with_groups(
 def people_of(
     data: Triplets | Quadruplets,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[str | int]] | None:
-    """An order of the rows, the number of each row's person, and who the numbers are; None for one person.
+    """Return an order of the rows, the number of each row's person, and the people; None for one person.
 
     People are numbered by what they answered, so that neither their names nor the order of rows matters.
     """
@@ -112,7 +112,7 @@ def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | Non
 
 
 def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
-    """The mean heights, each leaf as close to itself as to its closest other one."""
+    """Return the square matrix of mean heights; the diagonal is the largest of the row."""
     _ordhc.check_memory("the similarities", 8 * n * n)
     S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
     np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)

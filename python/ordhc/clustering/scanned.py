@@ -122,7 +122,7 @@ class _Work:
         self.starts, self.spill = starts, spill
 
     def tree(self, progress: Progress | None) -> tuple[Dendrogram, NDArray[np.int64]]:
-        """The tree, and the leaves without answers, which are merged last."""
+        """Return the tree, and the leaves without answers, which are merged last."""
         after: Progress | None
         counting, after = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
         n = len(self.order)
@@ -198,7 +198,7 @@ class _Work:
 
 
 def _picked(pairs: NDArray[Any], n: int, leaves: NDArray[np.int64]) -> NDArray[Any]:
-    """The pairs of some leaves in an order, condensed; the same array if that is all of them."""
+    """Return the condensed values of the pairs of `leaves`; the same array if these are all leaves."""
     if len(leaves) == n and bool((leaves == np.arange(n)).all()):
         return pairs
     m = len(leaves)

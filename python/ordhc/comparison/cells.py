@@ -33,7 +33,7 @@ def arranged(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[list[Any], NDArray[np.int32], NDArray[np.int64] | None]:
-    """The different cells, the place of each among them in the order of roles, and levels of a ranking."""
+    """Return the distinct cells, the index of each leaf among them by role, and ranking levels."""
     columns = [table.coded(name)[rows] for name in items]
     if asked.kind in ("odd-one-out", "most-central") and chosen and len(items) == 2:
         return *together([table.coded(chosen[0])[rows], *columns]), None
@@ -105,7 +105,7 @@ def _levels(
 
 
 def _level_of(rank: str, words: list[str]) -> int:
-    """A rank as a number; the last of all for a blank or a missing word, -1 for what is no rank."""
+    """Return a rank as a number: the last rank for a blank or a missing word, -1 if it is no rank."""
     if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
         return int(rank.removesuffix(".0"))
     return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
@@ -235,7 +235,7 @@ def _refuse_twice(
 
 
 def _twice(kind: str, leaves: list[Any]) -> str:
-    """What is wrong with the leaves of an answer that are not different."""
+    """Return the message for an answer in which a leaf occurs twice."""
     if kind == "pairs":
         for pair in (leaves[:2], leaves[2:]):
             if pair[0] == pair[1]:
@@ -246,7 +246,7 @@ def _twice(kind: str, leaves: list[Any]) -> str:
 
 
 def _id_of(cell: Any, text: bool) -> int | None:
-    """A cell as an id; text is one in files of text only."""
+    """Return a cell as an id, or None; `text` is true for files whose cells are all text."""
     if isinstance(cell, int):
         return cell if abs(cell) < 2**62 else None
     if not text or not isinstance(cell, str):
@@ -257,7 +257,7 @@ def _id_of(cell: Any, text: bool) -> int | None:
 
 
 def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """The row that each triplet of rankings comes from, and the triplets, in the order of rows.
+    """Return the row of each triplet of the rankings, and the triplets, in the order of rows.
 
     A nearer one of two others beats the farther one; of two at the same level neither does.
     """

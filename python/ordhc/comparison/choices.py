@@ -316,7 +316,7 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 
 
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
-    """The name and blocks of an answer, its pairs in order, and its share; of its rows if it has no order."""
+    """Return the name, the blocks, the ordered pairs and the share of each kind of answer."""
     found = order_of(rows)
     if found is None:
         return [(key, pairs, share / len(rows)) for row in rows for key, pairs, share in _kinds_of(row[None])]
@@ -325,7 +325,7 @@ def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers,
 
 
 def _name(order: Numbers, blocks: tuple[int, ...]) -> str:
-    """What an answer is called."""
+    """Return the name of a kind of answer."""
     leaves = len(np.unique(order))
     shared = bool((order == order[0, 0]).any(axis=1).all() or (order == order[0, 1]).any(axis=1).all())
     if blocks == (1, 1):

@@ -50,7 +50,7 @@ def chosen_places(
     rows: NDArray[np.intp],
     chosen_as: str | Mapping[Any, Any] | None,
 ) -> tuple[_Places, str]:
-    """The option that was chosen in each of some rows, -1 where the cell says none; and how cells were read.
+    """Return the option chosen in each row (-1 if the cell names none), and how the cells were read.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def not_an_option(table: Table, column: Any, options: Options, row: int, reading
 
 
 def _option(table: Table, options: Options, name: Any) -> int:
-    """The option that a column of items belongs to."""
+    """Return the option that a column of items belongs to."""
     for at, names in enumerate(options.columns):
         if any(str(there).strip().casefold() == str(name).strip().casefold() for there in names):
             return at
@@ -146,7 +146,7 @@ def _read(
 
 
 def _plain(text: str) -> str:
-    """A whole number that is written as a float, as a whole number."""
+    """Return `text` without a decimal part of zeros: "3.0" becomes "3"."""
     return text[:-2] if text.endswith(".0") else text
 
 

@@ -115,7 +115,7 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """From answers (central, a, b) to "which is most central?": (a, central, b), (b, central, a).
+        """Make triplets (a, central, b), (b, central, a) of (central, a, b): "which is most central?".
 
         Examples
         --------
@@ -135,7 +135,7 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """From rankings (reference, 1st, 2nd, ..., others): a ranked leaf beats all that follow it.
+        """Make triplets of rankings (reference, 1st, 2nd, ..., others): a ranked leaf beats all after it.
 
         A row of 8 leaves (a reference and 7 others) of which 2 are ranked gives 6 + 5 = 11 triplets.
 
@@ -144,7 +144,9 @@ class Triplets(Rows):
         rows
             (m, w) leaf ids: the reference, the `n_ranked` nearest in order, then the others.
         n_ranked
-            How many of the others are ranked, from 1 to w - 2 (or w - 1, which says the same).
+            Number of ranked leaves, from 1 to w - 2. A ranking of all w - 1 others says the same as w - 2.
+        n_leaves, names, weights, groups
+            As for `Triplets`; `weights` and `groups` have one entry for each row.
 
         Examples
         --------
@@ -231,15 +233,17 @@ class Triplets(Rows):
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
     ) -> "Triplets":
-        """From questions (anchor, a, b) and their responses, as cblearn keeps them.
+        """Make triplets of questions (anchor, a, b) and their responses, the layout of cblearn.
 
         Parameters
         ----------
         X
             (m, 3) leaf ids.
         y
-            (m,) responses: 1 or True if the anchor is more similar to a, -1 or False if to b. Without
-            `y` the rows are in order already.
+            (m,) responses: 1 or True if the anchor is more similar to a, -1 or False if to b. By default each
+            anchor is more similar to a.
+        n_leaves, names, weights
+            As for `Triplets`; `weights` has one entry for each row.
 
         Examples
         --------
@@ -373,7 +377,7 @@ class Quadruplets(Rows):
 
 
 def _width_of(rows: Any) -> int:
-    """The number of columns of a table, 0 if it is none."""
+    """Return the number of columns of a table, 0 if `rows` is no table."""
     frame = columns_of(rows, "ranking", 0)
     if frame is not None:
         return int(frame.rows.shape[1])

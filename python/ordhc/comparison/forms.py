@@ -50,7 +50,7 @@ def comparisons_of_any(
 def _from_frame(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Any, ArrayLike | None, ArrayLike | None]:
-    """A data frame's columns by name, responses and weights among them; anything else as it is."""
+    """Return a data frame's columns by name, with responses and weights; return other input unchanged."""
     X = eager(X)
     names = column_names(X)
     if names is None:
@@ -115,7 +115,7 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
 
 
 def _weighted(data: Comparisons, weights: NDArray[np.float64] | None) -> Comparisons:
-    """The comparisons with their weights times these."""
+    """Return the comparisons with their weights multiplied by `weights`."""
     if weights is None:
         return data
     return changed(data, weights=weights if data.weights is None else weights * data.weights)

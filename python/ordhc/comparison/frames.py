@@ -97,7 +97,7 @@ def are_adaptive(samplers: Iterable[Any]) -> bool:
 
 
 def columns_of(data: Any, what: str, width: int) -> Columns | None:
-    """The columns of a frame by name, or None if the data are no frame.
+    """Return the columns of a frame by name, or None if `data` is no frame.
 
     Columns without names (numbered ones), or with names that mean nothing here, are taken in their
     order if there are as many as needed.
@@ -177,7 +177,7 @@ def _by_place(
 
 
 def column_names(data: Any) -> list[Any] | None:
-    """The names of a frame's columns."""
+    """Return the names of a frame's columns."""
     if isinstance(data, np.ndarray):
         return None if data.dtype.names is None else list(data.dtype.names)
     if isinstance(data, Mapping):
@@ -196,7 +196,7 @@ def column_names(data: Any) -> list[Any] | None:
 
 
 def without_names(data: Any) -> tuple[Any, list[Any] | None]:
-    """A frame of numbers without its first column, and that, if it is text and no index names the rows.
+    """Split off the first column of a frame of numbers if it is text and no index names the rows.
 
     All else comes back as it is, with None.
     """
@@ -218,7 +218,7 @@ def without_names(data: Any) -> tuple[Any, list[Any] | None]:
 
 
 def eager(data: Any) -> Any:
-    """A frame whose columns can be taken by name: lists of dicts as columns, lazy frames collected."""
+    """Return a frame whose columns can be taken by name: convert lists of dicts, collect lazy frames."""
     if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
         names = dict.fromkeys(name for row in data for name in row)
         return {name: _objects([row.get(name) for row in data]) for name in names}
@@ -258,7 +258,7 @@ def _objects(cells: list[Any]) -> Any:
 
 
 def column_of(data: Any, name: Any) -> Any:
-    """A column of a frame as an array."""
+    """Return a column of a frame as an array."""
     try:
         column = data[name]
         if type(column).__module__.startswith("pyarrow"):

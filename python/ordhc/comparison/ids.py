@@ -105,7 +105,7 @@ def as_ids(
 
 
 def _read(rows: Any, width: int) -> NDArray[Any]:
-    """A table of what is no array."""
+    """Return nested sequences as an array of ids."""
     if isinstance(rows, list | tuple) and len({_length(cells) for cells in rows}) > 1:
         raise _ragged(rows, width)
     table = _checks.array("rows", rows)

@@ -74,7 +74,7 @@ def choice_logarithms(
 
 
 def _best(U: Floats) -> tuple[Floats, Floats]:
-    """The first of all options is chosen."""
+    """Return the log-likelihood that the first option is chosen from all, and its gradient."""
     W = np.exp(U - U.max(axis=1, keepdims=True))
     total = W.sum(axis=1)
     slope = -W / total[:, None]
@@ -88,7 +88,7 @@ def _weights(U: Floats) -> Floats:
 
 
 def _two(U: Floats) -> tuple[Floats, Floats]:
-    """The first two options are chosen before all others, in either order."""
+    """Return the log-likelihood that the first two options come first, in either order, and its gradient."""
     W = _weights(U)
     a, b, others = W[:, 0], W[:, 1], W[:, 2:]
     rest = others.sum(axis=1)
@@ -104,7 +104,7 @@ def _two(U: Floats) -> tuple[Floats, Floats]:
 
 
 def _several(U: Floats, size: int) -> tuple[Floats, Floats]:
-    """The first options are chosen before all others, in any order.
+    """Return the log-likelihood that the first `size` options come first, in any order, and its gradient.
 
     Options come after exponential times whose rates are their weights. The probability is the integral over
     the time of the first of the others; the trapezoidal rule over the logarithm of that time converges fast.

@@ -97,7 +97,7 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
-    """The names of the targets by their numbers, if all that were shown have different ones."""
+    """Return the names of the targets by number, if all targets shown have different names."""
     shown: dict[int, str] = {}
     for role in ("head", "winner", "loser", "left", "right"):
         html = table.first_of((f"{role}_object", f"{role}_html"))
@@ -114,7 +114,7 @@ def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
 
 
 def _without_tags(html: str) -> str:
-    """What HTML shows: its text, or the name of its picture."""
+    """Return the text that HTML shows, or the name of its picture."""
     text = " ".join(re.sub(r"<[^<>]*>", " ", html).split())
     if text:
         return text
@@ -186,7 +186,7 @@ def _as_shown(table: Table, columns: list[Any]) -> Table:
 
 
 def _listed(cell: Any) -> tuple[list[Any], bool]:
-    """The parts of a cell, and whether it is a list."""
+    """Return the parts of a cell, and whether the cell is a list."""
     found = list_of(cell)
     return ([cell], False) if found is None else (found, True)
 
@@ -291,7 +291,7 @@ def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
 
 
 def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[Table, Asked]:
-    """The table with what is known of each person in further columns."""
+    """Return the answers with the columns of `people` joined to the rows of each person."""
     person = person_of(table, asked.person, [])
     if person is None:
         raise table.error("no column says whose answers these are, to join participants by: say person=...")
@@ -348,7 +348,7 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
 
 
 def _whose(table: Table, people: Table, by: Any, renamed: Mapping[Any, Any], name: Any) -> Any:
-    """The column to leave rows out by: of the answers, or of the participants.
+    """Return the column by which rows are left out, from the answers or from the participants.
 
     Case decides where both have it, so that `Status` of Prolific's export is not `status` of the answers.
     """

@@ -141,7 +141,7 @@ def _such(table: Table, bad: dict[int, str], total: int) -> str:
 
 
 def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
-    """The columns of items and of what was chosen; columns of lists become one for each item."""
+    """Return the columns of items and of choices; a column of lists becomes one column for each item."""
     chosen = asked.chosen
     if chosen is None:
         columns = []
@@ -247,7 +247,7 @@ def _spread(table: Table, items: list[Any], count: int | None) -> tuple[Table, l
 
 
 def list_of(cell: Any) -> list[Any] | None:
-    """A list, or the list that text writes as JSON."""
+    """Return a list, or the list that text contains as JSON; otherwise None."""
     if isinstance(cell, str) and cell.strip()[:1] == "[":
         try:
             cell = json.loads(cell)
@@ -259,7 +259,7 @@ def list_of(cell: Any) -> list[Any] | None:
 
 
 def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
-    """The column that says whose answer a row is."""
+    """Return the column that names the person behind each row."""
     if given is not None:
         return table.column(given, "person")
     found: list[Any] = []
@@ -360,7 +360,7 @@ def _weights(
 
 
 def _weight_of(cell: Any) -> float:
-    """A cell as a number; NaN if it is none."""
+    """Return a cell as a number; NaN if it is not a number."""
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

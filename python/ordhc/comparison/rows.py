@@ -174,7 +174,7 @@ class Rows:
         return (tuple(row) for row in self._rows.tolist())
 
     def __getitem__(self, index: "slice | ArrayLike") -> Self:
-        """Some of the comparisons, by slice, mask or positions."""
+        """Return the comparisons selected by a slice, a mask or positions."""
         picked: Any = index if isinstance(index, slice) else _places(index, len(self))
 
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -214,7 +214,7 @@ class Rows:
         return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
 
     def _repr_html_(self) -> str:
-        """A table of the first rows, in a notebook."""
+        """Return an HTML table of the first rows, for a notebook."""
         some = self[:_SHOWN]
         by_name = [] if self._names is None else [tuple(self._names[leaf] for leaf in row) for row in some]
         columns, rows = list(self._columns), [list(row) for row in by_name or some]
@@ -374,7 +374,7 @@ class Rows:
 
 
 def _places(index: Any, m: int) -> NDArray[Any]:
-    """A mask of m rows, or positions among them; those below 0 count from the end."""
+    """Return `index` as a mask of m rows or as positions; negative positions count from the end."""
     found = np.atleast_1d(_checks.array("index", index))
     if found.dtype == bool and found.shape == (m,):
         return found
@@ -412,7 +412,7 @@ def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> 
 
 
 def _kept(values: NDArray[Any], given: Any, copy: bool) -> Any:
-    """The values, read-only; with `copy` never the memory of what was given."""
+    """Return the values read-only; with `copy`, in memory that the caller's array does not share."""
     if isinstance(given, np.ndarray) and np.may_share_memory(values, given):
         values = values.copy() if copy else values.view()
     values.flags.writeable = False

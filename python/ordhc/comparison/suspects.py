@@ -100,7 +100,7 @@ def told_outside(leaf: int, n_leaves: int | None, ids_from: int | None) -> str:
 
 
 def of_outside(rows: NDArray[Any], n_leaves: int | None) -> str:
-    """What to do about ids that are below 0 or beyond the last leaf; empty if that isn't known."""
+    """Return the advice for ids that are negative or beyond the last leaf; empty if there is none."""
     least, last = int(rows.min()), int(rows.max())
     if least < 0:
         return f"; if {least} means no answer, leave such rows out (of files by na=['{least}'], --na={least})"
@@ -110,7 +110,7 @@ def of_outside(rows: NDArray[Any], n_leaves: int | None) -> str:
 
 
 def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
-    """What is odd about names that were found in answers, and the place of the name in question."""
+    """Return the problem with names that were found in answers, and the index of the suspect name."""
     if found := alike(names, "leaves"):
         return found
     for at, name in enumerate(names):
@@ -152,7 +152,7 @@ def alike(names: Sequence[str], what: str) -> tuple[str, int] | None:
 
 
 def _plain(name: str) -> str:
-    """A name without what is easily overlooked: case, blanks, invisible characters, forms of Unicode."""
+    """Return a name without differences of case, blanks, invisible characters and Unicode forms."""
     if not name.isascii():
         name = unicodedata.normalize("NFKC", name)
         name = "".join(char for char in name if unicodedata.category(char) not in ("Cf", "Cc", "Mn"))
@@ -160,7 +160,7 @@ def _plain(name: str) -> str:
 
 
 def _difference(one: str, other: str) -> str | None:
-    """What two names of the same plain form differ in."""
+    """Return in what two names with the same plain form differ."""
     forms = [unicodedata.normalize("NFC", name) for name in (one, other)]
     if forms[0] == forms[1]:
         return "how Unicode writes them (normalise to NFC)"

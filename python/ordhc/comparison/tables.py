@@ -28,7 +28,7 @@ SHOWN = 10
 
 
 def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] | None = None) -> list[str]:
-    """The words for missing leaves: those given besides the usual ones, or none; never a leaf's name."""
+    """Return the words that mean "missing": the usual words and `given`, without names of leaves."""
     if given is None:
         words: list[Any] = list(MISSING)
     else:
@@ -42,7 +42,7 @@ def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] |
 
 
 def tidy(cell: Any) -> Any:
-    """A cell as None, a whole number, a float or text without outer blanks."""
+    """Return a cell as None, an integer, a float, or text without surrounding blanks."""
     if type(cell) is int:
         return _short(cell)
     if isinstance(cell, str):
@@ -68,7 +68,7 @@ def tidy(cell: Any) -> Any:
 
 
 def text_of(cell: Any) -> str:
-    """A cell as text; blanks are empty."""
+    """Return a cell as text; "" for a blank cell."""
     if type(cell) is str:
         return cell.strip()
     found = tidy(cell)
@@ -76,7 +76,7 @@ def text_of(cell: Any) -> str:
 
 
 def _short(number: int) -> int:
-    """A whole number that Python prints, which those of more than some thousand digits are not."""
+    """Return the integer; raise an error if it is too long for Python to print."""
     if _is_printable(number):
         return number
     raise InputError(f"{quoted(number)} is too long")
@@ -124,7 +124,7 @@ class Table:
                 raise self.error(f"{quoted(name)} is no name of a column")
 
     def coded(self, name: Any) -> Column:
-        """The cells of a column, tidied, as codes."""
+        """Return the tidied cells of a column as codes."""
         if name not in self._columns:
             found = self._tidied(name)
             if len(found) != self.length:
@@ -149,16 +149,16 @@ class Table:
         return Column.of(found).mapped(lambda cell: cell)
 
     def cells(self, name: Any) -> list[Any]:
-        """The cells of a column, tidied."""
+        """Return the tidied cells of a column."""
         return self.coded(name).tolist()
 
     def cell(self, name: Any, row: int) -> Any:
-        """The cell of a column in a row, tidied."""
+        """Return the tidied cell of a column and row."""
         place = self.coded(name).places[row]
         return None if place < 0 else self.coded(name).different[place]
 
     def raw(self, name: Any) -> Sequence[Any]:
-        """The cells of a column as they are."""
+        """Return the cells of a column unchanged."""
         found = self.read(name)
         return found.tolist() if isinstance(found, Column) else found
 
@@ -167,15 +167,15 @@ class Table:
         return {"line": int(self.lines[row])} if self.lines is not None else {"row": row}
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """An error with the file and the place of a row."""
+        """Return an error that names the file and the position of a row."""
         return InputError(reason, path=self.source, **({} if row is None else self.place(row)))
 
     def number(self, row: int) -> int:
-        """The line of a row, or its number."""
+        """Return the line of a row in the file, or the row's number."""
         return row if self.lines is None else int(self.lines[row])
 
     def find(self, name: Any) -> Any:
-        """A column's name as it stands there, whatever its case; None if there is none.
+        """Return a column's name as the table spells it, ignoring case; None if there is no such column.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class Table:
         return exact[0] if exact else None
 
     def column(self, name: Any, what: str) -> Any:
-        """A column that must be there."""
+        """Return the name of a required column."""
         if not isinstance(name, str):
             number = _checks.as_int(name)
             if number is None or abs(number) >= 2**63:
@@ -211,14 +211,14 @@ class Table:
         return found
 
     def first_of(self, names: Iterable[str]) -> Any:
-        """The first column of some names that is there, or None."""
+        """Return the first of `names` that is a column, or None."""
         for name in names:
             if (found := self.find(name)) is not None:
                 return found
         return None
 
     def with_columns(self, columns: Mapping[Any, Sequence[Any]]) -> "Table":
-        """The table with some columns more, or in the place of those of their names."""
+        """Return the table with further columns; a column of an existing name is replaced."""
         names = [*self.names, *(name for name in columns if name not in self.names)]
 
         def read(name: Any) -> Column | Sequence[Any]:
@@ -229,7 +229,7 @@ class Table:
 
 
 def table_of(data: Any) -> Table:
-    """The columns of anything that has some: frames, dicts, records, lists of dicts.
+    """Return the columns of frames, dicts, records or lists of dicts as a `Table`.
 
     Raises
     ------
@@ -310,7 +310,7 @@ class LeftOut:
             raise self.table.error(f"none of {self.table.length:,} rows is left: {self.told()}")
 
     def warning(self) -> SkippedRowsWarning | None:
-        """What to warn of, if anything was left out."""
+        """Return the warning about skipped rows, or None if no row was skipped."""
         if not self.reasons:
             return None
         rows = [

@@ -114,7 +114,7 @@ def numbered_rows(table: Numbers) -> Numbers:
 
 
 def groups_of(data: "Comparisons") -> Numbers | None:
-    """The person of each row, numbered from 0, if there are at least two."""
+    """Return the person of each row, numbered from 0, or None if there are fewer than two people."""
     if data.groups is None:
         return None
     codes, distinct = numbered(data.groups)
@@ -122,7 +122,7 @@ def groups_of(data: "Comparisons") -> Numbers | None:
 
 
 def answers_of(data: "Comparisons") -> Numbers:
-    """The answer of each row, numbered from 0 in order of first appearance.
+    """Return the answer of each row, numbered from 0 in order of first appearance.
 
     An answer is one person's: the same number of two persons means two answers.
     """
@@ -135,7 +135,7 @@ def answers_of(data: "Comparisons") -> Numbers:
 
 
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
-    """What each row belongs to, numbered from 0: its person, where several are known, or its answer."""
+    """Return the unit of each row, numbered from 0: its person if several are known, otherwise its answer."""
     if unit is not None:
         _checks.choice("unit", unit, UNITS)
     if unit == "group" and data.groups is None:
@@ -196,7 +196,7 @@ def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
 
 
 def _contents(data: "Comparisons", question: Numbers) -> Numbers:
-    """What each row says: its question, and which way it was answered."""
+    """Return a number for what each row says: its question and the direction of its answer."""
     rows = data.rows
     if rows.shape[1] == 3:
         return 2 * question + (rows[:, 1] < rows[:, 2])
@@ -206,14 +206,14 @@ def _contents(data: "Comparisons", question: Numbers) -> Numbers:
 
 
 def sorted_leaves(table: Numbers) -> Numbers:
-    """The different leaves of each row in order, filled up with -1."""
+    """Return the distinct leaves of each row in ascending order, filled up with -1."""
     table = np.sort(table, axis=1)
     table[:, 1:][table[:, 1:] == table[:, :-1]] = -1
     return np.sort(table, axis=1)
 
 
 def shares_of(data: "Comparisons") -> NDArray[np.float64] | None:
-    """The weight of each row such that an answer counts as one, or None if all rows count the same.
+    """Return the weight of each row such that each answer counts as one, or None if all weights are equal.
 
     An answer's weight is the mean of those of its rows that count at all.
     """

@@ -104,7 +104,7 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
 
 
 def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
-    """The ceiling of all together."""
+    """Return the noise ceiling of all groups together."""
     count = np.array([one.n_answers for one in several], dtype=np.float64)
 
     def mean(values: list[float]) -> float:

@@ -133,7 +133,7 @@ class Bootstrap:
         return self.tree.plot(ax, **options)
 
     def _repr_html_(self) -> str:
-        """The held-out score, and where Matplotlib is there the consensus, in a notebook."""
+        """Return the held-out score and, with Matplotlib, the consensus tree as HTML for a notebook."""
         notes = [f"chance {self.chance:.4f}"]
         if "answers" in self.intervals:
             notes[0] += f"; of whole answers {self.answers_chance:.4f}"
@@ -436,7 +436,7 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def groups_to_draw(group: ArrayLike | None, m: int) -> NDArray[np.int64] | None:
-    """Groups numbered from 0, in order of first appearance."""
+    """Return the group of each row, numbered from 0 in order of first appearance; None without groups."""
     if group is None:
         return None
     return numbered(coded("group", group, m)[0])[0]

@@ -118,7 +118,7 @@ def difference(one: Sums, other: Sums) -> Score:
 
 
 def _spread(sums: Sums) -> tuple[float, float, float, int]:
-    """The score, its standard error, degrees of freedom (0 if unknown), and the number of units."""
+    """Return the score, its standard error, degrees of freedom (0 if unknown), and the number of units."""
     has_some = sums.most > 0
     most, got = sums.most[has_some], sums.got[has_some]
     without = sums.without[:, has_some]

@@ -57,7 +57,7 @@ class Answers:
 
     @classmethod
     def of(cls, data: Comparisons) -> "Answers":
-        """The answers of comparisons."""
+        """Return the answers that the comparisons come from."""
         of_row = answers_of(data)
         sizes = np.bincount(of_row)
         first = np.full(len(sizes), -1)
@@ -75,7 +75,7 @@ class Answers:
         )
 
     def mean(self, of_rows: NDArray[np.generic]) -> Floats:
-        """(a,) the mean over the rows of each answer."""
+        """Return the mean of `of_rows` over the rows of each answer, (a,)."""
         return np.bincount(self.of_row, of_rows.astype(np.float64)) / self.sizes
 
     def __len__(self) -> int:

@@ -34,7 +34,7 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
 
 
 def student(freedom: float, z: float = Z) -> float:
-    """The quantile of Student's t where that of the normal distribution is z, by default the 97.5% quantile.
+    """Return the quantile of Student's t for the normal quantile z, by default the 97.5% quantile.
 
     It is within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
 
@@ -53,7 +53,7 @@ def student(freedom: float, z: float = Z) -> float:
 
 
 def about(value: float, error: float, freedom: float) -> tuple[float, float]:
-    """The ends of a 95% interval by Student's t; NaN where the error isn't known."""
+    """Return the ends of a 95% interval by Student's t; NaN where the standard error is unknown."""
     if math.isnan(error):
         return math.nan, math.nan
     half = student(max(freedom, 1.0)) * error
@@ -61,7 +61,7 @@ def about(value: float, error: float, freedom: float) -> tuple[float, float]:
 
 
 def share_about(share: float, error: float, freedom: float, count: int, z: float = Z) -> tuple[float, float]:
-    """The ends of an interval of a share, of 95% if z isn't given.
+    """Return the ends of the interval of a share, at 95% unless z is given.
 
     The interval is Wilson's, for as many answers as have this standard error. Where the error is 0, or the
     share 0 or 1, the number of units, `count`, is taken for that of answers.
@@ -105,7 +105,7 @@ def ratio_of_sums(over: NDArray[Any], under: NDArray[Any]) -> tuple[float, float
 def of_units(
     units: NDArray[np.int64], hits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float, float]:
-    """A share of weights and its 95% interval, where what belongs to one unit (a person) is alike.
+    """Return a weighted share and its 95% interval, where answers of one unit (a person) are dependent.
 
     The standard error is that of a ratio of sums over units (`ratio_of_sums`). It says how many independent
     answers the units are worth; the interval is Wilson's for so many, with Student's t for z.

@@ -72,7 +72,7 @@ def _between(points: Floats, at: float, values: Floats, axis: int) -> Floats:
 
 
 def not_falling(values: Floats) -> Floats:
-    """The nearest values, by squares, that don't fall (Ayer et al. 1955).
+    """Return the closest non-decreasing values by least squares (Ayer et al. 1955).
 
     Examples
     --------
@@ -112,7 +112,7 @@ def crossing(checks: Floats, curve: Floats, target: float) -> float | None:
 
 @cache
 def measured() -> Table:
-    """The table that benches/bench_plan.py has made."""
+    """Return the table that benches/bench_plan.py has measured."""
     from importlib.resources import files
 
     text = (files("ordhc") / "plans" / "answers.csv").read_text(encoding="utf-8")

@@ -93,7 +93,7 @@ class StudyPlan:
     ways: tuple[Way, ...]
 
     def __getitem__(self, method: str) -> Way:
-        """The way of a method."""
+        """Return the entry of a method."""
         for way in self.ways:
             if way.method == method:
                 return way
@@ -127,7 +127,7 @@ class StudyPlan:
         return "\n".join([title, "", *aligned(rows), "", *notes])
 
     def _row(self, way: Way) -> tuple[str, str, str, str, str]:
-        """What a way of asking takes, in words."""
+        """Return the cells of the table for one way of asking."""
         name = f"{way.questions} ({way.method})"
         if way.answers_per_leaf is None:
             most = f"more than {way.most * self.n_leaves:,}"

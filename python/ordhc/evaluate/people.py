@@ -109,7 +109,7 @@ def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreeme
 
 
 def _mean(same: Floats, others: Floats) -> tuple[float | None, int]:
-    """The mean share of others who say the same, where there are any, and of how many answers."""
+    """Return the mean share of other people who give the same answer, or None, and the number of answers."""
     some = others > 0
     return (float((same[some] / others[some]).mean()) if some.any() else None), int(some.sum())
 

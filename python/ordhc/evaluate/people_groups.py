@@ -1,4 +1,4 @@
-"""The verb `people_groups`: do people agree on one tree?"""
+"""Test whether people agree on one tree (`people_groups`)."""
 
 import math
 import os
@@ -198,7 +198,7 @@ class PeopleGroups:
         return "\n".join([*aligned(self._table()), *self._notes(), "", *self._conclusion()])
 
     def _repr_html_(self) -> str:
-        """The table of `print`, in a notebook."""
+        """Return the table of `print` as HTML for a notebook."""
         columns, *rows = self._table()
         notes = [*self._notes(), *self._conclusion()]
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, notes=notes))

@@ -49,7 +49,7 @@ class _Watch:
         self.stopped = threading.Event()
 
     def tell(self, index: int, done: float) -> None:
-        """A resample is so far; an error if the whole was stopped."""
+        """Report the progress of a resample; raise an error if the run was stopped."""
         if self.stopped.is_set():
             raise _StoppedError
         self.shares[index] = done
@@ -57,7 +57,7 @@ class _Watch:
             self.progress(float(self.shares.mean()))
 
     def wait(self, future: "Future[_Resample]") -> _Resample:
-        """The result, once it is there; progress is told meanwhile."""
+        """Return the result of a future; report progress while waiting."""
         from concurrent.futures import wait
 
         while not wait([future], timeout=0.1).done:
@@ -100,7 +100,7 @@ class Resampling:
         folder: Spill,
         progress: Progress | None,
     ) -> "Resamples":
-        """The same by an executor; plans are made anew by who works, from what was asked for."""
+        """Compute all resamples in an executor; each worker makes its own plan from the arguments."""
         state = replace(self, plan=None, tree=self.tree.replace(names=None))
         shared = Shared((state, dict(asked)), lambda: folder.folder)
         parts = cut(n_resamples, executor)
@@ -109,7 +109,7 @@ class Resampling:
         return trees, np.concatenate([scores for _, scores in found])
 
     def additive(self, which: range, progress: Progress | None) -> "Resamples":
-        """Some resamples of sums over answers, which are counted where they are drawn."""
+        """Compute resamples whose sums over answers are counted where they are drawn."""
         rule = engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
         return _ordhc.bootstrap_adds(
             self.data.rows,
@@ -125,7 +125,7 @@ class Resampling:
         )
 
     def one_by_one(self, which: range, progress: Progress | None) -> "Resamples":
-        """Some resamples, each by a fit of its own."""
+        """Compute resamples, each by a fit of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
         trees: list[_ordhc.Tree] = []
@@ -151,7 +151,7 @@ class Resampling:
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
 
     def _results(self, pool: "Executor", watch: "_Watch", which: range) -> Iterator[_Resample]:
-        """The trees and scores in order, from as many threads as there are."""
+        """Yield trees and scores in order, from all available threads."""
         pending: deque[Future[_Resample]] = deque()
         for at, index in enumerate(which):
             try:
@@ -171,7 +171,7 @@ class Resampling:
             yield watch.wait(pending.popleft())
 
     def resample(self, at: int, index: int, watch: "_Watch") -> _Resample:
-        """The tree and the scores of a resample."""
+        """Return the tree and the scores of a resample."""
         go_on = partial(watch.tell, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
@@ -193,7 +193,7 @@ class Resampling:
 
 
 def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-    """Some resamples, where a task is done."""
+    """Compute the resamples `which` in a worker."""
     state, asked = shared.value()
     work = replace(state, plan=Plan.of(state.data, **asked))
     trees, scores = work.additive(which, None) if work.is_additive else work.one_after_the_other(which)

@@ -65,7 +65,7 @@ class ScannedResampling:
     def some(
         self, which: range, progress: Progress | None = None
     ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-        """Some resamples: as many at a time as memory holds sums of."""
+        """Compute resamples, as many at a time as their sums fit into memory."""
         plan = self.plan or Plan.of(self.scan, **self.asked)
         n = self.scan.n_leaves
         merge = plan.linkage
@@ -144,13 +144,13 @@ class ScannedFold:
         return cls(scan, unit, parts, rows_of_units(scan, unit, count))
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """What the trees do without: each part alone, as each tree takes a pass over the files."""
+        """Return the parts that each tree leaves out: one each, as each tree takes a pass over the files."""
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Sums of a part, got and most, of satisfied and revenue; seconds; the share satisfied by chance."""
+        """Return a part's sums for satisfied and revenue, the seconds, and the share satisfied by chance."""
         held = self.parts == without[0]
         seen, unseen = (
             Portion(self.scan, self.unit, which.astype(np.uint32), int(self.sizes[which].sum()))
@@ -172,7 +172,7 @@ class ScannedFold:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """The sums of all trees of a method together; the parts are the units."""
+        """Return the sums of all trees of a method; parts are the units."""
         sums = np.stack([of_part for of_part, _, _ in found])
         nothing = np.full((len(left), len(left)), np.nan)
         satisfied, revenue = (
@@ -184,7 +184,7 @@ class ScannedFold:
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
-    """The share agreed of what is agreed, disagreed and left open."""
+    """Return the agreed share of all that is agreed, disagreed or left open."""
     total = sum(sums)
     return float(sums[0] / total) if total else float("nan")
 
@@ -218,7 +218,7 @@ def chance_of_scan(
 
 
 def checked_plan(scan: Scan, asked: Mapping[str, Any]) -> Plan:
-    """The plan of a scan, which is a sum over answers."""
+    """Return the plan for a scan; raise an error if its similarity is no sum over answers."""
     plan = Plan.of(scan, **asked)
     check_additive(plan)
     return plan

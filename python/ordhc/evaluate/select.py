@@ -178,7 +178,7 @@ class Selection:
         return "\n".join([*aligned([columns, *rows], left=1), *self._notes()])
 
     def _repr_html_(self) -> str:
-        """The table of `print`, in a notebook; methods that are clearly worse are marked."""
+        """Return the table of `print` as HTML for a notebook; methods that are clearly worse are marked."""
         worse = self.clearly_worse
         columns, rows = self._table()
         marks = [
@@ -189,7 +189,7 @@ class Selection:
         return _html.block(repr(self)[1:-1], _html.table((*columns, ""), rows, strong=0, notes=self._notes()))
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The columns, and a row for each method and for chance."""
+        """Return the column names, and a row for each method and for chance."""
         columns = (
             "method",
             "held-out revenue",
@@ -251,7 +251,7 @@ class Selection:
 
 
 def told_range(value: float, low: float, high: float) -> str:
-    """A score, with the ends of its interval where they are known."""
+    """Format a score and, if known, the ends of its interval."""
     return f"{value:.4f}" if np.isnan(low) else f"{value:.4f} ({low:.4f} to {high:.4f})"
 
 
@@ -477,7 +477,7 @@ def _results(
 
 
 def _candidate(method: str, result: Result, behind: Score) -> Candidate:
-    """The scores of a method."""
+    """Return the scores of a method."""
     revenue, satisfied = score(result.revenue, is_share=False), score(result.satisfied, is_share=True)
     unknown = Score(np.nan, np.nan, np.nan, np.nan)
     answers = unknown if result.answers is None else score(result.answers, is_share=True)
@@ -494,7 +494,7 @@ def _fits(
     folder: Spill,
     progress: Progress | None,
 ) -> list[Any]:
-    """The sums of each tree, made here or by an executor."""
+    """Return the sums of each tree, computed here or by an executor."""
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
         return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress=progress)

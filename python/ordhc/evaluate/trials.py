@@ -44,7 +44,7 @@ class Folds:
     apart: NDArray[np.bool_] | None = None
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """What the trees do without."""
+        """Return the parts that each tree leaves out."""
         return left_out(self.folds)
 
     @cached_property
@@ -81,7 +81,7 @@ class Folds:
     def tried(
         self, without: tuple[int, ...], plan: Plan, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float, NDArray[np.int8]]:
-        """What the units of some folds add to satisfied, revenue and answers by a tree without them.
+        """Return the contribution of held-out units to satisfied, revenue and answers.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class Folds:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """The sums of all trees of a method together."""
+        """Return the sums of all trees of a method."""
         most = self.most
         got = np.full(most.shape, np.nan)
         without = np.full((3, self.folds, len(self.parts)), np.nan)
@@ -131,7 +131,7 @@ class Folds:
 def _fitted(
     plan: Plan, data: Triplets | Quadruplets, progress: Progress | None
 ) -> tuple[Dendrogram, Callable[[Triplets | Quadruplets], NDArray[np.float64]]]:
-    """A tree, and how far each row's answer is the likeliest one: by its model where it has one."""
+    """Fit a tree; return it, and a function of how far each row's answer is the likeliest one."""
     if plan.linkage.name == "posterior-al" and plan.similarity is None and plan.refine is None:
         drawn, _ = drawn_posterior(data, progress=progress, **drawn_by(plan.linkage_settings))
         return drawn.dendrogram, lambda unseen: drawn.foretell(unseen).by_answer()[0][answers_of(unseen)]
@@ -157,7 +157,7 @@ def parts_of(
     group: ArrayLike | None = None,
     unit: str | None = None,
 ) -> tuple[NDArray[np.int64], str]:
-    """The part of each row, and what was kept together."""
+    """Return the part of each row, and which unit was kept together."""
     units, parts, kept = split(data, folds, seed, group, unit)
     return parts[units], kept
 
@@ -169,7 +169,7 @@ def split(
     group: ArrayLike | None = None,
     unit: str | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    """The unit of each row, the part of each unit, and what was kept together."""
+    """Return the unit of each row, the part of each unit, and the kind of unit."""
     kept = "group"
     units = groups_to_draw(group, len(data))
     if units is not None and unit is not None:

@@ -58,7 +58,7 @@ def _own_share(data: Comparisons) -> float:
 
 
 def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
-    """The same questions, answered at random.
+    """Return the same questions with random answers.
 
     Of one comparison either pair is closer. Answers of several rows name other ones of their leaves; a leaf
     that all rows of an answer begin with was asked about, and stays.

@@ -170,7 +170,7 @@ _JSON = (".json", ".jsonl")
 
 
 def _in_order(asked: Asked) -> Asked | None:
-    """The same with all columns as items in the order of their roles; None if cells say what was chosen."""
+    """Return `asked` with all columns as items in the order of roles; None if a cell names the choice."""
     items, chosen = asked.items, asked.chosen
     further = (asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants)
     if any(given is not None for given in further):
@@ -187,7 +187,7 @@ def _in_order(asked: Asked) -> Asked | None:
 
 
 def _positions(asked: Asked) -> list[int]:
-    """The columns that are given by their positions."""
+    """Return the columns that are given by position."""
     given = [
         each
         for some in (asked.items, asked.chosen)
@@ -205,7 +205,7 @@ def _by_names(table: Table, given: Any) -> Any:
 
 
 def _participants(given: Any) -> Table:
-    """A table of participants, from a file or a frame."""
+    """Return the table of participants, from a file or a frame."""
     if isinstance(given, Table):
         return given
     if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):

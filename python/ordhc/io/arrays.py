@@ -31,7 +31,7 @@ _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
 
 def load_array(data: bytes, source: str) -> NDArray[Any]:
-    """The array of an npy file, refused if it claims to be larger than it is."""
+    """Read an npy file; refuse a header that claims more data than the file has."""
     if not data.startswith(b"\x93NUMPY"):
         raise _no(source, ".npy", data)
     stream = bytes_io.BytesIO(data)
@@ -56,7 +56,7 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
 
 
 def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz file by name."""
+    """Return the arrays of an npz file by name."""
     if not data.startswith(b"PK"):
         raise _no(source, ".npz", data)
     try:
@@ -168,7 +168,7 @@ def texts_to(texts: Sequence[str], name: str) -> dict[str, NDArray[Any]]:
 
 
 def pyarrow_parquet() -> Any:
-    """The module, or an error that says how to get it."""
+    """Import `pyarrow.parquet`; raise an error that says how to install it."""
     try:
         with interrupts_later():
             import pyarrow.parquet
@@ -232,17 +232,17 @@ class Table:
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
     def find(self, names: Sequence[str]) -> str | None:
-        """The column of one of some names; twice is an error."""
+        """Return the one column among `names`; raise an error if there are two."""
         at = self._sheet.find(names)
         return None if at is None else self.there[at]
 
     def cells(self, column: str) -> Column | list[Any]:
-        """A column as text or Python's values, None where there is none."""
+        """Return a column as text or Python values, with None for missing values."""
         found = self.column(column)
         return of_arrow(found, self.source) if is_text(found.type) else list(found.to_pylist())
 
     def column(self, name: str) -> Any:
-        """A column as Arrow has it."""
+        """Return a column as an Arrow array."""
         import pyarrow
 
         check_unpacked(self._unpacked.get(name, 0), self.source)
@@ -257,7 +257,7 @@ class Table:
         return pyarrow.chunked_array(chunks)
 
     def values(self, column: str) -> tuple[NDArray[Any] | Column, NDArray[np.bool_]]:
-        """A column as numbers or text, and which of it is missing."""
+        """Return a column as numbers or text, and a mask of missing values."""
         import pyarrow
         import pyarrow.compute
 
@@ -334,7 +334,7 @@ def rows_of(table: Table, asked: Asked) -> Parsed:
 
 
 def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
-    """The columns of the leaves, and whether they hold names to the letter."""
+    """Return the columns of the leaves, and whether their cells are names exactly as written."""
     known = asked.roles
     if asked.items is not None:
         wanted = []
@@ -369,7 +369,7 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
 
 
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
-    """The column that was given, or else one of the known names that is no column of leaves."""
+    """Return the column `given`, or the one known name that is no column of leaves."""
     found = table.find([given] if given else list(known))
     if given and found is None:
         raise unknown_column(table.source, given, table.there)
@@ -406,7 +406,7 @@ def _add_further(
 
 
 def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Column:
-    """A column as whole numbers or else as text; missing values are empty text."""
+    """Return a column as integers or otherwise as text; missing values are empty text."""
     values, absent = table.values(column)
     if isinstance(values, Column):
         return values.mapped(lambda text: text or "")

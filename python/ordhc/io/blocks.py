@@ -42,7 +42,7 @@ def is_parquet(path: str) -> bool:
 
 
 def read_piece(piece: Piece, asked: Asked) -> Iterator[Parsed]:
-    """The rows of a piece, some at a time.
+    """Yield the rows of a piece in batches.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class _Batches(Table):
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """The column of one of some names; numbers of answers are not read."""
+        """Return the one column among `names`; columns of answer numbers are not read."""
         return None if tuple(names) == ANSWERS else super().find(names)
 
     @property
@@ -96,7 +96,7 @@ class _Batches(Table):
         return self._file.schema_arrow
 
     def column(self, name: str) -> Any:
-        """A column of the batch."""
+        """Return a column of the batch."""
         import pyarrow
 
         return pyarrow.chunked_array([self._batch.column(name)])
@@ -223,7 +223,7 @@ def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, 
 
 
 def _moved(error: InputError, by: int) -> InputError:
-    """An error of a piece with its place in the file."""
+    """Shift the row of an error from its piece to the file."""
     row = None if error.row is None else error.row + by
     line = None if error.line is None else error.line + by
     return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)
@@ -235,7 +235,7 @@ def row_groups(path: str) -> int:
 
 
 def whole_ids(path: str, asked: Asked) -> tuple[int, int] | None:
-    """The number of rows and the largest id of a Parquet file, if its statistics tell that all is plain.
+    """Return the number of rows and the largest id of a Parquet file, if its statistics suffice.
 
     That is: ids from 0 as 32 or 64 bits, none missing, no weights, no persons.
     """

@@ -22,7 +22,7 @@ MAX_UNPACKED = 1 << 30
 
 
 def name_of(source: Source) -> str:
-    """What to call a source in messages."""
+    """Return the name of a source for messages."""
     if hasattr(source, "read"):
         return brief(str(getattr(source, "name", "the stream")), 200)
     path = _checks.path(source, "source")
@@ -173,7 +173,7 @@ def check_outputs_apart(
 
 
 def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
-    """What tells a file from all others: device and number, or the resolved path of one that isn't there."""
+    """Return a file's identity: device and inode, or the resolved path if the file does not exist."""
     try:
         if os.fspath(path) == STDIO:
             if output:

@@ -66,7 +66,7 @@ _IN_ZIP = (
 
 
 def looks_like(data: bytes) -> tuple[str, str] | None:
-    """What bytes look like that are no plain table, and what to do; None if nothing is recognised."""
+    """Return the kind of file, and what to do, if the bytes are no plain table; otherwise None."""
     head = data[:4096].lstrip(b" \t\r\n\xef\xbb\xbf")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = data[:4096]
@@ -124,7 +124,7 @@ def refuse_others(data: bytes, source: str, wanted: str) -> None:
 
 
 def brief(text: str, limit: int = MESSAGE) -> str:
-    """A message on one line, without control characters, cut where it is too long."""
+    """Return a message on one line, without control characters, cut at `limit`."""
     text = " ".join(text.split())
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: 2 * limit])
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -90,7 +90,7 @@ def _warn_of_table(lines: list[str], source: str) -> None:
 
 
 def names_file(source: Source) -> tuple[Source, str | None]:
-    """A file of names and the column that stands behind its path, as in `items.csv:label`."""
+    """Split `items.csv:label` into a file of names and a column."""
     if not isinstance(source, str | os.PathLike):
         return source, None
     path = checked_path(source, "names")
@@ -131,7 +131,7 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
 
 
 def usual_column(sheet: Sheet) -> int:
-    """The column of names by what it is called."""
+    """Return the column of names, recognised by its header."""
     found = {at for name in _USUAL if (at := sheet.find([name])) is not None}
     if (at := sheet.find(["name"])) is not None:
         return at
@@ -152,7 +152,7 @@ def usual_column(sheet: Sheet) -> int:
 
 
 def _told_alike(names: tuple[str, ...], source: str) -> tuple[str, ...]:
-    """The names; a warning says if two look like one."""
+    """Return the names; warn if two of them look alike."""
     if odd := alike(names, "leaves"):
         warn(f"{source}: {odd[0]}")
     return names

@@ -25,7 +25,7 @@ _NAME = "!name"
 
 
 def newick_texts(text: str, schema: str) -> list[str]:
-    """The trees of a NEXUS or NeXML file as Newick text, with the annotations that say something of support.
+    """Return the trees of a NEXUS or NeXML file as Newick text, with annotations of support.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _quoted(name: str) -> str:
 
 
 def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
-    """A NEXUS file of trees and their Newick texts, with a block of all leaves.
+    """Return a NEXUS file of trees, given their Newick texts, with a block of all leaves.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class Parsed:
     has_header: bool = False
 
     def number(self, row: int) -> int:
-        """The line of a row, or its number in the file."""
+        """Return the line of a row, or its number in the file."""
         return self.first + (row if self.numbers is None else int(self.numbers[row]))
 
     def place(self, row: int) -> dict[str, int]:
@@ -183,7 +183,7 @@ def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
 
 
 def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None) -> tuple[str, ...]:
-    """The names of the leaves; rows become places in them, -1 for names that aren't there."""
+    """Return the names of the leaves; replace rows by indices into them, -1 for unknown names."""
     found = parsed.names or ()
     if names is None:
         if n_leaves is not None and n_leaves != len(found):
@@ -249,7 +249,7 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
 
 
 def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
-    """The error of the first bad row, and how many there are."""
+    """Return the error of the first bad row, with the number of bad rows."""
     rows, reasons = wrong
     row, text = int(rows[0]), next(reasons)
     if len(rows) > 1:
@@ -317,7 +317,7 @@ def _made(
 
 
 def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:
-    """Groups and their names: numbers stay numbers where all are whole, from 0."""
+    """Return groups and their names; names stay integers if all are integers from 0."""
     whole = not literal and all(
         text.isascii() and text.isdigit() and text == str(int(text[:12])) and int(text) < 2**31
         for text in texts

@@ -18,7 +18,7 @@ __all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
 
 
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
-    """What is kept together, "group" or "file", and how many there are.
+    """Return the unit that is kept together, "group" or "file", and the number of units.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Portion(Scan):
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block."""
+        """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces):
             times = self._times[block.units(self._unit)]
             kept = times > 0
@@ -91,7 +91,7 @@ class _InUnits(Scan):
         return replace(self._whole.survey, whole=True)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block."""
+        """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))

@@ -18,7 +18,7 @@ from ordhc.io.trees import ONLY_TREES, read_tree
 
 
 def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] | None = None) -> "Any":
-    """A tree, labels of leaves, or an array, for `ordhc.score`.
+    """Read a tree, labels of leaves, or an array as the reference of `ordhc.score`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
 
 
 def _named(data: bytes, path: Source) -> Any:
-    """A stream of a file's bytes that has its name."""
+    """Return a stream of a file's bytes that has the file's name."""
     stream = bytes_io.BytesIO(data)
     stream.name = name_of(path)
     return stream

@@ -50,7 +50,7 @@ class Block:
     persons: NDArray[np.int64] | None
 
     def units(self, unit: str) -> NDArray[np.uint32]:
-        """The file or the person of each row, numbered from 0."""
+        """Return the file or the person of each row, numbered from 0."""
         if unit == "file" or self.persons is None:
             return np.full(len(self.data), self.file, dtype=np.uint32)
         return self.persons.astype(np.uint32)
@@ -210,7 +210,7 @@ class Scan:
         return found
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block, in the order of the files."""
+        """Yield the comparisons block by block, in the order of the files."""
         survey = self.survey
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
@@ -255,7 +255,7 @@ class Scan:
         return Block(made, file, persons)
 
     def _beside(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-        """The person of each row, and its weight."""
+        """Return the person of each row, and its weight."""
         persons = None
         if number is not None:
             if parsed.groups is None:
@@ -362,7 +362,7 @@ def scan(
 
 
 def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, executor: Any = None) -> Scan:
-    """The scan of some files, whose columns `asked.items` are in the order of their roles."""
+    """Return the scan of files whose columns `asked.items` are in the order of their roles."""
     given = [name for name in _OF_ONE_FILE if getattr(asked, name) is not None]
     if given or asked.kind not in ("triplet", "pairs"):
         wrong = given[0] if given else f"kind={asked.kind!r}"
@@ -392,7 +392,7 @@ def is_several(path: Any) -> bool:
 
 
 def files_of(paths: Any) -> list[str]:
-    """The files that paths, patterns and folders stand for, in order."""
+    """Return the files that paths, patterns and folders denote, in order."""
     several = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not several:
         raise InputError("paths is empty; at least one file is needed")

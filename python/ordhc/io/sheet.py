@@ -37,7 +37,7 @@ class Sheet:
         return [cell.strip() for cell in self.rows[0]] if self.rows else []
 
     def find(self, names: Iterable[str]) -> int | None:
-        """The column of one of some names, whatever their case; the same name twice is an error."""
+        """Return the one column among `names`, ignoring case; raise an error if there are two."""
         lower = [cell.lower() for cell in self.header]
         for name in names:
             places = [at for at, cell in enumerate(lower) if cell == name.lower()]
@@ -55,7 +55,7 @@ class Sheet:
         return None
 
     def column(self, name: str) -> int:
-        """The column of a name that must be there."""
+        """Return the index of a required column."""
         found = self.find([name])
         if found is None:
             raise unknown_column(self.source, name, self.header, self.lines[0] if self.lines else 1)
@@ -73,7 +73,7 @@ class Sheet:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Some names as messages show them, the first few of many."""
+    """Format names for messages: the first names of a long list."""
     shown = ", ".join(
         quoted(name, 40)[1:-1] if len(name) < 38 else quoted(name, 40) for name in names[:SHOWN]
     )
@@ -128,7 +128,7 @@ def check_header(source: str, line: int, first: Sequence[str], cells: Collection
 
 
 def located(error: InputError, source: str) -> InputError:
-    """An error with the file's name, unless it has one."""
+    """Return an error with the file's name, unless it already has one."""
     if error.path is not None:
         return error
     return InputError(error.reason, path=source, row=error.row, line=error.line, leaves=error.leaves)

@@ -89,7 +89,7 @@ class Spill:
         return self._folder
 
     def path(self, name: str) -> Path:
-        """A new file's path."""
+        """Return the path of a new file."""
         self._next += 1
         return self.folder / f"{self._next:06}-{name}"
 

@@ -183,7 +183,7 @@ class _Merged:
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
-        """The rows that can be used; the others are listed."""
+        """Return the usable rows; list the others."""
         for name in parsed.names or ():
             self.code.setdefault(name, len(self.code))
         looked = replace(parsed)

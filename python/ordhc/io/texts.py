@@ -74,7 +74,7 @@ def from_text(
 
 
 def first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
-    """The cells of the first line that is no comment."""
+    """Return the cells of the first line that is no comment."""
     lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
     first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
     return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []

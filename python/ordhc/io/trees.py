@@ -44,7 +44,7 @@ _HEADER = "cluster_a,cluster_b,height,size"
 
 
 def tree_format(path: Source, default: str | None = None) -> str:
-    """The format of a tree file by its ending: newick, nexus, nexml, json, scipy (csv) or npy."""
+    """Return the format of a tree file by its extension: newick, nexus, nexml, json, scipy (csv) or npy."""
     suffix = suffix_of(path, tuple(FORMATS))
     if suffix:
         return FORMATS[suffix]
@@ -160,7 +160,7 @@ def _texts(text: str, kind: str) -> list[tuple[int, str]]:
 
 
 def _format_of(path: Source, data: bytes) -> str:
-    """The format by what a file begins with, or else by its ending."""
+    """Return the format by the beginning of a file, or otherwise by its extension."""
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:6].upper() == b"#NEXUS":
         return "nexus"
@@ -173,7 +173,7 @@ def _format_of(path: Source, data: bytes) -> str:
 
 
 def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Progress | None) -> Dendrogram:
-    """A tree of a text that begins after so many lines of a file."""
+    """Parse the tree of a Newick text that begins at a given line of a file."""
     line, text = found
     try:
         return Dendrogram.from_newick(text, preserve_underscores=preserve_underscores, progress=progress)
@@ -184,7 +184,7 @@ def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Pro
 
 
 def _told(progress: Progress | None, done: float) -> Progress:
-    """What tells progress, if anybody wants to know; so much is done."""
+    """Call `progress` with `done` and return it; without `progress`, return a callable that does nothing."""
     if progress is None:
         return lambda _: None
     progress(done)
@@ -276,7 +276,7 @@ def write_trees(
 
 
 def check_written(path: str | os.PathLike[str]) -> str:
-    """The format that a file's ending stands for; an error if none is written there. "-" is Newick."""
+    """Return the format of a file's extension; raise an error if it cannot be written. "-" is Newick."""
     kind = tree_format(path, "newick" if os.fspath(path) == "-" else None)
     if kind not in _WRITTEN:
         raise InputError(f"{kind} is read, but not written: write .nex or .nwk", path=name_of(path))

@@ -88,7 +88,7 @@ def _warn_of_index(sheet: Sheet, table: NDArray[np.float64], at: int | None, has
 
 
 def _refuse(sheet: Sheet, row: int, at: int | None) -> None:
-    """The error of the first cell of a row that is no number."""
+    """Raise the error of the first cell of a row that is not a number."""
     wrong = [cell for place, cell in enumerate(sheet.rows[row]) if place != at and _number(cell) is None]
     raise InputError(f"{sheet.source}:{sheet.lines[row]}: {quoted(wrong[0])} is no finite number")
 

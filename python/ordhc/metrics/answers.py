@@ -94,6 +94,8 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
 
     Parameters
     ----------
+    tree
+        The tree.
     needs_heights
         True if pairs without a shared leaf are compared. Without this flag the tree's shape is enough: if two
         pairs share a leaf, one of their two common ancestors is below the other.

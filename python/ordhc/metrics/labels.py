@@ -79,6 +79,8 @@ def aari(
           n - 1 at which a cut does not separate merges of equal height.
         * "depth": column l of the labels, counted from 1, is compared with the nodes at depth l. Two trees
           are compared at each depth of the reference.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------

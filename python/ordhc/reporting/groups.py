@@ -17,7 +17,7 @@ Numbers = Mapping[str, Any]
 
 
 def has_groups(numbers: Numbers) -> bool:
-    """True if the report has the section."""
+    """Return true if the report has the section on groups."""
     return numbers["people_groups"] is not None or "people_groups" in numbers["notes"]
 
 

@@ -16,7 +16,7 @@ Numbers = Mapping[str, Any]
 
 
 def has_structure(numbers: Numbers) -> bool:
-    """True if the report has the section."""
+    """Return true if the report has the section on structure."""
     return numbers["structure"] is not None or "structure" in numbers["notes"]
 
 

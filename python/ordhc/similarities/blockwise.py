@@ -28,7 +28,7 @@ def mulk3_sums(
     spill: Spill,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """The kernel of all pairs, condensed, its diagonal, and which leaves have answers of positive weight.
+    """Return the condensed kernel, its diagonal, and the leaves with answers of positive weight.
 
     Rows are cut by the smaller of the two leaves that the anchor is compared with; what does not fit into
     `scan.memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
@@ -77,7 +77,7 @@ class _Work:
     n_blocks: int
 
     def split(self, pieces: tuple[Piece, ...]) -> str:
-        """The rows of some pieces, in a file for each block; the folder that they are in."""
+        """Write the rows of pieces to a file for each block; return the folder."""
         scan = self.scan
         name = digest("mulk3", scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.n_blocks)
         return stored(self.folder, name, lambda folder: self._split(pieces, folder))
@@ -98,7 +98,7 @@ class _Work:
         np.save(folder / "answered.npy", answered)
 
     def kernel_of(self, block: int, folders: list[str]) -> Kernel:
-        """The kernel of a block's rows in all folders."""
+        """Return the kernel of a block's rows in all folders."""
         found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in folders]
         rows = np.concatenate([rows for rows, _ in found])
         weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None

@@ -192,7 +192,7 @@ class _LessLengths(Scan):
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block."""
+        """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
@@ -234,7 +234,7 @@ def _count(shared: Shared, pieces: tuple[Piece, ...]) -> str:
 def _counted_blocks(
     scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
 ) -> _ordhc.NearFarCounts:
-    """Counts of blocks, in their order."""
+    """Yield the counts of blocks, in order."""
     counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
     own = None if number is None else number.astype(np.int32)
     for block in blocks:
@@ -263,14 +263,14 @@ def _may_be_asked(lengths: Any) -> bool:
 
 
 def _used(found: NDArray[np.float64], lengths: bool | None) -> NDArray[np.float64] | None:
-    """The lengths; None if there are none, or if the answers decide and do not ask for them."""
+    """Return the lengths; None if there are none, or if the answers decide and show none."""
     if not found.any() or (lengths is None and found.std() < _ASKED_FOR):
         return None
     return found
 
 
 def _shared(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
-    """The weights of rows, of which those of one answer share one."""
+    """Return the weights of rows; rows of one answer share the weight of one row."""
     if data.answers is None:
         return data.weights
     numbers = answers_of(data)

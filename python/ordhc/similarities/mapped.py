@@ -36,7 +36,7 @@ class _Job:
     number: NDArray[Any] | None
 
     def count(self, pieces: tuple[Piece, ...]) -> str:
-        """Runs of some pieces; the folder that they are in."""
+        """Write runs of pieces; return their folder."""
         scan = self.scan
         of = (scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.both, self.memory)
         name = digest("runs", of, None if self.number is None else self.number.tobytes())
@@ -57,7 +57,7 @@ class _Job:
         np.save(folder / "answered.npy", answered)
 
     def merge(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
-        """The sums of the parts of runs that belong to a block of leaves."""
+        """Return the sums of those parts of runs that belong to a block of leaves."""
         name = digest("merged", self.folder, block, [(run.keys, start, end) for run, start, end in runs])
 
         def make(folder: Path) -> None:

@@ -13,22 +13,22 @@ __all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot"]
 
 
 def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """The dot product of vectors, divided by their length p."""
+    """Return the dot products of vectors, divided by their length p."""
     return data, 1 / max(1, data.shape[1])
 
 
 def cosine(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """The cosine of the angle between vectors; 0 with a vector of zeros."""
+    """Return the cosines of angles between vectors; 0 for a vector of zeros."""
     return normalized(data), 1.0
 
 
 def pca_dot(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """The dot product of scores of principal components, divided by the length p of the vectors."""
+    """Return the dot products of principal component scores, divided by the length p of the vectors."""
     return pca(data, progress=progress, **settings), 1 / max(1, data.shape[1])
 
 
 def pca_cosine(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """The cosine of the angle between scores of principal components."""
+    """Return the cosines of angles between principal component scores."""
     return normalized(pca(data, progress=progress, **settings)), 1.0
 
 
@@ -51,5 +51,5 @@ def manhattan(
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    """Sums of absolute differences."""
+    """Return the sums of absolute differences."""
     return manhattan_distances(data, layout, float_type(dtype))

@@ -104,7 +104,7 @@ def select_dimension(
     seed: int | None = None,
     progress: Progress | bool | None = None,
 ) -> tuple[int, dict[int, float]]:
-    """The number of principal components by Wasserstein distance, and the distance for each candidate.
+    """Return the number of principal components by Wasserstein distance, and the distance for each candidate.
 
     The halves are the first ceil(n / 2) rows and the others. Distances are of order 1, with Euclidean
     costs. See `pca`.
@@ -176,7 +176,7 @@ def _rank_scores(rows: Any) -> NDArray[np.float64]:
 
 
 def _components(rows: Any, r: int) -> NDArray[np.float64]:
-    """The first r right singular vectors, (p, r), each with its largest coordinate positive."""
+    """Return the first r right singular vectors, (p, r), each with a positive largest coordinate."""
     limit = min(rows.shape)
     # A full decomposition of 1,000 rows and columns takes a hundred times as long as a few components.
     few = 8 * r <= limit and limit > 400 and (limit > _SMALL or find_spec("scipy") is not None)

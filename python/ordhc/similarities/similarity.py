@@ -139,7 +139,7 @@ def _of_scan(
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> Any:
-    """AddS or MulK3 of comparisons in files."""
+    """Return AddS or MulK3 of comparisons in files."""
     if not is_adds(spec) and not is_mulk3(spec):
         raise InputError(
             f"similarity {spec.name!r} is no sum over answers: it needs them in memory, "
@@ -177,7 +177,7 @@ def _of_scan(
 
 
 def square_of(pairs: NDArray[Any], n: int, dtype: str) -> NDArray[Any]:
-    """The (n, n) matrix of condensed values, with zeros on the diagonal."""
+    """Return the (n, n) matrix of condensed values, with zeros on the diagonal."""
     _ordhc.check_memory("the similarity matrix", np.dtype(dtype).itemsize * n * n)
     found = np.zeros((n, n), dtype=dtype)
     at = 0
@@ -196,7 +196,7 @@ def built(
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> NDArray[Any]:
-    """What a similarity gives for data that fit it, checked."""
+    """Return a similarity of data that fit it, checked."""
     if spec.build is None:
         if not dtype.startswith("float"):
             raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
@@ -229,7 +229,7 @@ def is_mulk3(spec: SimilaritySpec) -> bool:
 def factored(
     spec: SimilaritySpec, data: Any, progress: Progress | None, settings: Mapping[str, Any]
 ) -> tuple[Any, float]:
-    """The rows and the scale whose products are a similarity, checked."""
+    """Return the rows and the scale whose products are a similarity, checked."""
     assert spec.factor is not None
     n = data.n_leaves
     result: Any = spec.factor(_plain(data), progress=progress, **settings)

@@ -28,7 +28,7 @@ class Run:
 
     @classmethod
     def all_in(cls, folder: Path) -> "list[Run]":
-        """The runs in a folder, in order."""
+        """Return the runs in a folder, in order."""
         found = []
         for keys in sorted(folder.glob("*.keys")):
             length = keys.stat().st_size // 8
@@ -100,7 +100,7 @@ class PairSums:
         self.runs.append(run)
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
-        """The runs made so far, in files of a folder; with `last` one of what is held as well."""
+        """Return the runs so far, in files of a folder; with `last`, write what is in memory as well."""
         if last:
             self._make_run(spilled=False)
         taken, self.runs = self.runs, []
@@ -166,7 +166,7 @@ class PairSums:
 
 
 def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Run:
-    """A run in files; values that are whole and small take half the room."""
+    """Write a run to files; store small integers in half the space."""
     small = bool((values == np.floor(values)).all()) and (not len(values) or np.abs(values).max() < 2**31)
     kind = np.int32 if small else np.float64
     names = (f"{path}.keys", f"{path}.values")

@@ -44,7 +44,7 @@ class Dense:
 
 
 def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
-    """The comparisons of a scan, telling progress."""
+    """Yield the comparisons of a scan, and report progress."""
     total, done = max(1, len(scan)), 0
     for block in scan:
         yield block
@@ -60,7 +60,7 @@ def dense_sums(
     *,
     floats: bool = False,
 ) -> Dense:
-    """AddS with a place for every pair: what all comparisons at once give, bit for bit.
+    """Return AddS for every pair, bit for bit as from all comparisons at once.
 
     Whole numbers are exact in any order; weights are added in the order of the rows. With `floats` whole
     numbers become float64, in the same memory.
@@ -107,7 +107,7 @@ def sparse_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """AddS of the pairs that answers are about, and which leaves have answers; `number` renumbers leaves."""
+    """Return AddS of the pairs with answers, and which leaves have answers; `number` renumbers leaves."""
     n = scan.n_leaves
     if scan.executor is not None:
         return mapped_sums(scan, spill, both=both, number=number, progress=progress)
@@ -120,7 +120,7 @@ def sparse_sums(
 
 
 def canonical_order_of(scan: Scan, fitted: Callable[[Comparisons], Comparisons]) -> NDArray[np.int64]:
-    """The order of `comparison.canonical`, found in a few passes."""
+    """Return the order of `comparison.canonical`, found in a few passes."""
     n, survey = scan.n_leaves, scan.survey
     unit = 1.0 if survey.whole else survey.largest_weight
 

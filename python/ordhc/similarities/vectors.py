@@ -403,7 +403,7 @@ def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtyp
 
 
 def scipy_module(what: str, module: str) -> ModuleType:
-    """A module of SciPy, or the error that says how to get it."""
+    """Import a module of SciPy; raise an error that says how to install it."""
     from importlib import import_module
 
     try:

@@ -1,4 +1,4 @@
-//! NumPy arrays as slices, and new ones.
+//! Borrows NumPy arrays as slices, and makes new arrays.
 
 use numpy::ndarray::Dimension;
 use numpy::{
@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 
 use crate::error::to_py;
 
-/// Looks up what the engine needs of NumPy, which runs Python code: Ctrl-C meanwhile would be a panic if that happened
-/// with the first array of a call.
+/// Loads the parts of NumPy that the bindings need. Loading runs Python code; if the first array of a call did it,
+/// Ctrl-C would cause a panic there.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
     let array = PyArray1::<f64>::zeros(py, 1, false);
@@ -22,15 +22,15 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// An array to read, nothing if it isn't one of this type and number of dimensions.
+/// Returns a read-only array, or `None` if the object has another type or number of dimensions.
 pub(crate) fn read<'py, T: Element, D: Dimension>(
     values: &Bound<'py, PyAny>,
 ) -> Option<PyResult<PyReadonlyArray<'py, T, D>>> {
     values.cast::<PyArray<T, D>>().ok().map(|array| array.try_readonly().map_err(taken))
 }
 
-/// An enum of arrays to read by the type of their values. Only the type decides which one it is: what goes wrong
-/// with an array of a type that fits is an error.
+/// Defines an enum of read-only arrays by the type of their values. Only the type selects the variant: any other
+/// problem with an array of a matching type is an error.
 macro_rules! array_of {
     ($(#[$doc:meta])* $name:ident, $array:ident, $needed:literal, $($variant:ident($value:ty)),+) => {
         $(#[$doc])*
@@ -52,7 +52,7 @@ macro_rules! array_of {
 }
 pub(crate) use array_of;
 
-/// The error for what is no array of a type that is needed.
+/// Returns the error for an object that is no array of an accepted type.
 pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
     let found = match values.cast::<PyUntypedArray>() {
         Ok(array) => format!("{}-dimensional {}", array.ndim(), array.dtype()),
@@ -61,7 +61,7 @@ pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
     PyTypeError::new_err(format!("an array of {needed} is needed, not {found}"))
 }
 
-/// The rows of an (m, K) array.
+/// Returns the rows of an (m, K) array.
 pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usize]) -> PyResult<&'a [[T; K]]> {
     if shape.len() != 2 || shape[1] != K {
         return Err(to_py(Error::Argument(format!("rows of {K} leaves are needed, not an array of shape {shape:?}"))));
@@ -70,7 +70,7 @@ pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usi
 }
 
 array_of! {
-    /// A matrix of one of the types the engines read.
+    /// A matrix of a type that the engines read.
     AnyMatrix, PyReadonlyArrayDyn, "float64, float32, int64 or int32", F64(f64), F32(f32), I64(i64), I32(i32)
 }
 
@@ -104,7 +104,7 @@ impl AnyMatrix<'_> {
     }
 }
 
-/// Another thread works in the array, or reads it while this one wants to work in it.
+/// Returns the error for an array that another thread writes to, or reads while this thread has to write to it.
 fn taken(_: BorrowError) -> PyErr {
     to_py(Error::Argument(
         "the array is in use by another call that overwrites it, or would be overwritten while it is read: \
@@ -113,7 +113,7 @@ fn taken(_: BorrowError) -> PyErr {
     ))
 }
 
-/// What values mean.
+/// Returns the kind of values: similarities or dissimilarities.
 pub(crate) fn kind(dissimilarity: bool) -> Kind {
     if dissimilarity { Kind::Dissimilarity } else { Kind::Similarity }
 }
@@ -128,7 +128,7 @@ fn layout(shape: &[usize]) -> PyResult<Layout> {
     }
 }
 
-/// A matrix that is handed over.
+/// A matrix that the engine may overwrite.
 pub(crate) struct Overwritten<'py>(PyReadwriteArrayDyn<'py, f64>);
 
 impl<'py> Overwritten<'py> {
@@ -150,9 +150,9 @@ impl<'py> Overwritten<'py> {
     }
 }
 
-/// A new zeroed array, or a memory error before anything is allocated.
+/// Returns a new array of zeros. Raises a memory error before anything is allocated.
 ///
-/// NumPy's allocator asks for huge pages, which large arrays profit from.
+/// NumPy's allocator asks for huge pages, which make access to large arrays faster.
 pub(crate) fn zeros<'py, T: Element>(
     py: Python<'py>,
     what: &'static str,

@@ -24,7 +24,7 @@ fn draws(m: usize, groups: Option<PyReadonlyArray1<'_, i64>>, seed: u64) -> PyRe
     Draws::new(m, groups, seed).map_err(to_py)
 }
 
-/// How often each answer is in a resample.
+/// Returns how often each answer occurs in a resample.
 #[pyfunction]
 pub(crate) fn draw_times<'py>(
     py: Python<'py>,
@@ -37,7 +37,7 @@ pub(crate) fn draw_times<'py>(
     Ok(PyArray1::from_iter(py, times.into_iter().map(i64::from)))
 }
 
-/// Trees of resamples, and (n, 3) scores: revenue and satisfied share of the first tree, held-out share.
+/// The trees of resamples, and (n, 3) scores: revenue and satisfied share of the first tree, and held-out share.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn bootstrap_adds<'py>(
@@ -84,13 +84,13 @@ pub(crate) fn support<'py>(
     Ok(PyArray1::from_vec(py, found))
 }
 
-/// Of each resample how often it draws each group.
+/// Returns, for each resample, how often it draws each group.
 fn times_of(times: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<Vec<u32>>> {
     let n_groups = times.shape()[1].max(1);
     Ok(times.as_slice()?.chunks(n_groups).map(<[u32]>::to_vec).collect())
 }
 
-/// The groups of answers, checked.
+/// Returns the groups of answers, checked.
 fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usize) -> PyResult<&'a [u32]> {
     let groups = groups.as_slice()?;
     if groups.len() != m || groups.iter().any(|&group| group as usize >= n_groups) {
@@ -99,7 +99,7 @@ fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usiz
     Ok(groups)
 }
 
-/// Resamples of answers that come in parts.
+/// Resamples of answers that are added in parts.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tallies {
     inner: Mutex<Option<ordhc::bindings::Tallies>>,
@@ -135,7 +135,7 @@ impl Tallies {
         })
     }
 
-    /// (k, 2): of each resample the revenue of the first tree, and the share that it agrees with.
+    /// Returns a (k, 2) array: for each resample, the revenue of the first tree, and the share of answers it satisfies.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inner = self.inner.lock().expect(GONE);
         let tallies = inner.as_ref().ok_or_else(|| to_py(Error::Argument(GONE.into())))?;
@@ -143,7 +143,7 @@ impl Tallies {
         PyArray1::from_iter(py, scores.iter().flat_map(|&(revenue, share)| [revenue, share])).reshape([scores.len(), 2])
     }
 
-    /// The trees, once.
+    /// Returns the trees; they can be taken once.
     fn trees<'py>(
         &self,
         py: Python<'py>,
@@ -161,7 +161,7 @@ impl Tallies {
     }
 }
 
-/// Adds to `sums`, (k, 3), what trees agree with, disagree with and leave open of answers that resamples didn't draw.
+/// Adds to `sums`, (k, 3), the answers a resample did not draw that its tree satisfies, contradicts or leaves open.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn add_rest<'py>(

@@ -1,5 +1,5 @@
-//! Runs work without the interpreter, and calls Python meanwhile: signals, progress, row updates. (The progress of row
-//! updates, which hold the interpreter, is told in `linkage`.)
+//! Runs work without the interpreter's lock, and calls Python meanwhile for signals, progress and row updates. Row
+//! updates hold the lock; `linkage` reports their progress.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,14 +12,14 @@ use pyo3::prelude::*;
 
 use crate::error::to_py;
 
-/// How often signals are looked at and progress is told.
+/// Time between two checks of signals, and between two reports of progress.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the interpreter, so that other Python threads go on.
+/// Runs `work` without the interpreter's lock, so that other Python threads continue.
 ///
-/// Work that may be `long` runs on a thread of its own while this one looks for Ctrl-C and tells
-/// `progress` the share that is done; an error in either stops the work. Short work runs here, as does long work
-/// when there is no thread to be had; it then looks for itself whenever it advances.
+/// Work that may be `long` runs on a separate thread. This thread meanwhile checks for Ctrl-C and reports the completed
+/// fraction to `progress`; an error in either stops the work. Short work runs on this thread. So does long work if no
+/// thread can be started; it then checks for Ctrl-C whenever it advances.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     long: bool,
@@ -36,13 +36,13 @@ pub(crate) fn run<R: Send>(
     Ok(result.expect("a task without an error has its result"))
 }
 
-/// Passes on why a result is less certain than it looks, to whoever has called the package.
+/// Warns the caller of the Python package why a result is less certain than it seems.
 fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     let Some(text) = text else { return Ok(()) };
     py.import("ordhc.errors")?.call_method1("warn", (text,)).map(drop)
 }
 
-/// Work of any kind, so that what is done around it is compiled once.
+/// Work of any type, boxed, so that the code around it is compiled once.
 type Task<'a> = &'a mut (dyn FnMut(&Monitor) -> ordhc::Result<()> + Send);
 
 fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {
@@ -68,7 +68,7 @@ fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, tas
 
 type Watched<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
 
-/// On this thread, with a monitor that looks for itself.
+/// Runs work on this thread, with a monitor that checks for Ctrl-C itself.
 fn here(progress: Option<Py<PyAny>>, task: Watched<'_>) -> PyResult<()> {
     let trouble = Arc::new(Mutex::new(None));
     let found = Arc::clone(&trouble);
@@ -85,7 +85,7 @@ fn here(progress: Option<Py<PyAny>>, task: Watched<'_>) -> PyResult<()> {
     trouble.map_or(Ok(()), Err)
 }
 
-/// On a thread of its own; nothing if there is none to be had.
+/// Runs work on a separate thread; returns `None` if no thread can be started.
 fn beside(progress: Option<&Py<PyAny>>, task: Watched<'_>) -> Option<PyResult<()>> {
     let monitor = &Monitor::new();
     std::thread::scope(|scope| {
@@ -121,7 +121,7 @@ fn tell(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<()>
     }
 }
 
-/// A row update written in Python; `failure` keeps the exception it raised.
+/// A row update written in Python; `failure` keeps the exception that it raised.
 pub(crate) fn update_row(
     py: Python<'_>,
     callback: &Py<PyAny>,

@@ -12,12 +12,12 @@ use crate::arrays::{array_of, rows};
 use crate::error::to_py;
 
 array_of! {
-    /// Rows of leaf ids, of a type that is used as it is.
+    /// Rows of leaf ids, of a type that the engine reads without a copy.
     Rows, PyReadonlyArray2, "uint8, uint16 or int32 in 2 dimensions", U8(u8), U16(u16), I32(i32)
 }
 
 impl Rows<'_> {
-    /// The shape, (m, 3) or (m, 4).
+    /// Returns the shape, (m, 3) or (m, 4).
     pub(crate) fn shape(&self) -> &[usize] {
         match self {
             Self::U8(rows) => rows.shape(),
@@ -55,8 +55,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// An expression of [`Answers`], whatever they are. It belongs into work, not around it: what is around it would be
-/// compiled twice.
+/// Evaluates an expression for either type of [`Answers`]. Use it inside `work`: code around it is compiled twice.
 macro_rules! with {
     ($any:expr, $answers:ident => $value:expr) => {
         match $any {
@@ -68,11 +67,11 @@ macro_rules! with {
 pub(crate) use with;
 
 array_of! {
-    /// Rows as they come: of a type that is kept, or wide.
+    /// Rows as given: of a type that can be kept, or wider.
     Wide, PyReadonlyArray2, "uint8, uint16, int32 or int64 in 2 dimensions", U8(u8), U16(u16), I32(i32), I64(i64)
 }
 
-/// The rows to keep (nothing if the array itself will do), and the number of leaves.
+/// Returns the rows to keep (`None` if the array itself will do), and the number of leaves.
 type Checked<'py> = (Option<Bound<'py, PyArray2<i32>>>, usize);
 
 #[pyfunction]
@@ -113,7 +112,7 @@ fn checked<'a, const K: usize>(
     py.detach(|| Comparisons::new(rows, n_leaves)).map_err(to_py)
 }
 
-/// Which leaves have answers, of positive weight.
+/// Returns which leaves have answers of positive weight.
 #[pyfunction]
 pub(crate) fn answered<'py>(
     py: Python<'py>,
@@ -121,7 +120,7 @@ pub(crate) fn answered<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    /// So many rows are looked at before it is asked whether that was enough.
+    /// Number of rows that are read before the loop checks whether all leaves were found.
     const ROWS: usize = 1 << 10;
     let answers = Answers::of(&values, weights.as_ref(), n_leaves)?;
     let seen = with!(&answers, answers => {
@@ -141,8 +140,8 @@ pub(crate) fn answered<'py>(
     Ok(PyArray1::from_vec(py, seen))
 }
 
-/// Comparisons borrowed from arrays and checked again, which
-/// takes a fraction of any work that is done with them.
+/// Borrows comparisons from arrays and checks them again. The check takes a small part of the time of any work with
+/// them.
 pub(crate) fn comparisons<'a, const K: usize>(
     values: &'a Rows<'_>,
     weights: Option<&'a PyReadonlyArray1<'_, f64>>,
@@ -163,7 +162,7 @@ pub(crate) fn comparisons<'a, const K: usize>(
 type Ends<'py> = Bound<'py, PyArray1<i64>>;
 type Counts<'py> = Bound<'py, PyArray2<i64>>;
 
-/// The rows of each leaf, those of leaf `i` up to `ends[i]`.
+/// Returns the rows that contain each leaf; the rows of leaf `i` end at `ends[i]`.
 #[pyfunction]
 pub(crate) fn index_rows<'py>(
     py: Python<'py>,
@@ -176,7 +175,7 @@ pub(crate) fn index_rows<'py>(
     Ok((PyArray1::from_vec(py, ends), PyArray1::from_vec(py, rows)))
 }
 
-/// (q, K) leaves of the questions that rows answer, and (q, 2) how often each came out either way.
+/// Returns the (q, K) leaves of the distinct questions, and (q, 2) counts of their two outcomes.
 #[pyfunction]
 pub(crate) fn questions<'py>(
     py: Python<'py>,

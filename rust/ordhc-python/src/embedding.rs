@@ -36,7 +36,7 @@ impl EmbeddingLoss {
         self.0.total_weight()
     }
 
-    /// The loss at (n, d) points, and its gradient.
+    /// Returns the loss at (n, d) points, and its gradient.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -49,7 +49,8 @@ impl EmbeddingLoss {
         Ok((loss, gradient))
     }
 
-    /// The loss at (n, d) points, and its derivatives by the squared distances of pairs, condensed.
+    /// Returns the loss at (n, d) points, and its derivatives with respect to the squared distances of pairs
+    /// (condensed).
     fn evaluate_pairs<'py>(
         &self,
         py: Python<'py>,

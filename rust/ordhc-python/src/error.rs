@@ -1,4 +1,4 @@
-//! The one conversion of errors.
+//! Converts the crate's errors to Python exceptions.
 
 use ordhc::Error;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyUserWarning, PyValueError};
@@ -48,7 +48,7 @@ pub(crate) fn to_py(error: Error) -> PyErr {
     Python::attach(|py| converted(py, &error, error.reason()))
 }
 
-/// An error with names for leaves, where the engine's message is about some.
+/// Converts an error; leaves in its message get their names.
 pub(crate) fn to_py_named(py: Python<'_>, error: &Error, names: Option<&Bound<'_, PyTuple>>) -> PyErr {
     let Some(names) = names else { return converted(py, error, error.reason()) };
     let name = |leaf: usize| names.get_item(leaf).map_or_else(|_| leaf.to_string(), |name| name.to_string());
@@ -75,12 +75,12 @@ fn input_error<'py>(py: Python<'py>, error: &Error, reason: String) -> PyResult<
     py.get_type::<InputError>().call((reason,), Some(&fields))
 }
 
-/// What a panic is in Python: pyo3's exception, which `ordhc.errors` makes an ordinary one.
+/// Registers the exception of a panic. `ordhc.errors` converts it to an ordinary exception.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", module.py().get_type::<PanicException>())
 }
 
-/// Panics, so that tests see what a panic becomes in Python.
+/// Panics, so that tests can check what Python receives.
 #[pyfunction]
 pub(crate) fn panic(message: &str) {
     panic!("{message}");

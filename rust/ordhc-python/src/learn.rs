@@ -49,8 +49,8 @@ impl Learner {
     }
 }
 
-/// An answer that is right with probability `p`, NaN for what the learner's settings say, of person `who`, 0 for nobody in
-/// particular.
+/// An answer that is right with probability `p`, NaN for what the learner's settings say, of person `who`, 0 for nobody
+/// in particular.
 pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
@@ -184,7 +184,8 @@ impl Learner {
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
 
-    /// One that asks which of two pairs is closer, where answers are least certain; of pairs that share a leaf if `anchored`.
+    /// One that asks which of two pairs is closer, where answers are least certain; of pairs that share a leaf if
+    /// `anchored`.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, anchored, *, questions, repeat))]
     fn uncertain_of_pairs(
@@ -217,8 +218,8 @@ impl Learner {
         with!(self.lock_attached(py), learner => Asked::from(learner.open())).into_py(py)
     }
 
-    /// Tells answers one after the other, with how likely they are right (NaN: as the settings say) and who gave them (0: nobody
-    /// in particular); gives the position of the first that is none, and why.
+    /// Tells answers one after the other, with how likely they are right (NaN: as the settings say) and who gave them
+    /// (0: nobody in particular); gives the position of the first that is none, and why.
     fn tell(
         &self,
         py: Python<'_>,

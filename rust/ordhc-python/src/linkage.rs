@@ -56,7 +56,7 @@ impl Linkage {
 }
 
 impl Linkage {
-    /// The rule, where there is one.
+    /// Returns the rule of a native linkage.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
             Form::Rule(rule) => Some(rule),
@@ -65,19 +65,19 @@ impl Linkage {
     }
 }
 
-/// Initial clusters from labels.
+/// Returns initial clusters from labels.
 pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Partition>> {
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
 }
 
-/// Up to so many values the interpreter is not given free meanwhile.
+/// Up to this number of values, the interpreter's lock is kept: releasing it would take longer.
 const QUICK: usize = 1 << 11;
-/// Above so many values trees are not of few leaves.
+/// Above this number of values, a tree does not count as a tree of few leaves.
 const MANY: usize = 512 * 512;
 
-/// The tree of few leaves, from a contiguous array of float64 and a rule.
+/// Returns the tree of few leaves, from a contiguous array of float64 and a rule.
 ///
-/// None for other input, and where there is an error or a warning to report: `agglomerate` takes these.
+/// Returns `None` for other input, and if there is an error or a warning: call `agglomerate` for these.
 #[pyfunction]
 pub(crate) fn agglomerate_few(
     py: Python<'_>,
@@ -97,7 +97,7 @@ pub(crate) fn agglomerate_few(
     }
     let work = || {
         let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity)).ok()?;
-        // Python checks dissimilarities below 0, and those that have a diagonal.
+        // Python checks dissimilarities that are negative or have a diagonal.
         if dissimilarity && (layout == Layout::Square || matrix.any_negative()) {
             return None;
         }
@@ -109,11 +109,11 @@ pub(crate) fn agglomerate_few(
     Ok(tree.map(Tree::from))
 }
 
-/// From this many values on, the work (some tenths of a second) runs on a thread of its own, which costs some
-/// milliseconds: threads that it makes in turn are slow to find a processor.
+/// From this number of values on, the work takes some tenths of a second and runs on a separate thread. A separate
+/// thread costs some milliseconds, because threads that it starts wait for a processor.
 const LONG: usize = 1 << 26;
 
-/// `look` is called first where dissimilarities are below zero, or have a diagonal that may tell what they are.
+/// Calls `look` first if dissimilarities are negative or have a diagonal, because these may be similarities by mistake.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]

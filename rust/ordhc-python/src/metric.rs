@@ -15,10 +15,10 @@ use crate::tree;
 
 type Tree<'py> = Bound<'py, tree::Tree>;
 type Progress<'py> = Option<Bound<'py, PyAny>>;
-/// The mean, its standard error, how many leaves have none, and the values by leaf.
+/// The mean, its standard error, the number of leaves without a value, and the value of each leaf.
 type Kendall<'py> = (f64, f64, usize, Bound<'py, PyArray1<f64>>);
 
-/// Above so many leaves, scores that take more than linear time run on a thread of their own.
+/// Above this number of leaves, scores that take more than linear time run on a separate thread.
 const LONG: usize = 1000;
 
 fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {
@@ -87,7 +87,7 @@ pub(crate) fn satisfied(
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
-/// (m,) what the tree says of each comparison: 1 if it agrees, -1 if it disagrees, 0 if it leaves it open.
+/// Returns an (m,) array: 1 if the tree agrees with a comparison, -1 if it disagrees, 0 if it leaves the answer open.
 #[pyfunction]
 #[pyo3(signature = (tree, rows, progress=None))]
 pub(crate) fn verdicts<'py>(
@@ -108,7 +108,7 @@ pub(crate) fn verdicts<'py>(
     Ok(found.into_pyarray(py))
 }
 
-/// The lower and the upper noise ceiling, and the number of answers to repeated questions.
+/// Returns the lower and the upper noise ceiling, and the number of answers to repeated questions.
 #[pyfunction]
 #[pyo3(signature = (rows, weights, answers, n_leaves, progress=None))]
 pub(crate) fn noise_ceiling(

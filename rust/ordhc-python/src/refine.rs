@@ -12,12 +12,12 @@ use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
 use crate::tree::{Tree, widened};
 
-/// The most moves, restarts, the seed, labels of clusters to keep.
+/// The maximum number of moves, the number of restarts, the seed, and labels of clusters to keep.
 type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
-/// The tree, by how much it is better, how many moves it took, and whether none more would help.
+/// The tree, its gain, the number of moves, and whether no further move helps.
 type Found = (Tree, f64, u64, bool);
 
-/// Above so many leaves, times restarts, the search runs on a thread of its own.
+/// Above this number of leaves times restarts, the search runs on a separate thread.
 const LONG: usize = 1000;
 
 fn is_long(n_leaves: usize, search: &Search) -> bool {
@@ -56,7 +56,7 @@ pub(crate) fn refine_similarity<'py>(
     callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
 
-/// The leaves in the order of which neighbours are closest, among those of the tree.
+/// Returns the leaves in an order that puts close neighbours next to each other, among the orders of the tree.
 #[pyfunction]
 pub(crate) fn optimal_leaf_order<'py>(
     py: Python<'py>,
@@ -95,7 +95,7 @@ pub(crate) fn refine_satisfied<'py>(
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }
 
-/// The leaves in an order that doesn't depend on their numbers.
+/// Returns the leaves in an order that does not depend on their numbers.
 #[pyfunction]
 pub(crate) fn canonical_order<'py>(
     py: Python<'py>,

@@ -15,11 +15,11 @@ use crate::linkage::{Linkage, partition};
 use crate::tree::Tree;
 
 array_of! {
-    /// Row pointers or columns, as SciPy has them.
+    /// Row pointers or column indices, in SciPy's CSR layout.
     Places, PyReadonlyArray1, "int32 or int64 in 1 dimension", I32(i32), I64(i64)
 }
 
-/// From this many values on, the work (some tens of milliseconds) runs on a thread of its own.
+/// From this number of values on, the work takes some tens of milliseconds and runs on a separate thread.
 const LONG: usize = 1 << 16;
 
 fn rule<'a>(linkage: &'a Bound<'_, Linkage>) -> PyResult<&'a Rule> {
@@ -60,7 +60,7 @@ pub(crate) fn agglomerate_sparse(
     Ok((tree.into(), n_trees))
 }
 
-/// AddS and a linkage of it, without a place for every pair.
+/// Returns the tree of AddS and a linkage, without a vector of all pairs.
 #[pyfunction]
 pub(crate) fn adds_linkage<'py>(
     py: Python<'py>,
@@ -83,7 +83,7 @@ pub(crate) fn adds_linkage<'py>(
 
 type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
 
-/// AddS as row pointers, columns and values.
+/// Returns AddS as row pointers, column indices and values.
 #[pyfunction]
 pub(crate) fn adds_csr<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Similarities from comparisons that come in parts.
+//! Similarities from comparisons that are added in parts.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use ordhc::bindings::{RunOptions, merge_runs, sorted_run};
@@ -10,10 +10,10 @@ use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 
-/// From so many answers on the work runs on a thread of its own.
+/// From this number of answers on, the work runs on a separate thread.
 const LONG: usize = 1 << 18;
 
-/// Adds comparisons to similarities of pairs, condensed: float64, or int64 or int32 without weights.
+/// Adds comparisons to condensed similarities: float64, or int64 or int32 without weights.
 #[pyfunction]
 pub(crate) fn adds_into<'py>(
     py: Python<'py>,
@@ -51,7 +51,7 @@ fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
-/// Pairs in order, as keys i 2^32 + j, and what comparisons add to each.
+/// Returns the sorted pairs as keys `i 2^32 + j`, and what comparisons add to each.
 #[pyfunction]
 pub(crate) fn pair_run<'py>(
     py: Python<'py>,
@@ -67,7 +67,7 @@ pub(crate) fn pair_run<'py>(
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
-/// Sums of runs, in their order.
+/// Returns the sums of runs, added in their order.
 #[pyfunction]
 pub(crate) fn merged_runs<'py>(
     py: Python<'py>,
@@ -85,7 +85,7 @@ pub(crate) fn merged_runs<'py>(
     callbacks::run(py, len > LONG, None, |monitor| merge_runs(&slices, Some(monitor))).map(|run| arrays(py, run))
 }
 
-/// Adds to `sums` what comparisons say of each leaf, given the keys of all leaves and the unit of weights.
+/// Adds to `sums` what comparisons say about each leaf, given the keys of all leaves and the unit of weights.
 #[pyfunction]
 pub(crate) fn canonical_sums<'py>(
     py: Python<'py>,
@@ -106,7 +106,7 @@ pub(crate) fn canonical_sums<'py>(
     Ok(())
 }
 
-/// The next keys, if they tell more leaves apart.
+/// Returns the next keys, if they distinguish more leaves; otherwise `None`.
 #[pyfunction]
 pub(crate) fn canonical_keys<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ pub(crate) fn canonical_keys<'py>(
     Ok(next.map(|keys| PyArray1::from_vec(py, keys)))
 }
 
-/// Sets the most threads of calls from now on; the limit that was.
+/// Sets the maximum number of threads of later calls; returns the previous limit.
 #[pyfunction]
 pub(crate) fn limit_threads(limit: Option<usize>) -> Option<usize> {
     ordhc::limit_threads(limit)

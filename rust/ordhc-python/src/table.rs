@@ -1,4 +1,4 @@
-//! Comparisons and cells from delimited text.
+//! Reads comparisons and cells from delimited text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ impl FromPyObject<'_, '_> for Chosen {
     }
 }
 
-/// The delimiter by its character, a blank being any run of blanks.
+/// Returns the delimiter of a character; a blank means any run of blanks.
 fn delimiter_of(delimiter: Option<char>) -> PyResult<Option<Delimiter>> {
     let Some(delimiter) = delimiter else { return Ok(None) };
     match u8::try_from(delimiter) {
@@ -48,7 +48,7 @@ fn ascii(what: &str, text: Option<char>) -> PyResult<Option<u8>> {
     }
 }
 
-/// `chosen` columns, none for all or for the `known` ones; the result is a dict of what was read.
+/// Reads the `chosen` columns (by default all, or the `known` columns); returns a dict of the results.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one call reads a table")]
 pub(crate) fn parse_table<'py>(
@@ -107,7 +107,7 @@ pub(crate) fn parse_table<'py>(
     Ok(found)
 }
 
-/// The cells of all rows and the line of each row.
+/// Returns the cells of all rows, and the line of each row.
 #[pyfunction]
 pub(crate) fn split_table(
     data: &str,
@@ -125,11 +125,11 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column as codes: the place of each row's cell among the different texts, -1 where a row has no such cell.
+/// A column as codes: for each row, the index of its cell among the distinct texts; -1 if the row has no such cell.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
-/// The cells of the first row, the line of each row and its number of cells, the rows that repeat the first one,
-/// and the `wanted` columns as codes.
+/// The cells of the first row, the line of each row and its number of cells, the rows that repeat the first row, and
+/// the `wanted` columns as codes.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "all that one pass over the text finds")]
 pub(crate) fn code_table<'py>(
@@ -177,7 +177,7 @@ pub(crate) fn code_table<'py>(
     Ok((first, PyArray1::from_vec(py, lines), PyArray1::from_vec(py, widths), repeats, columns))
 }
 
-/// Where the first row of text ends, and the lines up to there; nothing if it doesn't end.
+/// Returns the end of the first row of text, and the number of lines up to there; `None` if the row has no end.
 #[pyfunction]
 pub(crate) fn end_of_first_row(
     data: &[u8],
@@ -188,7 +188,7 @@ pub(crate) fn end_of_first_row(
     Ok(first_row(data, delimiter, ascii("comment", comment)?))
 }
 
-/// Where the last row of text starts, which may be cut, and the lines before.
+/// Returns the start of the last row of text, which may be incomplete, and the number of lines before it.
 #[pyfunction]
 pub(crate) fn start_of_last_row(data: &[u8], delimiter: char, comment: Option<char>) -> PyResult<(usize, usize)> {
     let delimiter = delimiter_of(Some(delimiter))?.unwrap_or(Delimiter::Blanks);

@@ -12,14 +12,14 @@ use crate::arrays::{kind, rows};
 use crate::callbacks;
 use crate::error::to_py;
 
-/// Texts of more bytes are read on a thread of their own, which can be stopped.
+/// Texts of more bytes are parsed on a separate thread, which can be stopped.
 const LONG_TEXT: usize = 1 << 20;
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
-/// The tree, names and whether they are the leaves' numbers, whether inner nodes were numbered, the leaves as written,
-/// names of nodes, support and whether it is written as shares, the note.
+/// The tree; names and whether they are leaf numbers; whether inner nodes were numbered; the leaves as written; names
+/// of nodes; support and whether it is written as shares; the note.
 type Read<'py> = (
     Tree,
     Vec<String>,
@@ -35,11 +35,11 @@ type Read<'py> = (
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tree {
     tree: ordhc::tree::Tree,
-    /// The tree by heights, where lengths give them.
+    /// The tree with heights; computed from lengths if it has lengths.
     by_height: OnceLock<Dendrogram>,
-    /// The tree by levels, where it is shape alone.
+    /// The tree with levels as heights, if it has only a shape.
     by_level: OnceLock<Dendrogram>,
-    /// The tree by the longest paths.
+    /// The tree with the longest paths to leaves as heights.
     by_diameter: OnceLock<Dendrogram>,
     lca: OnceLock<LcaSizes>,
 }
@@ -65,7 +65,7 @@ impl Tree {
         self.tree.topology()
     }
 
-    /// The tree by its heights, or those that its lengths give.
+    /// Returns the tree with its heights, or with the heights that its lengths give.
     pub(crate) fn dendrogram(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Heights(tree) => Ok(tree),
@@ -73,7 +73,7 @@ impl Tree {
         }
     }
 
-    /// The tree in an order of merging: by its heights or, if it has lengths, by the longest paths.
+    /// Returns the tree in an order of merging: by its heights or, if it has lengths, by the longest paths.
     pub(crate) fn in_order(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Lengths(tree) => made_once(&self.by_diameter, || tree.diameters()),
@@ -81,7 +81,8 @@ impl Tree {
         }
     }
 
-    /// The tree by its heights or, if it is shape alone, by levels, where only the order of the nodes above a leaf counts.
+    /// Returns the tree with its heights or, if it has only a shape, with levels. Use it if only the order of the nodes
+    /// above a leaf matters.
     pub(crate) fn ranked(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Shape(tree) => made_once(&self.by_level, || Ok(Dendrogram::of_levels(tree.clone()))),
@@ -89,12 +90,12 @@ impl Tree {
         }
     }
 
-    /// The tree by its heights or else by levels, where only the shape counts.
+    /// Returns the tree with its heights or otherwise with levels. Use it if only the shape matters.
     pub(crate) fn of_shape(&self) -> Dendrogram {
         self.dendrogram().cloned().unwrap_or_else(|_| Dendrogram::of_levels(self.topology().clone()))
     }
 
-    /// Whether heights are dissimilarities, as those are that lengths give.
+    /// Returns true if heights are dissimilarities; heights from lengths are.
     pub(crate) fn is_dissimilarity(&self) -> bool {
         !matches!(&self.tree, ordhc::tree::Tree::Heights(tree) if tree.kind() == Kind::Similarity)
     }
@@ -118,7 +119,7 @@ fn made_once<T>(place: &OnceLock<T>, make: impl FnOnce() -> ordhc::Result<T>) ->
     }
 }
 
-/// Ids that don't even fit 32 bits are as wrong as any other that is too large.
+/// Ids that do not fit into 32 bits get the same error as other ids that are too large.
 fn label(id: i64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
@@ -133,7 +134,7 @@ pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32
 
 #[pymethods]
 impl Tree {
-    /// The binary tree of merges with heights.
+    /// Returns the binary tree of merges with heights.
     #[new]
     fn new(
         merges: PyReadonlyArray2<'_, i64>,
@@ -150,7 +151,7 @@ impl Tree {
         Ok(tree.into())
     }
 
-    /// The tree of nodes with heights, with lengths, or without either, and the former number of each node.
+    /// Returns the tree of nodes with heights, with lengths, or with neither, and the former number of each node.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, parents, heights, lengths, *, dissimilarity, sort))]
     fn of_nodes<'py>(
@@ -241,7 +242,7 @@ impl Tree {
         self.topology().n_nodes()
     }
 
-    /// What the tree has: "shape", "heights" or "lengths".
+    /// Returns what the tree has: "shape", "heights" or "lengths".
     #[getter]
     fn scale(&self) -> &'static str {
         match self.tree {
@@ -256,7 +257,7 @@ impl Tree {
         self.is_dissimilarity()
     }
 
-    /// The parent of each node; that of the root is the root.
+    /// Returns the parent of each node; the parent of the root is the root.
     fn parents<'py>(&self, py: Python<'py>) -> Integers<'py> {
         widened(py, self.topology().parents().iter().copied())
     }
@@ -266,17 +267,17 @@ impl Tree {
         widened(py, merges.iter().flatten().copied()).reshape([merges.len(), 2])
     }
 
-    /// The heights of the inner nodes.
+    /// Returns the heights of the inner nodes.
     fn heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, self.dendrogram()?.heights()))
     }
 
-    /// The heights of the merges.
+    /// Returns the heights of the merges.
     fn merge_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, &self.dendrogram()?.merge_heights()))
     }
 
-    /// The heights of all nodes.
+    /// Returns the heights of all nodes.
     fn all_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_vec(py, self.dendrogram()?.all_heights()))
     }
@@ -288,7 +289,7 @@ impl Tree {
         }
     }
 
-    /// The length of the edge above each node, NaN where there is none.
+    /// Returns the length of the edge above each node, NaN if it has none.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, &self.tree.edge_lengths().map_err(to_py)?))
     }
@@ -298,7 +299,7 @@ impl Tree {
         Ok(self.dendrogram()?.clone().with_leaf_heights(heights).map_err(to_py)?.into())
     }
 
-    /// The number of leaves below each inner node.
+    /// Returns the number of leaves below each inner node.
     fn sizes<'py>(&self, py: Python<'py>) -> Integers<'py> {
         widened(py, self.topology().sizes().iter().copied())
     }
@@ -313,7 +314,8 @@ impl Tree {
         Ok(widened(py, self.in_order()?.cut_clusters(wanted).map_err(to_py)?))
     }
 
-    /// The numbers of clusters, from 2 to n - 1, into which the tree can be cut between different heights.
+    /// Returns the numbers of clusters, from 2 to n - 1, into which a cut between two different heights divides the
+    /// tree.
     fn levels(&self) -> PyResult<Vec<usize>> {
         let tree = self.in_order()?;
         let (n, shape, heights) = (tree.n_leaves(), tree.topology(), tree.heights());
@@ -331,7 +333,7 @@ impl Tree {
         Ok(widened(py, self.dendrogram()?.cut_height(height).map_err(to_py)?))
     }
 
-    /// Clusters in which leaves are at most so far apart along the tree.
+    /// Returns clusters whose leaves are at most a given distance apart along the tree.
     fn cut_path<'py>(&self, py: Python<'py>, length: f64) -> PyResult<Integers<'py>> {
         let labels = match &self.tree {
             ordhc::tree::Tree::Lengths(_) => self.in_order()?.cut_height(length),
@@ -374,20 +376,20 @@ impl Tree {
         Ok(self.tree.relabel(&labels(&leaves)?).map_err(to_py)?.into())
     }
 
-    /// The tree with its nodes in the order of their heights, and the former number of each node.
+    /// Returns the tree with its nodes in the order of their heights, and the former number of each node.
     fn sorted<'py>(&self, py: Python<'py>) -> (Self, Integers<'py>) {
         let (tree, order) = self.tree.clone().sorted();
         (tree.into(), widened(py, order))
     }
 
-    /// The tree without the inner nodes that are marked, and the former number of each node.
+    /// Returns the tree without the marked inner nodes, and the former number of each node.
     fn without<'py>(&self, py: Python<'py>, goes: PyReadonlyArray1<'py, bool>) -> PyResult<(Self, Integers<'py>)> {
         let (goes, n) = (goes.as_slice()?, self.topology().n_leaves());
         let (tree, kept) = self.tree.without(|node| goes.get(node - n).copied().unwrap_or(false));
         Ok((tree.into(), widened(py, kept)))
     }
 
-    /// The tree of some leaves, and the former number of each node.
+    /// Returns the tree of some leaves, and the former number of each node.
     fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
         let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
         Ok((tree.into(), widened(py, kept)))
@@ -397,7 +399,7 @@ impl Tree {
         Ok(self.dendrogram()?.is_monotone())
     }
 
-    /// Whether two trees have the same nodes in the same order, at the same heights or with the same lengths.
+    /// Returns true if two trees have the same nodes in the same order, with the same heights or lengths.
     fn equals(&self, other: &Self) -> bool {
         self.tree == other.tree
     }

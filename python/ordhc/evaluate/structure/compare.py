@@ -1,4 +1,4 @@
-"""The verb `structure`: is it a tree at all?"""
+"""Test whether a tree describes the answers (`structure`)."""
 
 import math
 import os
@@ -200,7 +200,7 @@ class Structure:
         return found
 
     def _looked(self) -> str:
-        """What was looked at, and how many misfits there are."""
+        """Describe the questions that were tested, and how many of them misfit."""
         items, clusters = self.n_looked_at
         if not items + clusters:
             return "Where the tree fails: too few answers about any item or cluster to tell"
@@ -216,7 +216,7 @@ class Structure:
         )
 
     def _repr_html_(self) -> str:
-        """The table of `print`, in a notebook."""
+        """Return the table of `print` as HTML for a notebook."""
         columns, *rows = self._table()
         notes = [*self._notes(), self.verdict.text]
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, notes=notes))
@@ -349,7 +349,7 @@ def structure(
 
 
 def _dimensions(answers: Scored, means: dict[str, float]) -> int:
-    """The smallest number of dimensions whose points are within a standard error of the best ones.
+    """Return the smallest dimension whose score is within one standard error of the best.
 
     The one-standard-error rule (Breiman et al. 1984) on paired differences.
     """
@@ -365,7 +365,7 @@ def _dimensions(answers: Scored, means: dict[str, float]) -> int:
 
 
 def _coins(answers: Scored, tree: str, kept: str) -> CoinFlips:
-    """The coin-flip test."""
+    """Compute the coin-flip test."""
     is_coin, chance, right, gain = answers.coins[tree]
     _, tail = answers.better(gain, is_coin)
     n = int((is_coin > 0).sum())

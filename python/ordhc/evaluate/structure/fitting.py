@@ -113,7 +113,7 @@ def minimised(
 
 
 def _inverse(steps: list[tuple[Floats, Floats, float]], gradient: Floats) -> Floats:
-    """The approximate inverse of the curvature, times the gradient."""
+    """Multiply the gradient by the approximate inverse of the curvature (L-BFGS)."""
     found, shares = gradient.copy(), []
     for step, change, curvature in reversed(steps):
         shares.append(float(step @ found) / curvature)

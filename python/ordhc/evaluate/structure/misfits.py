@@ -135,7 +135,7 @@ def common_clusters(tree: Dendrogram, answers: Numbers, leaves: Numbers, count: 
 
 
 def _false_shares(tails: Sequence[float]) -> list[float]:
-    """The adjusted p-values of Benjamini and Hochberg (1995).
+    """Return the adjusted p-values of Benjamini and Hochberg (1995).
 
     Examples
     --------

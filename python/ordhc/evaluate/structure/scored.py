@@ -90,7 +90,7 @@ class Scored:
 
 
 def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
-    """The predictions of all folds together."""
+    """Return the predictions of all folds together."""
     weight, at = [], []
     coins: dict[str, list[Floats]] = {ULTRAMETRIC: [], ADDITIVE: []}
     losses: dict[str, list[Floats]] = {}

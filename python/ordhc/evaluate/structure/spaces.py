@@ -62,7 +62,7 @@ def loss_of(choices: Choices, model: Fitted) -> float:
 
 
 def _noise(t: float) -> tuple[float, float]:
-    """A noise from 0 to 0.5 for any number, and its derivative."""
+    """Map any number to a noise in (0, 0.5); return the noise and its derivative."""
     share = 1 / (1 + np.exp(-np.clip(t, -30, 30)))
     return 0.5 * float(share), 0.5 * float(share * (1 - share))
 
@@ -252,7 +252,7 @@ def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
 
 
 def _principal(X: Floats, d: int) -> Floats:
-    """The first principal components of points."""
+    """Return the first principal components of points."""
     X = X - X.mean(axis=0)
     if X.shape[1] <= d:
         return np.pad(X, ((0, 0), (0, d - X.shape[1])))

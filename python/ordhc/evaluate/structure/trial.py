@@ -147,7 +147,7 @@ def _trees(data: Triplets | Quadruplets, lengths: bool, seed: int) -> Posterior:
 
 
 def named(dimensions: int) -> str:
-    """The name of points in a space."""
+    """Return the name of the model of points in `dimensions` dimensions."""
     return "points in 1 dimension" if dimensions == 1 else f"points in {dimensions} dimensions"
 
 

@@ -1,6 +1,6 @@
 //! Centroid and median linkage: finds the nearest pair, with similarities as means of pairs.
 //!
-//! The similarity of clusters i and k is t w_i w_k - g_i - g_k. t is a sum over the pairs between the clusters, w is a
+//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. t is a sum over the pairs between the clusters, w is a
 //! weight, and g the mean within a cluster. All of these are sums of input values, which do not cancel. So errors don't
 //! grow from merge to merge, and sums of integers are exact.
 

@@ -168,7 +168,7 @@ impl EmbeddingLoss {
         loss
     }
 
-    /// Returns the loss of an anchor's triplets, -log(P) = log(1 + K_far / K_near).
+    /// Returns the loss of an anchor's triplets, `-log(P) = log(1 + K_far / K_near)`.
     fn by_kernels(&self, anchor: &Anchor, kernel: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let (mut loss, mut product, mut weight) = (0.0, 1.0f64, 1.0);

@@ -76,7 +76,7 @@ impl Model {
         }
     }
 
-    /// Returns true if the model gives probabilities: P = K_ij / (K_ij + K_ik), where K is the exponential of the
+    /// Returns true if the model gives probabilities: `P = K_ij / (K_ij + K_ik)`, where K is the exponential of the
     /// score.
     pub fn chooses(&self) -> bool {
         matches!(self, Self::Ste | Self::TSte { .. } | Self::Ckl { .. })

@@ -151,7 +151,11 @@ impl PlantedModel {
     }
 }
 
-/// The similarities that [`PlantedModel::draw`] compares, (n, n) with 0 on the diagonal, and the labels of the leaves.
+/// Returns the similarities that [`PlantedModel::draw`] compares, (n, n) with 0 on the diagonal, and the labels of the
+/// leaves.
+///
+/// # Errors
+/// Settings of the model that are out of range, or too many leaves.
 pub fn planted_similarities(model: &PlantedModel) -> Result<(Vec<f64>, Vec<Vec<u32>>)> {
     model.check()?;
     let (blocks, similarities) = model.similarities(&mut ChaCha8Rng::seed_from_u64(model.seed))?;

@@ -4,7 +4,7 @@ use super::inserting::{Inserting, Progress};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotRule, Place, Region};
 
-/// InsertionClustering with FindSibling (Emamjomeh-Zadeh & Kempe, Algorithms 3 and 4).
+/// `InsertionClustering` with `FindSibling` (Emamjomeh-Zadeh & Kempe, Algorithms 3 and 4).
 ///
 /// In a binary tree, the i-th leaf takes at most log2(2i - 3) questions, and all leaves together fewer than n log2 n.
 /// The computation for the i-th leaf takes O(i).

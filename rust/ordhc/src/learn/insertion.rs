@@ -6,7 +6,7 @@ use super::inserting::{Inserting, Progress};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
-/// InsertionClustering (Emamjomeh-Zadeh & Kempe, Algorithm 3). Each leaf is searched by the pivots of largest entropy,
+/// `InsertionClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 3). Each leaf is searched by the pivots of largest entropy,
 /// and `parallel` leaves are searched at the same time.
 ///
 /// A leaf is put at its place as soon as its search ends. Another search that ends at the same place continues with the

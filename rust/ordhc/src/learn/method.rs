@@ -33,16 +33,16 @@ use crate::tree::Topology;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
-    /// QuickClustering: O(n log n) expected questions. Each level of the division is one round. Merging takes one step
+    /// `QuickClustering`: O(n log n) expected questions. Each level of the division is one round. Merging takes one step
     /// at a time, so there are many rounds.
     Quick,
-    /// InsertionClustering with the pivots of the largest entropy: the fewest questions. The computation takes O(log^2
+    /// `InsertionClustering` with the pivots of the largest entropy: the fewest questions. The computation takes O(log^2
     /// n) per leaf.
     Insertion {
         /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
         parallel: usize,
     },
-    /// InsertionClustering with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary tree,
+    /// `InsertionClustering` with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary tree,
     /// and at most n log2 n in all. Trees whose nodes have d children take O(d / log d) times as many questions, such
     /// as n^2 / 4 for a star. The computation takes O(n) per leaf.
     Exact,
@@ -178,7 +178,7 @@ impl Method {
     /// Returns a learner that places further leaves into a tree that is right. Leaf `k` of `start` is `leaves[k]`. The
     /// learner asks about all other leaves of `0..n`.
     ///
-    /// With one further leaf this is FindSibling (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is Algorithm 4,
+    /// With one further leaf this is `FindSibling` (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is Algorithm 4,
     /// with at most log2(2n - 3) questions in a binary tree. [`RobustPaper`](Self::RobustPaper) is Algorithms 5 and 6.
     /// `delta` covers the further leaves only.
     ///

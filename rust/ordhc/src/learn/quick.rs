@@ -1,4 +1,4 @@
-//! QuickClustering: divides leaves and merges trees.
+//! `QuickClustering`: divides leaves and merges trees.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::search::{GrowingTree, NONE, Outcome, Place, Sketch, Walk};
 use crate::tree::Dendrogram;
 
-/// QuickClustering (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
+/// `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
 ///
 /// Leaves are divided by two pivots, a and b: nearer to a (part 0), nearer to b (part 1), to neither because the pivots
 /// are closer to each other (part 2), or to neither because no two are closer (part 3, in trees of higher degree).

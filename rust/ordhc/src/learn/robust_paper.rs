@@ -9,7 +9,7 @@ use super::work::Work;
 use crate::error::Error;
 use crate::search::{GrowingTree, Order, Outcome, Place};
 
-/// InsertionClustering with the noisy FindSibling (Emamjomeh-Zadeh & Kempe, section 5): multiplicative weights, then a
+/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5): multiplicative weights, then a
 /// walk on the remaining nodes, both by simulated vertex queries.
 ///
 /// The algorithm supports binary trees only. The final place is verified as in [`Robust`](super::robust::Robust), so

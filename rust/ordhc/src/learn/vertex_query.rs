@@ -2,7 +2,7 @@
 
 use crate::search::{GrowingTree, NONE, Outcome};
 
-/// SimulateVertexQuery (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a leaf and, if not, in which
+/// `SimulateVertexQuery` (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a leaf and, if not, in which
 /// direction is the sibling? The result is right with probability p if each answer is (Lemma 5.3).
 ///
 /// A leaf or the root takes one question. Another node takes k questions, and k more about its parent if most answers

@@ -9,7 +9,7 @@ use crate::precise::Precise;
 /// `d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|`.
 /// The coefficients are formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
 ///
-/// `alpha` is the formula of alpha_i. The formula of alpha_j has `n_i` and `n_j` exchanged. The formulas are for
+/// `alpha` is the formula of `alpha_i`. The formula of `alpha_j` has `n_i` and `n_j` exchanged. The formulas are for
 /// dissimilarities. For similarities, gamma changes its sign, so the result is that of the negated similarities.
 ///
 /// ```
@@ -77,7 +77,7 @@ impl LanceWilliams {
         self.squared
     }
 
-    /// Returns alpha_i, alpha_j, beta x_ij and gamma for a third cluster of size `n_k`.
+    /// Returns `alpha_i`, `alpha_j`, `beta x_ij` and gamma for a third cluster of size `n_k`.
     fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
         const INLINE: usize = 12;
         let mut inline = [0.0; INLINE];

@@ -73,7 +73,7 @@ pub(crate) trait Update: Sync {
     /// Values that are equal for all third clusters of one merge.
     type Merge: Copy + Send + Sync;
 
-    /// True if values are sums over pairs of members. The similarity is then value / (n_i n_k).
+    /// True if values are sums over pairs of members. The similarity is then `value / (n_i n_k)`.
     const SUMS: bool = false;
 
     /// True if a fold of finite values may give NaN or infinity.

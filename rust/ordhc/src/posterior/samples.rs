@@ -233,6 +233,9 @@ impl Samples {
 
     /// Returns tree number `at`, with heights as similarities.
     ///
+    /// # Errors
+    /// Heights that no dendrogram can have; those of samples are valid.
+    ///
     /// # Panics
     /// If `at` is not below the number of trees.
     pub fn tree(&self, at: usize) -> Result<Dendrogram> {

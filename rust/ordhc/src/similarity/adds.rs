@@ -8,17 +8,16 @@ use crate::monitor::Monitor;
 use crate::numbers::Cell;
 use crate::parallel;
 
-/// Adds every comparison into `out`, a condensed vector: weight `w` to the closer pair, `-w` to the
-/// farther one.
+/// Adds `w`, the weight of each comparison, to its closer pair in `out`, a condensed vector, and `-w` to its farther
+/// pair.
 ///
-/// With triplets this is AddS3, s_ij = sum_k x(i;j,k) + x(j;i,k); with quadruplets AddS4 (Mandal,
-/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering",
-/// Theorem 1). `out` should be zero (or hold what earlier comparisons gave). Time is linear in the
-/// number of comparisons; the result does not depend on the number of threads.
+/// With triplets this is AddS3, `s_ij = sum_k x(i;j,k) + x(j;i,k)`; with quadruplets AddS4 (Mandal, Perrot &
+/// Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", Theorem 1). `out` contains zeros,
+/// or the sums of earlier comparisons. Time is linear in the number of comparisons. The result does not depend on the
+/// number of threads.
 ///
 /// # Errors
-/// A wrong length of `out`; weights with an integer `T`; more comparisons than `T` can count;
-/// [`Error::Interrupted`].
+/// A wrong length of `out`; weights with an integer `T`; more comparisons than `T` can count; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::{Triplets, similarity::adds};
@@ -66,13 +65,13 @@ pub fn adds<T: Cell, const K: usize>(
     }
 }
 
-/// Cells above this many bytes do not fit a core's cache: comparisons are sorted into buckets first.
+/// Comparisons are first sorted into buckets if the cells exceed this number of bytes, more than a core's cache holds.
 const BUCKETED_FROM: usize = 16 << 20;
-/// Comparisons between two looks at the monitor.
+/// Number of comparisons between two checks of the monitor.
 const BLOCK: usize = 1 << 16;
-/// Cells of a bucket, a power of two.
+/// Number of cells of a bucket, a power of two.
 const BUCKET: usize = 1 << 17;
-/// Comparisons that are sorted into buckets at a time.
+/// Number of comparisons that are sorted into buckets at a time.
 const BATCH: usize = 1 << 23;
 
 struct Work<'a, T, const K: usize> {
@@ -88,7 +87,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         self.starts[low].wrapping_add(high)
     }
 
-    /// One after the other, in the order of the rows.
+    /// Adds comparison by comparison, in the order of the rows.
     fn direct(&self, range: std::ops::Range<usize>, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_direct);
         for start in range.clone().step_by(BLOCK) {
@@ -114,7 +113,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Every thread counts in cells of its own; counts are whole numbers, so the order is no matter.
+    /// Counts in separate cells for each thread. Counts are integers, so the order of additions does not matter.
     fn private_copies(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_private_copies);
         let parts = parallel::ranges(self.rows.len(), 1 << 16);
@@ -130,8 +129,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Sorts the updates by cell, coarsely and stably, then applies them bucket by bucket: random
-    /// access stays within a cache, and each cell sees its updates in the order of the rows.
+    /// Sorts the updates by bucket (stably), then applies them bucket by bucket. Random access stays within a cache,
+    /// and each cell receives its updates in the order of the rows.
     fn bucketed(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_bucketed);
         let n_buckets = out.len().div_ceil(BUCKET);
@@ -188,7 +187,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
     }
 }
 
-/// Updates sorted by bucket: `(cell within the bucket) << 1 | minus`.
+/// Updates sorted by bucket: `(cell within the bucket) << 1 | 1 if the weight is subtracted`.
 struct Sorted<T> {
     starts: Vec<usize>,
     updates: Vec<u32>,
@@ -227,7 +226,7 @@ mod tests {
     use super::*;
     use crate::comparison::{Quadruplets, Triplets};
 
-    /// The formula, pair by pair.
+    /// The formula, evaluated pair by pair.
     fn naive<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<f64> {
         let n = comparisons.n_leaves();
         let mut sums: HashMap<(usize, usize), f64> = HashMap::new();

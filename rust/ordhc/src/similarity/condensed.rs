@@ -5,15 +5,15 @@ use crate::error::{Result, check_len};
 use crate::numbers::Cell;
 use crate::parallel;
 
-/// The number of pairs of `n` leaves, which is the length of a condensed vector.
+/// Returns the number of pairs of `n` leaves, which is the length of a condensed vector.
 pub fn condensed_len(n: usize) -> usize {
     Triangle::new(n).n_pairs()
 }
 
-/// Writes the symmetric (n, n) matrix of a condensed vector, with zeros on the diagonal.
+/// Writes the symmetric (n, n) matrix of a condensed vector to `out`, with zeros on the diagonal.
 ///
 /// # Errors
-/// Lengths that do not fit together.
+/// Lengths of `condensed` and `out` that do not match.
 pub fn square_from_condensed<T: Cell, U>(condensed: &[T], out: &mut [U], convert: impl Fn(T) -> U + Sync) -> Result<()>
 where
     U: Copy + Default + Send,
@@ -39,8 +39,8 @@ where
                 *value = convert(condensed[start.wrapping_add(j)]);
             }
         }
-        // The lower triangle, tile by tile: a tile's lines of `condensed` stay in the cache while the
-        // rows of `out` are written from left to right.
+        // Write the lower triangle tile by tile: the cache lines of `condensed` that a tile needs stay in the cache
+        // while rows of `out` are written from left to right.
         let n_rows = out.len() / n.max(1);
         for block in (0..n_rows).step_by(BLOCK) {
             let block_end = (block + BLOCK).min(n_rows);

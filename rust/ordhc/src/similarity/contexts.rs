@@ -1,5 +1,5 @@
-//! Sums of products over contexts: an answer says something about an item in a context, +1 or -1; two items are
-//! similar when they say the same in many contexts.
+//! Sums of products over contexts. An answer says +1 or -1 about an item in a context; two items are similar if answers
+//! say the same about both in many contexts.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::numbers::Number;
 use crate::parallel;
 
-/// A number that answers are counted in: whole for unweighted ones.
+/// The type that answers are counted in: an integer for answers without weights.
 trait Value: Number + Send + std::ops::AddAssign {
     fn of(sign: i8, weight: f64) -> Self;
 }
@@ -37,7 +37,7 @@ struct Entry<V> {
     value: V,
 }
 
-/// What the items of contexts said: contexts with more than one item, one after the other.
+/// What answers say about the items of each context that has more than one item, context by context.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,
@@ -47,10 +47,10 @@ struct Groups {
     squares: Vec<f64>,
 }
 
-/// At most this many entries are sorted at a time, in all threads together.
+/// Maximum number of entries that all threads together sort at a time.
 const ENTRIES: u64 = 48 << 20;
 
-/// What one answer says about an item.
+/// One answer's statement about an item.
 #[derive(Clone, Copy)]
 pub(super) struct Said {
     pub(super) context: u64,
@@ -58,7 +58,7 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// The raw kernel of what answers say in contexts `0..n_contexts`.
+/// Returns the unnormalized kernel of the answers' statements in contexts `0..n_contexts`.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -97,7 +97,7 @@ pub(super) fn sum_products<const K: usize, const E: usize>(
     Ok(Found { kernel: Kernel { pairs, diagonal }, answered })
 }
 
-/// Weights can be finite without their products being so.
+/// Checked here because products of finite weights can overflow.
 fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     let limit = "weights are too large: divide all by the largest one";
     let what = "the kernel";
@@ -109,7 +109,7 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
-/// The answers whose context is in `range`, gathered by context.
+/// Returns the answers whose context is in `range`, sorted by context.
 fn group<V: Value, const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
@@ -118,7 +118,7 @@ fn group<V: Value, const K: usize, const E: usize>(
 ) -> Result<Groups> {
     let n = comparisons.n_leaves();
     let width = (range.end - range.start).max(1);
-    // A few entries a bucket, so that sorting within buckets is cheap.
+    // Buckets have few entries, so that sorting within a bucket is cheap.
     let n_buckets = (comparisons.len() as u64 / 4).clamp(1, 1 << 24).min(width);
     let buckets_per_context = n_buckets as f64 / width as f64;
     let bucket =
@@ -131,7 +131,7 @@ fn group<V: Value, const K: usize, const E: usize>(
     let total = ends[n_buckets as usize];
     let nothing = Entry { context: 0, item: 0, value: V::of(0, 0.0) };
     let mut entries = memory::filled("the answers by context", nothing, total)?;
-    // `ends[b]` is the next free place of bucket b, and when all are placed the end of it.
+    // `ends[b]` is the next free position of bucket b; after all entries are placed, the bucket's end.
     each_said(comparisons, &range, say, monitor, |said, weight| {
         let place = &mut ends[bucket(said.context)];
         entries[*place] = Entry { context: said.context, item: said.item, value: V::of(said.sign, weight) };
@@ -154,7 +154,7 @@ fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
     bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
-/// What all answers say in the contexts of a range, in the order of the rows, with their weights.
+/// Returns the statements of all answers in a range of contexts, with their weights, in the order of the rows.
 fn each_said<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,
@@ -173,7 +173,7 @@ fn each_said<const K: usize, const E: usize>(
 }
 
 impl Groups {
-    /// Takes the answers of one context, sorted by item.
+    /// Adds the answers of one context, sorted by item.
     fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
         const WHAT: &str = "what items have in common";
         let before = self.items.len();
@@ -198,8 +198,8 @@ impl Groups {
     }
 }
 
-/// Adds, for every context, the products of its items' values. Every thread has rows of its own and
-/// sees the contexts in the same order, so sums do not depend on the number of threads.
+/// Adds, for every context, the products of its items' values. Every thread has its own rows and processes the contexts
+/// in the same order, so sums do not depend on the number of threads.
 fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
     let parts = Triangle::new(n).shares();
     let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();

@@ -1,4 +1,4 @@
-//! MulK3 where most anchors were asked about most pairs: products of rows of small counts.
+//! MulK3 of answers in which most anchors were asked about most pairs: products of rows of small counts.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The raw kernel from a table of all anchors and pairs, if that pays; nothing otherwise.
+/// Returns the unnormalized kernel from a table of all anchors and pairs, or `None` if the table would be slower.
 pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
     let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
-    // Counts, whether there were any, and signs.
+    // 1.5 bytes a cell: a count, a bit that says whether the pair was answered, and signs.
     if triplets.weights().is_some() || !pays || memory::check("the answers", cells + cells / 2).is_err() {
         return Ok(None);
     }
     of_counts(triplets, monitor)
 }
 
-/// The same, whether it pays or not; nothing if a net count does not fit into a byte.
+/// Returns the kernel from the table even if that is slower, or `None` if a net count does not fit into a byte.
 pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     entered!(mulk_dense);
     let n = triplets.n_leaves();
@@ -64,12 +64,12 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
-/// Bytes of blocks of all rows, that should stay in a cache.
+/// Number of bytes of the blocks of all rows, small enough for a cache.
 const CACHE: usize = 1 << 19;
-/// The longest rows whose product certainly fits into 32 bits.
+/// Maximum length of rows whose product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;
 
-/// The products of all pairs of rows, block by block.
+/// Returns the products of all pairs of rows, block by block.
 fn products(
     n: usize,
     row_length: usize,
@@ -102,7 +102,7 @@ fn products(
     Ok(pairs)
 }
 
-/// 64 counts of -1, 0 and 1.
+/// 64 counts of -1, 0 or 1.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signs {
     some: u64,
@@ -120,7 +120,7 @@ impl Signs {
     }
 }
 
-/// The product of two rows of signs: those that agree minus those that don't.
+/// Returns the product of two rows of signs: the number of equal signs minus the number of opposite signs.
 fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     let of = |(x, y): (&Signs, &Signs)| {
         let both = x.some & y.some;
@@ -129,7 +129,7 @@ fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     x.iter().zip(y).map(of).sum()
 }
 
-/// Counts the answers of some anchors; false if a count does not fit.
+/// Counts the answers of a range of anchors; returns false if a count does not fit.
 fn fill(
     triplets: &Comparisons<'_, 3>,
     anchors: Range<usize>,
@@ -158,7 +158,7 @@ fn fill(
     Ok(all_fit)
 }
 
-/// The product of two rows of at most `LONGEST` counts, in a form that becomes multiply-and-add
+/// Returns the product of two rows of at most `LONGEST` counts. The compiler turns this loop into multiply-and-add
 /// instructions.
 fn dot(x: &[i8], y: &[i8]) -> i32 {
     x.iter().zip(y).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum()

@@ -1,9 +1,9 @@
-//! Kernels that compare leaves by the answers they took part in: MulK3 and MulK4.
+//! Kernels that compare leaves by their answers: MulK3 and MulK4.
 //!
-//! Both are sums of products over *contexts*. An answer says something about an item in a context,
-//! +1 or -1; two items are similar when they say the same in many contexts. In MulK3 the context is a
-//! pair {k, l} and the item is the anchor; in MulK4 it is a pair {k, l} and a leaf r, and the item
-//! is the other leaf of the pair {i, r} that {k, l} was compared with.
+//! Both are sums of products over *contexts*. An answer says +1 or -1 about an item in a context; two items are similar
+//! if answers say the same about both in many contexts. In MulK3 the context is a pair {k, l} and the item is the
+//! anchor. In MulK4 the context is a pair {k, l} and a leaf r; the item is the other leaf i of the pair {i, r} that was
+//! compared with {k, l}.
 
 use super::condensed::condensed_len;
 use super::contexts::{Said, sum_products};
@@ -13,7 +13,7 @@ use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// A kernel: the values of all pairs, as SciPy orders them, and of each leaf with itself.
+/// A kernel: the values of all pairs in SciPy's condensed order, and of each leaf with itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// The n(n-1)/2 values of pairs.
@@ -22,22 +22,21 @@ pub struct Kernel {
     pub diagonal: Vec<f64>,
 }
 
-/// What values of [`mulk3`] are divided by.
+/// The denominator of the values of [`mulk3`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Normalization {
-    /// Nothing: they are sums over pairs.
+    /// No denominator: values are sums over pairs.
     Raw,
-    /// The numbers of pairs that were answered for the two anchors, as means are.
+    /// The square root of the product of the two anchors' numbers of answered pairs.
     ByAnswers,
 }
 
-/// MulK3, Kendall's kernel of triplets: K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j).
+/// Returns MulK3, Kendall's kernel of triplets: `K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j)`.
 ///
-/// x(i;k,l) is the weight of "i is closer to k than to l" minus that of the opposite, c_i the number
-/// of distinct pairs that were answered for anchor i; c_i = 0 gives 0. [`Normalization::Raw`] leaves the
-/// denominator out (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg
-/// 2019, equation 8).
+/// `x(i;k,l)` is the weight of "i is closer to k than to l" minus the weight of the opposite. `c_i` is the number of
+/// distinct pairs that were answered for anchor i; the value is 0 if `c_i = 0`. [`Normalization::Raw`] omits the
+/// denominator (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg 2019, equation 8).
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -83,11 +82,11 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monito
     Ok(kernel)
 }
 
-/// MulK4: K_ij = sum over r other than i, j and over pairs {k, l} of x(ir;kl) x(jr;kl).
+/// Returns MulK4: `K_ij` is the sum over r other than i, j and over pairs {k, l} of `x(ir;kl) x(jr;kl)`.
 ///
-/// x(ir;kl) is the weight of "i and r are closer than k and l" minus that of the opposite. The
-/// kernel 4K of Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3), in which r may be i or j and a
-/// leaf is infinitely similar to itself, is MulK4 plus twice AddS4.
+/// `x(ir;kl)` is the weight of "i and r are closer than k and l" minus the weight of the opposite. The kernel 4K of
+/// Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3) is MulK4 plus twice AddS4: there r may be i or j, and a leaf
+/// is infinitely similar to itself.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -117,7 +116,7 @@ pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Res
     Ok(sum_products(quadruplets, n_contexts, say, monitor)?.kernel)
 }
 
-/// A raw kernel, and in how many contexts each item was answered.
+/// An unnormalized kernel, and the number of contexts in which each item was answered.
 pub(super) struct Found {
     pub(super) kernel: Kernel,
     pub(super) answered: Vec<u64>,
@@ -129,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// x(i;k,l) of all anchors and pairs, and the pairs answered.
+    /// `x(i;k,l)` of all anchors and pairs, and which pairs were answered.
     fn naive(rows: &[[i32; 3]], weights: Option<&[f64]>, n: usize) -> (Kernel, Vec<u64>) {
         let mut x = vec![vec![0.0; n * n]; n];
         let mut seen = vec![vec![false; n * n]; n];

@@ -1,4 +1,4 @@
-//! Lengths of leaves: how much more often a leaf is the far one than the near one, whoever asks.
+//! Lengths of leaves: how much more often a leaf is the far leaf than the near leaf, over all questions.
 
 use super::near_far::{NearFarCounts, Term};
 use crate::comparison::Comparisons;
@@ -6,18 +6,20 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The length of each leaf, in units of log odds, centred: an untypical leaf, which is far from all others, is long.
+/// Returns the length of each leaf, in log odds, with mean 0. An untypical leaf, which is far from all others, is long.
 ///
-/// P(near pair, far pair) = sigma(l(far pair) - l(near pair)), where the length of a pair is the sum of the
-/// lengths of its two leaves, and a leaf in both pairs cancels: a logistic regression (Bradley & Terry 1952). Lengths
-/// are normal around 0; their variance is found by empirical Bayes (MacKay 1992), from 1. All are 0 if leaves differ by no
-/// more than chance: if the squares of (times near - times far) do not exceed what coin flips give by three standard
-/// deviations. A weight is a number of answers. Time is linear in the number of comparisons (of triplets: of different
-/// pairs of a near and a far leaf) for each of some hundred passes; the result does not depend on the number of threads.
-/// [`NearFarCounts`] takes comparisons block by block.
+/// The model is a logistic regression (Bradley & Terry 1952): P(near pair, far pair) = sigma(l(far pair) - l(near
+/// pair)). The length of a pair is the sum of the lengths of its two leaves; a leaf in both pairs cancels. Lengths have
+/// a normal prior around 0, whose variance is found by empirical Bayes (MacKay 1992), starting from 1. All lengths are
+/// 0 if leaves differ no more than by chance: the squares of (times near - times far) must exceed the expectation under
+/// coin flips by three standard deviations. A weight is a number of answers.
+///
+/// The regression takes some hundred passes. Each is linear in the number of comparisons; with triplets, in the number
+/// of different pairs of a near and a far leaf. The result does not depend on the number of threads. [`NearFarCounts`]
+/// takes comparisons block by block.
 ///
 /// # Errors
-/// No memory for the counts; [`Error::Interrupted`](crate::Error::Interrupted).
+/// Not enough memory for the counts; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::{Triplets, similarity::leaf_lengths};
@@ -34,7 +36,7 @@ pub fn leaf_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: O
     counts.lengths(1., monitor)
 }
 
-/// The lengths of `n` leaves by terms that are sorted and different.
+/// Returns the lengths of `n` leaves from sorted, distinct terms.
 pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Result<Vec<f64>> {
     entered!(leaf_lengths);
     let work = Work { n, terms, monitor };
@@ -46,7 +48,7 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
     for _ in 0..UPDATES {
         let information = work.fit(&mut lengths, variance)?;
         let squares: f64 = lengths.iter().map(|l| l * l).sum();
-        // Of how many lengths the data, not the prior, decide.
+        // The number of lengths that the data decide rather than the prior.
         let decided: f64 = information.iter().map(|h| h / (h + 1. / variance)).sum();
         let next = (squares / decided).min(MOST_VARIANCE);
         if next.is_nan() || next <= LEAST_VARIANCE {
@@ -62,21 +64,23 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
     Ok(lengths)
 }
 
-/// The most updates of the variance, and the relative change at which it has settled.
+/// Maximum number of updates of the variance, and the relative change at which the variance has converged.
 const UPDATES: usize = 40;
 const SETTLED: f64 = 1e-2;
-/// Lengths of a variance below the first are 0; odds of more than exp(5) are no better known than that.
+/// Lengths are 0 if their variance is below the first limit. The second limit is exp(5) in odds: larger odds are not
+/// distinguishable.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.;
-/// How many standard deviations beyond chance leaves have to differ.
+/// Number of standard deviations by which leaves must differ more than by chance.
 const BEYOND_CHANCE: f64 = 3.;
-/// A Newton step below which lengths are found, and the most steps.
+/// Newton's method stops at a step below the first limit, or after this number of steps.
 const FOUND: f64 = 1e-8;
 const STEPS: usize = 50;
-/// The part of the gradient that conjugate gradients leave, and the most of their steps.
+/// Conjugate gradients stop at this share of the gradient, or after this number of steps.
 const REMAINDER: f64 = 1e-10;
 const CONJUGATE_STEPS: usize = 300;
-/// The most parts that terms are summed in, and the least terms of one; not by the number of threads.
+/// Maximum number of parts that terms are summed in, and minimum number of terms of a part. Neither depends on the
+/// number of threads.
 const PARTS: usize = 16;
 const PART: usize = 1 << 14;
 struct Work<'a> {
@@ -86,7 +90,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Sums over all terms, into `cells` numbers, in parts that do not depend on the number of threads.
+    /// Sums over all terms, into `cells` numbers. The parts of the sum do not depend on the number of threads.
     fn sums(&self, cells: usize, add: impl Fn(usize, &Term, &mut [f64]) + Sync + Send) -> Result<Vec<f64>> {
         self.monitor.check()?;
         let part = self.terms.len().div_ceil(PARTS).max(PART);
@@ -107,7 +111,7 @@ impl Work<'_> {
         Ok(total)
     }
 
-    /// Whether leaves are near and far more unequally than coin flips would have it.
+    /// Returns true if leaves are near and far more unequally than coin flips explain.
     fn differ(&self) -> bool {
         let (mut balance, mut number) = (vec![0.; self.n], vec![0.; self.n]);
         for term in &self.terms {
@@ -119,14 +123,14 @@ impl Work<'_> {
         excess > BEYOND_CHANCE * deviation
     }
 
-    /// Finds the likeliest lengths under a prior of this variance, by Newton's method from `lengths`; returns the
-    /// information about each.
+    /// Finds the most probable lengths under a prior of this variance, by Newton's method from `lengths`; returns the
+    /// information about each length.
     fn fit(&self, lengths: &mut Vec<f64>, variance: f64) -> Result<Vec<f64>> {
         let n = self.n;
         let mut loss = self.loss(lengths, variance)?;
         for _ in 0..STEPS {
             let at = &*lengths;
-            // The gradient, then the diagonal of the information.
+            // The gradient, followed by the diagonal of the information matrix.
             let both = self.sums(2 * n, |_, term, out| {
                 let miss = missed(term.difference(at));
                 let (up, down) = out.split_at_mut(n);
@@ -167,7 +171,7 @@ impl Work<'_> {
         Ok(sum[0] + lengths.iter().map(|l| l * l).sum::<f64>() / (2. * variance))
     }
 
-    /// The solution of (information + 1 / variance) step = gradient, by conjugate gradients.
+    /// Solves (information + 1 / variance) step = gradient by conjugate gradients.
     fn newton(&self, at: &[f64], gradient: &[f64], diagonal: &[f64], variance: f64) -> Result<Vec<f64>> {
         let n = self.n;
         let curvatures: Vec<f64> = self
@@ -212,7 +216,7 @@ impl Work<'_> {
     }
 }
 
-/// The probability that an answer whose log odds are `x` comes out otherwise.
+/// Returns the probability of the opposite answer, for an answer with log odds `x`.
 #[inline]
 fn missed(x: f64) -> f64 {
     1. / (1. + x.exp())

@@ -1,4 +1,4 @@
-//! Similarities of pairs of leaves, and how to build them from comparisons.
+//! Similarities of pairs of leaves, computed from comparisons.
 //!
 //! ```
 //! use ordhc::similarity::{Normalization, Triangle, adds, mulk3};

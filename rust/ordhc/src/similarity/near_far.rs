@@ -1,4 +1,4 @@
-//! Comparisons counted by their near and far leaves, which is all that lengths of leaves depend on.
+//! Counts of comparisons by their near and far leaves. Lengths of leaves depend on these counts only.
 
 use super::leaf_lengths::lengths_of;
 use crate::comparison::Comparisons;
@@ -7,13 +7,13 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// How often which leaves were near and which far: a sufficient statistic for [`leaf_lengths`](super::leaf_lengths),
-/// so that the comparisons themselves can be added block by block.
+/// Counts of comparisons by their near and far leaves. They are a sufficient statistic for
+/// [`leaf_lengths`](super::leaf_lengths), so comparisons can be added block by block.
 ///
-/// A leaf in both pairs cancels: of a triplet two leaves are left, of a quadruplet four. Memory is 24 bytes for each
-/// different combination of near and far leaves, up to twice as many while combinations are added, and a table of n x n
-/// numbers where that is at most 4 million cells and no more than there are comparisons. Weights are added in the order
-/// in which comparisons come, so the result does not depend on how these are cut into blocks.
+/// A leaf in both pairs cancels, so a triplet has two leaves and a quadruplet four. Memory is 24 bytes for each
+/// distinct combination of near and far leaves, and up to twice as much while comparisons are added. There is also an n
+/// x n table if it has at most 4 million cells and no more cells than there are comparisons. Weights are added in the
+/// order of comparisons, so the result does not depend on the blocks.
 ///
 /// ```
 /// use ordhc::bindings::NearFarCounts;
@@ -30,28 +30,29 @@ use crate::parallel;
 #[derive(Debug, Clone)]
 pub struct NearFarCounts {
     n: usize,
-    /// The weights of terms of two leaves, near by far, if there is a table and such a term.
+    /// The weights of terms of two leaves, an array of (near, far); empty if there is no table or no such term.
     table: Vec<f64>,
     has_table: bool,
-    /// Terms, of which the first `merged` are sorted and different.
+    /// Terms; the first `merged` terms are sorted and distinct.
     terms: Vec<Term>,
     merged: usize,
     largest: f64,
 }
 
-/// Pairs of one near and one far leaf are counted in a table of n x n up to so many cells.
+/// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
-/// Terms are merged when they are twice as many as after the last time, and this many more.
+/// Terms are merged when there are twice as many as after the last merge, plus this number.
 const PENDING: usize = 1 << 20;
-/// Larger weights are scaled down to this, so that squares of sums stay finite.
+/// Larger weights are scaled down to this weight, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
-/// Weights by lengths are multiples of 1 / this, so that their sums do not depend on the order of rows.
+/// Weights by lengths are multiples of the reciprocal of this number, so that their sums do not depend on the order of
+/// rows.
 const PARTS: f64 = 1_048_576.;
 const WHAT: &str = "the counts of near and far leaves";
-/// Comparisons between two looks at the monitor.
+/// Number of comparisons between two checks of the monitor.
 const BLOCK: usize = 1 << 16;
 
-/// Comparisons with the same near and far leaves. Number n stands for no leaf.
+/// The comparisons with the same near and far leaves. Number n means "no leaf".
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
     near: [u32; 2],
@@ -60,7 +61,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// The term of a comparison in the regression; `None` if all its leaves cancel.
+    /// Returns the term of a comparison in the regression, or `None` if all its leaves cancel.
     fn of<const K: usize>(row: &[i32; K], n: usize, weight: f64) -> Option<Self> {
         let none = n as u32;
         let (near, far) = Comparisons::pairs(row);
@@ -80,14 +81,15 @@ impl Term {
         [self.near[0], self.near[1], self.far[0], self.far[1]]
     }
 
-    /// How much longer the far leaves are than the near ones; the same whatever the numbers of the leaves.
+    /// Returns the lengths of the far leaves minus those of the near leaves. Renumbering leaves does not change the
+    /// rounding.
     #[inline]
     pub(super) fn difference(&self, x: &[f64]) -> f64 {
         let at = |leaf: u32| x.get(leaf as usize).copied().unwrap_or(0.);
         (at(self.far[0]) + at(self.far[1])) - (at(self.near[0]) + at(self.near[1]))
     }
 
-    /// Adds a number to each of the far leaves, and another to each of the near ones.
+    /// Adds one number to each of the far leaves, and another number to each of the near leaves.
     #[inline]
     pub(super) fn add(&self, out: &mut [f64], to_far: f64, to_near: f64) {
         for (leaves, value) in [(self.far, to_far), (self.near, to_near)] {
@@ -101,7 +103,8 @@ impl Term {
 }
 
 impl NearFarCounts {
-    /// No comparisons of `n_leaves` leaves; `expected` is about how many there will be.
+    /// Returns counts without comparisons, for `n_leaves` leaves; `expected` is the approximate number of comparisons
+    /// to come.
     pub fn new(n_leaves: usize, expected: usize) -> Self {
         let has_table = n_leaves.saturating_mul(n_leaves) <= CELLS.min(expected);
         Self { n: n_leaves, table: Vec::new(), has_table, terms: Vec::new(), merged: 0, largest: 0. }
@@ -110,7 +113,7 @@ impl NearFarCounts {
     /// Adds comparisons.
     ///
     /// # Errors
-    /// Another number of leaves; no memory for the counts; [`Error::Interrupted`].
+    /// A different number of leaves; not enough memory for the counts; [`Error::Interrupted`].
     pub fn add<const K: usize>(&mut self, comparisons: &Comparisons<'_, K>, monitor: Option<&Monitor>) -> Result<()> {
         watched!(monitor);
         let n = comparisons.n_leaves();
@@ -131,10 +134,10 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// Adds what was counted elsewhere, after all that is here.
+    /// Adds counts of later comparisons.
     ///
     /// # Errors
-    /// Another number of leaves; no memory for the counts.
+    /// A different number of leaves; not enough memory for the counts.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         check_len("leaves", other.n, "leaves of the counts", self.n)?;
         self.largest = self.largest.max(other.largest);
@@ -144,16 +147,17 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// The sum of all weights of comparisons whose leaves do not cancel.
+    /// Returns the sum of the weights of all comparisons whose leaves do not cancel.
     pub fn total(&self) -> f64 {
         self.table.iter().sum::<f64>() + self.terms.iter().map(|term| term.weight).sum::<f64>()
     }
 
-    /// The counts as columns: (near, near, far, far) leaves of each term, where the number of leaves stands for none; their
-    /// weights; and the largest weight of a comparison. [`Self::from_columns`] takes them.
+    /// Returns the counts as columns: the (near, near, far, far) leaves of each term, where the number of leaves means
+    /// "no leaf"; the weights of the terms; and the largest weight of a comparison. [`Self::from_columns`] is the
+    /// inverse.
     ///
     /// # Errors
-    /// No memory for the counts.
+    /// Not enough memory for the counts.
     pub fn columns(&self) -> Result<(Vec<[u32; 4]>, Vec<f64>, f64)> {
         let terms = self.terms()?;
         let keys = memory::collected(WHAT, terms.len(), terms.iter().map(Term::key))?;
@@ -161,10 +165,10 @@ impl NearFarCounts {
         Ok((keys, weights, self.largest))
     }
 
-    /// The counts that [`Self::columns`] has given.
+    /// Returns the counts of the columns that [`Self::columns`] has returned.
     ///
     /// # Errors
-    /// Columns that `columns` does not give; no memory for the counts.
+    /// Columns that `columns` cannot return; not enough memory for the counts.
     pub fn from_columns(n_leaves: usize, keys: &[[u32; 4]], weights: &[f64], largest: f64) -> Result<Self> {
         let none = n_leaves as u32;
         let is_term =
@@ -181,10 +185,10 @@ impl NearFarCounts {
         Ok(Self { n: n_leaves, table: Vec::new(), has_table: false, terms, merged: 0, largest })
     }
 
-    /// The lengths, as [`leaf_lengths`](super::leaf_lengths) has them; a weight counts `unit` answers.
+    /// Returns the lengths of [`leaf_lengths`](super::leaf_lengths); a weight of 1 counts as `unit` answers.
     ///
     /// # Errors
-    /// No memory for the counts; [`Error::Interrupted`].
+    /// Not enough memory for the counts; [`Error::Interrupted`].
     pub fn lengths(&self, unit: f64, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
         watched!(monitor);
         let mut terms = self.terms()?;
@@ -213,7 +217,7 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// The different terms, in an order that does not depend on that of the comparisons.
+    /// Returns the distinct terms, in an order that does not depend on the order of comparisons.
     fn terms(&self) -> Result<Vec<Term>> {
         let (n, none) = (self.n, self.n as u32);
         let filled = self.table.iter().filter(|&&weight| weight > 0.).count();
@@ -230,7 +234,7 @@ impl NearFarCounts {
     }
 }
 
-/// Adds the weights of equal terms, in their order, and sorts the terms.
+/// Sorts the terms, and adds the weights of equal terms in their order.
 fn merge_equal(terms: &mut Vec<Term>) {
     terms.sort_by_key(Term::key);
     terms.dedup_by(|next, kept| {
@@ -242,13 +246,14 @@ fn merge_equal(terms: &mut Vec<Term>) {
     });
 }
 
-/// The weight of each comparison times 2 (1 - p), where p is its probability by the lengths of leaves alone.
+/// Returns the weight of each comparison times 2 (1 - p), where p is its probability by the lengths of leaves alone.
 ///
-/// Factors are multiples of 2^-20 and never 0, so that sums of them do not depend on the order of comparisons and a
-/// comparison of positive weight keeps some. They depend on neither the numbers of leaves nor the number of threads.
+/// Factors are multiples of 2^-20, so that sums do not depend on the order of comparisons. Factors are never 0, so a
+/// comparison of positive weight keeps a positive weight. Factors depend on neither the numbering of leaves nor the
+/// number of threads.
 ///
 /// # Errors
-/// Another number of lengths than of leaves.
+/// A number of lengths that differs from the number of leaves.
 ///
 /// ```
 /// use ordhc::bindings::weights_less_lengths;
@@ -309,7 +314,7 @@ mod tests {
         found
     }
 
-    /// However rows are cut, counted here or there, with a table or without, the counts are the same.
+    /// Counts do not depend on how rows are cut into blocks, where blocks are counted, or whether there is a table.
     fn check<const K: usize>(rows: &[[i32; K]], weights: &[f64], cut: usize) {
         let of = |part: std::ops::Range<usize>| {
             Comparisons::new(rows[part.clone()].to_vec(), Some(7))
@@ -359,7 +364,7 @@ mod tests {
 
     #[test]
     fn more_terms_than_are_held_are_merged() {
-        // Quadruplets of 60 leaves: more different terms than are pending, and each of them twice.
+        // Quadruplets of 60 leaves: more distinct terms than `PENDING`, each of them twice.
         let leaf = |k: usize, step: usize| (k / step % 60) as i32;
         let rows: Vec<[i32; 4]> = (0..1_400_000)
             .map(|k| [leaf(k, 1), leaf(k, 60), leaf(k, 3600), leaf(k, 7)])

@@ -9,30 +9,30 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::sorting::sort;
 
-/// Pairs of leaves in order, with what comparisons add to each.
+/// Pairs of leaves, sorted, with the sum of what comparisons add to each.
 ///
-/// The key of leaves (i, j) is i 2^32 + j.
+/// The key of leaves (i, j) is `i 2^32 + j`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
-    /// The keys, ascending.
+    /// The keys, in ascending order.
     pub keys: Vec<u64>,
-    /// What is added to each; a key may occur more than once.
+    /// The number to add for each key. A key may occur more than once.
     pub values: Vec<f64>,
 }
 
-/// How runs are made.
+/// Options of [`sorted_run`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Whether a pair has two keys, as both triangles of a matrix, or only the one with i < j.
+    /// True if a pair has two keys, (i, j) and (j, i); false if it has only the key with i < j.
     pub both: bool,
-    /// Whether values of a key are added up. That is exact for whole weights; others are added when runs are merged,
-    /// in the order of rows, so that sums don't depend on how comparisons were cut.
+    /// True if values with the same key are added at once, which is exact for integer weights. Other weights are added
+    /// when runs are merged, in the order of rows, so that sums do not depend on how comparisons were cut.
     pub sum: bool,
 }
 
 const PAIRS: &str = "the pairs that were compared";
 
-/// The run of comparisons.
+/// Returns the sorted run of comparisons.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`].
@@ -58,7 +58,7 @@ pub fn sorted_run<const K: usize>(
     watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
-    // Leaves with about the same number of keys each.
+    // Each thread takes leaves with about the same number of keys in total.
     let end = |p: usize| {
         let share = p as f64 / threads as f64;
         (n as f64 * if options.both { share } else { 1.0 - (1.0 - share).sqrt() }) as usize
@@ -81,7 +81,7 @@ pub fn sorted_run<const K: usize>(
     Ok(run)
 }
 
-/// Calls `take` with the keys of a row whose first leaf is one of `leaves`, those of the closer pair first.
+/// Calls `take` with the keys of a row whose first leaf is one of `leaves`; the keys of the closer pair come first.
 #[inline]
 fn each_key<const K: usize>(row: &[i32; K], leaves: &Range<usize>, both: bool, mut take: impl FnMut(u64, bool)) {
     let (near, far) = Comparisons::<K>::pairs(row);
@@ -150,10 +150,10 @@ fn weighted<const K: usize>(
     Ok(run)
 }
 
-/// The sums of runs, those of the first run first; pairs whose sum is zero are left out.
+/// Adds runs in their order; omits pairs whose sum is zero.
 ///
 /// # Errors
-/// Sums that aren't finite; not enough memory; [`Error::Interrupted`].
+/// Sums that are not finite; not enough memory; [`Error::Interrupted`].
 pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Result<Run> {
     entered!(adds_runs_merged);
     watched!(monitor);
@@ -168,7 +168,7 @@ pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Resul
     summed(&updates)
 }
 
-/// Sorts stably: values of a key stay in the order of runs, and within these in that of rows.
+/// Sorts stably, so that values of a key stay in the order of runs and, within a run, of rows.
 fn sort_by_pair(updates: &mut [(u64, f64)]) {
     updates.sort_by_key(|&(key, _)| key);
 }

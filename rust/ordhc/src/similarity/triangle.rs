@@ -1,11 +1,11 @@
-//! Where pairs stand in the condensed layout.
+//! Positions of pairs in the condensed layout.
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// The upper triangle of a symmetric (n, n) matrix without the diagonal, row by row, as SciPy orders it.
+/// The upper triangle of a symmetric (n, n) matrix without the diagonal, row by row, in SciPy's condensed order.
 ///
 /// ```
 /// use ordhc::similarity::Triangle;
@@ -21,15 +21,15 @@ pub struct Triangle {
 }
 
 impl Triangle {
-    /// That of `n` leaves.
+    /// Returns the triangle of `n` leaves.
     pub const fn new(n: usize) -> Self {
         Self { n }
     }
 
-    /// That of so many pairs; none are those of one leaf.
+    /// Returns the triangle with `n_pairs` pairs; 0 pairs belong to one leaf.
     ///
     /// # Errors
-    /// No number of leaves has so many pairs.
+    /// A number of pairs that no number of leaves has.
     pub fn of_pairs(n_pairs: usize) -> Result<Self> {
         let n = ((1.0 + (1.0 + 8.0 * n_pairs as f64).sqrt()) / 2.0).round() as usize;
         let of = |n: usize| Self::new(n).n_pairs();
@@ -44,17 +44,17 @@ impl Triangle {
         )))
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub const fn n_leaves(self) -> usize {
         self.n
     }
 
-    /// The number of pairs, which is the length of a condensed vector.
+    /// Returns the number of pairs, which is the length of a condensed vector.
     pub const fn n_pairs(self) -> usize {
         self.n * self.n.saturating_sub(1) / 2
     }
 
-    /// Where the pair of two different leaves stands.
+    /// Returns the position of the pair of two different leaves.
     #[inline]
     pub fn index(self, i: usize, j: usize) -> usize {
         let (i, j) = (i.min(j), i.max(j));
@@ -62,7 +62,7 @@ impl Triangle {
         self.before(i) + (j - i - 1)
     }
 
-    /// The pair `i < j` that stands there.
+    /// Returns the pair `i < j` at a position.
     pub fn pair(self, at: usize) -> (usize, usize) {
         debug_assert!(at < self.n_pairs());
         let (mut i, mut end) = (0, self.n);
@@ -73,14 +73,14 @@ impl Triangle {
         (i, at - self.before(i) + i + 1)
     }
 
-    /// How many pairs stand before those of leaf `i` with the leaves after it.
+    /// Returns the number of pairs before the first pair (i, j) with j > i.
     #[inline]
     pub const fn before(self, i: usize) -> usize {
-        // i is 0 where there are no leaves.
+        // `i` is 0 if there are no leaves.
         i * (2 * self.n).wrapping_sub(i + 1) / 2
     }
 
-    /// The last leaf from `from` on whose pairs stand at `end` or before, `from` if there is none.
+    /// Returns the last leaf, not before `from`, whose pairs end at `end` or earlier; `from` if there is none.
     pub(crate) fn last_before(self, from: usize, end: usize) -> usize {
         let (mut low, mut high) = (from, self.n);
         while low < high {
@@ -90,19 +90,19 @@ impl Triangle {
         low
     }
 
-    /// Where the pairs of leaf `i` with the leaves after it stand.
+    /// Returns the positions of the pairs of leaf `i` with the leaves after it.
     #[inline]
     pub const fn row(self, i: usize) -> Range<usize> {
         self.before(i)..self.before(i + 1)
     }
 
-    /// The start of row `i`, shifted so that the pair `i < j` stands at `base(i).wrapping_add(j)`.
+    /// Returns the start of row `i`, shifted so that the pair `i < j` is at `base(i).wrapping_add(j)`.
     #[inline]
     pub(crate) const fn base(self, i: usize) -> usize {
         self.before(i).wrapping_sub(i + 1)
     }
 
-    /// Rows, split so that every thread has about the same number of pairs.
+    /// Splits the rows so that every thread has about the same number of pairs.
     pub(crate) fn shares(self) -> Vec<Range<usize>> {
         let parts = parallel::ranges(self.n_pairs(), 1 << 16).len();
         let end = |part: usize| (self.n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize;

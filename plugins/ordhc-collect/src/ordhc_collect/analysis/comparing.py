@@ -1,4 +1,4 @@
-"""The dashboard's tests: does a tree describe the answers, and do people agree on one tree?
+"""Test for the dashboard whether a tree describes the answers, and whether people agree on one tree.
 
 The tests run on their own thread.
 """

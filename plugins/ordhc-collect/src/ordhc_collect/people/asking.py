@@ -133,7 +133,7 @@ class Asker:
         return None
 
     def _triplet(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return a random question that is new to the person: is a more like b or like c?"""
+        """Return a random question that is new to the person: is a more like b or like c."""
         n = len(self._study.items)
         mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
