@@ -1,4 +1,4 @@
-"""How sure a tree is: resampled answers, support, consensus, the held-out score."""
+"""Resample answers: support, consensus, and the held-out score."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap"]
 
-#: What the intervals are of.
+#: The scores that have intervals.
 LABELS = {
     "held_out": "share of held-out answers satisfied",
     "answers": "share of held-out answers foretold",
 }
-#: Whole answers are foretold by as many trees as make so many comparisons together, but by ten at least.
+#: Whole answers are predicted by as many trees as make this number of comparisons, but at least by ten.
 _FORETOLD, _FEWEST = 10_000_000, 10
 #: Trees of more leaves are not drawn in notebooks.
 _DRAWN = 500
@@ -73,7 +73,7 @@ class Interval:
 
 @dataclass(frozen=True, repr=False)
 class Bootstrap:
-    """What `bootstrap` gives.
+    """The result of `bootstrap`.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ def bootstrap(
     warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
-    # The tree of all answers takes at least the time of one resample.
+    # The tree of all answers takes at least as long as one resample.
     first, trees_told = 1 / (n_resamples + 1), part(progress, _CEILING, _LAST)
     found_tree, unanswered = fit(
         plan, fitted, initial_clusters=initial_clusters, progress=part(trees_told, 0, first)
@@ -295,7 +295,7 @@ def bootstrap(
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
     resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
 
-    # Every unit has its first row's number of draws.
+    # Rows of a unit have the number of draws of the unit's first row.
     first_rows = np.unique(units, return_index=True)[1]
 
     def times(at: int) -> NDArray[np.int64]:
@@ -325,7 +325,7 @@ def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-#: Bytes that the tree of a resample and its part in the consensus take, and more for each leaf; measured.
+#: Bytes that the tree of a resample needs, with its part in the consensus, and bytes for each leaf; measured.
 _BYTES, _BYTES_A_LEAF = 1500, 200
 
 
@@ -373,7 +373,7 @@ def _of_scan(
     count: int,
     progress: Progress | None,
 ) -> Bootstrap:
-    """Resamples of people or files."""
+    """Resample people or files of a scan."""
     seed, n_resamples, initial = request.seed, request.n_resamples, request.initial_clusters
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)

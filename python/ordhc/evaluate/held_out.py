@@ -1,4 +1,4 @@
-"""Every answer beside a tree that has not seen it."""
+"""The prediction of every answer by a tree that was made without it."""
 
 from dataclasses import dataclass
 
