@@ -14,7 +14,7 @@ from pathlib import Path
 
 # What is searched for, and what to write instead. Code, inline code and links' addresses are not searched.
 RULES = (
-    (r"(?:tells?|told)", "says, returns, reports, indicates; distinguishes"),
+    (r"(?:tells|told)", "says, returns, reports, indicates; distinguishes"),
     (r"(?:nobody|somebody|whoever|amiss|shall)", "the user, the caller; a variable's name; invalid; must"),
     (r"(?:so|this) many", "the number, by its name"),
 )

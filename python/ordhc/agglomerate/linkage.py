@@ -89,7 +89,7 @@ def linkage(
         if there is none). Initial clusters without a known pair inside are merged at the height of the
         closest merge after. Dissimilarities need "ignore".
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
         Settings of the linkage, for example ``beta`` of a plugin's "flexible-beta".
 

@@ -457,7 +457,7 @@ def posterior(
         default "same" if answers change on repetition much less often than the noise in the other answers
         allows, which a warning and `notes` say, and "new" otherwise.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------

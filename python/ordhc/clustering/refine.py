@@ -91,7 +91,7 @@ def refine(
         `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same
         whoever did it; without one a restart goes on from the best so far, which gives another tree.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------

@@ -62,10 +62,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class Result:
-    """What the trees of a method score: by share of answers and by revenue, with seconds and chance.
+    """The scores of the trees of a method: satisfied and revenue, with seconds and chance.
 
-    `answers` is the share of whole answers that are foretold, and `answers_chance` what it would be at
-    random; None and NaN for scans.
+    `answers` is the share of whole answers that are predicted, and `answers_chance` its expected value for
+    random guesses; None and NaN for scans.
     """
 
     satisfied: Sums

@@ -13,7 +13,7 @@ __all__ = ["ADAPTIVE", "comparisons_of"]
 
 #: The caution for answers to questions that a learner chose.
 ADAPTIVE = (
-    "A learner chose the questions by earlier answers. What is compared here is how well models foretell "
+    "A learner chose the questions by earlier answers. The comparison shows how well models foretell "
     "answers to such questions; answers to random questions may say something else."
 )
 

@@ -24,9 +24,9 @@ class Agreement:
     Attributes
     ----------
     between, n_between
-        The mean, over answers to questions that others answered too, of the share of these who say the same,
-        and how many such answers there are; where nobody knows who answered, of all other answers. None
-        without any.
+        For answers to questions that other people answered, too: the mean share of these people who give the
+        same answer, and the number of such answers. If people are unknown, all other answers to the question
+        count. None without such answers.
     within, n_within
         The same for other answers of the same person.
     chance
@@ -118,7 +118,7 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     """Everybody's standing, the least accurate first.
 
     A person is unlike others whose accuracy is nearer to that of answers at random than to the others', and
-    whose interval holds the former but not what the others reach at least. Their own answers then tell
+    whose interval holds the former but not what the others reach at least. Their own answers then distinguish
     dissent from chance (`ordhc.evaluate.views`). Intervals are of shares of the most that is ever reached: no
     tree satisfies both rows of a most central item.
 

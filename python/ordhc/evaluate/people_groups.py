@@ -115,7 +115,7 @@ class PeopleGroups:
     groups
         The groups, the largest first: each with `people`, `tree` and `dendrogram`.
     memberships
-        For each person the probability of belonging to each group. Somebody who answers at random fits all
+        For each person the probability of belonging to each group. A person who answers at random fits all
         groups equally well, and none of them has a probability near 1.
     scores
         One for each number of trees that was tried.
@@ -252,7 +252,7 @@ def people_groups(
     Raises
     ------
     InputError
-        No comparisons; nobody is known, or there are no answers of positive weight; a number out of bounds.
+        No comparisons; no people are known; no answers of positive weight; a number out of bounds.
 
     Notes
     -----
@@ -464,7 +464,7 @@ def _verdict(
     gains = " and ".join(f"{score.n_trees} trees gain {score.gain}" for score in scores[1:])
     headline = "One tree will do for all."
     text = (
-        f"{headline} More trees do not foretell people's answers clearly better: in log loss {gains}. That "
+        f"{headline} More trees do not foretell people's answers clearly better: in log loss {gains}. This "
         "is no proof that everybody agrees: to find small groups, or trees that differ little, may take more "
         "answers of each person."
     )

@@ -308,8 +308,8 @@ def select(
         (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
         are in the same part.
     unit
-        "answer" or "group" (of the data): what is kept together, instead of people where they are known. Of a
-        scan "group" or "file".
+        The unit whose answers stay in one part: "answer" or "group" for comparisons, "group" or "file" for a
+        scan. By default people, where they are known.
     heldout
         Comparisons of the same leaves that methods are scored on instead of `data`, such as answers to random
         questions that no tree is made of (`Session.comparisons(heldout=True)`). Their parts are those of
@@ -323,7 +323,7 @@ def select(
     executor, spill
         As in `bootstrap`: who makes the trees, and a folder that all workers see; a scan has its own.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
