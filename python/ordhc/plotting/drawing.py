@@ -368,7 +368,7 @@ def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
 _ELSEWHERE = {
     "above_threshold_color": "`palette` and `colors` give colours",
     "cmap": "`palette` and `colors` give colours",
-    "color_threshold": "`n_clusters` colours so many clusters",
+    "color_threshold": "`n_clusters` is the number of coloured clusters",
     "figsize": "`width` and `height` are in millimetres",
     "leaf_font_size": "`font_size` is in points",
     "leaf_rotation": "names are turned as the layout needs",

@@ -15,7 +15,7 @@ from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squa
 
 __all__ = ["pca", "select_dimension"]
 
-#: Above so many rows and columns a truncated decomposition is used.
+#: Above this number of rows and columns, a truncated decomposition is used.
 _SMALL = 2000
 
 
