@@ -12,9 +12,9 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.expected import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
-from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
 from ordhc.clustering.sampling import (

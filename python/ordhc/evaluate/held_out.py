@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
-from ordhc.clustering.outlook import Predicted
+from ordhc.clustering.expected import Predicted
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import Posterior
 from ordhc.comparison.choices import Choices

@@ -71,7 +71,6 @@
 //! repeat and are not exact). Otherwise a doubt causes a warning.
 
 mod agglomeration;
-mod apart;
 mod between;
 mod centers;
 mod chain;
@@ -92,6 +91,7 @@ mod read;
 mod rounds;
 mod row_update;
 mod search;
+mod separated;
 mod single;
 mod spanning_tree;
 mod sparse;
