@@ -269,9 +269,9 @@ def _draw_lines(
         lines.append(shapes.branch(item, child))
         colours.append(inked.get(id(child), inks.line))
         thick.append(widths.get(id(child), line))
-    drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
-    drawn.set_gid("ordhc-branches")
-    ax.add_collection(drawn)
+    branches = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
+    branches.set_gid("ordhc-branches")
+    ax.add_collection(branches)
     closed = [tip for tip in drawn.tips if tip.size > 1]
     if closed:
         tints = [inked.get(id(tip), inks.line) for tip in closed]
