@@ -1,4 +1,4 @@
-"""What linters don't look at: lengths of files and functions, names private to a room, circles of imports.
+"""Check what linters do not check: lengths of files and functions, private names, circles of imports.
 
 python .ci/house.py
 """

@@ -19,7 +19,7 @@ PLATFORMS = (
     *(f"{cpu}-apple-darwin" for cpu in ("x86_64", "aarch64")),
     *(f"{cpu}-pc-windows-msvc" for cpu in ("x86_64", "aarch64")),
 )
-#: Of several licences the first of these is taken; any other is for a person to look at.
+#: If a crate has several licences, the first of these is used; a person must look at any other.
 TAKEN = ("MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "Apache-2.0")
 _FILES = {
     "MIT": ("LICENSE-MIT", "LICENSE"),

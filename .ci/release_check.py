@@ -1,4 +1,4 @@
-"""What a release needs, as far as one machine can tell; tools that are missing are named.
+"""Check what a release needs, as far as one machine can; name the tools that are missing.
 
 python .ci/release_check.py                       # all steps
 python .ci/release_check.py versions --tag v1.2.3 # some

@@ -31,7 +31,7 @@ MODULES = ["ordhc", *(f"ordhc.{name}" for name in [*MODULES, "testing", "testing
 #: Pages that are looked at in a browser.
 SHOWN = ("index.html", "start.html", "guide.html", "gallery/index.html", "howto/how-many-answers.html")
 SHOWN += ("tutorials/pages/study.html", "reference/api/ordhc.cluster.html", "reference/commands/cluster.html")
-#: What a page loads by itself, by element.
+#: Attributes whose addresses a page loads by itself, by element.
 LOADS = {
     "link": "href",
     "script": "src",
@@ -43,7 +43,7 @@ LOADS = {
     "embed": "src",
     "object": "data",
 }
-#: Of <link> only these are loaded.
+#: The kinds of <link> that are loaded.
 LOADED = {
     "stylesheet",
     "icon",

@@ -9,20 +9,18 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-# What is searched for, and what to write instead. Code, inline code and links' addresses are not searched.
-RULES = (
-    (r"(?:tells?|told)", "says, returns, reports, indicates; distinguishes"),
-    (r"(?:nobody|somebody|whoever|amiss|shall)", "the user, the caller; a variable's name; invalid; must"),
+# Words to search for, and words to write instead. Code, inline code and addresses of links are not searched.
+EVERYWHERE = (
+    (r"(?:tells|told)", "says, returns, reports, indicates"),
+    (r"(?:amiss|shall)", "invalid; must"),
     (r"(?:so|this) many", "the number, by its name"),
 )
-# At the beginning of a sentence.
-OPENINGS = (
-    r"(?:Of|Whose|Whoever|What|Who|That|Which)\b(?! (?:is|are|was|were) (?:not )?needed)",
-    "subject first: name it",
-)
+# Messages speak to people, so these words can be right there.
+IN_PROSE = ((r"(?:nobody|somebody|whoever)", "the user, the person, the caller, no other thread"),)
+OPENING = re.compile(r"[\s*\"(]*(Of|Whose|Whoever|What|Who|That|Which)\b")
 SENTENCES = re.compile(r"(?<=[.:;!?])\s+(?=[A-Z`(\"*])|\n\s*\n|\n[=-]+\n|\n\s*[-*] ")
 # History and texts of others keep their words.
 LEFT_OUT = (
@@ -37,31 +35,41 @@ LEFT_OUT = (
 )
 
 Found = tuple[int, str]
+# The first line, the text, and whether the text is a message.
+Text = tuple[int, str, bool]
 
 
-def found_in(text: str, line: int) -> Iterator[Found]:
+def found_in(line: int, text: str, is_message: bool) -> Iterator[Found]:
     """Yield the line and the advice of each match in a text that begins at `line`."""
     text = re.sub(r"(`+)[^`]*\1(?:\([\w:]*\))?", lambda code: "`" * len(code[0]), text)
-    for pattern, advice in RULES:
+    for pattern, advice in EVERYWHERE if is_message else EVERYWHERE + IN_PROSE:
         for match in re.finditer(rf"\b{pattern}\b", text, re.IGNORECASE):
             yield line + text.count("\n", 0, match.start()), f"{match[0]!r}: {advice}"
+    if is_message:
+        return
     start = 0
     for gap in [*SENTENCES.finditer(text), None]:
         sentence = text[start : gap.start() if gap else len(text)]
-        opening = re.match(r"[\s*\"(]*(" + OPENINGS[0] + ")", sentence)
+        opening = OPENING.match(sentence)
         if opening and not sentence.rstrip(' "*)`').endswith("?"):
-            yield (
-                line + text.count("\n", 0, start + opening.start(1)),
-                f"{opening[1]!r} begins a sentence: {OPENINGS[1]}",
-            )
+            at = line + text.count("\n", 0, start + opening.start(1))
+            yield at, f"{opening[1]!r} begins a sentence: put the subject first, and name it"
         start = gap.end() if gap else start
 
 
-def python_texts(source: str) -> Iterator[tuple[int, str]]:
+def python_texts(source: str) -> Iterator[Text]:
     """Yield docstrings without their examples, comments (joined over lines), and strings of several words."""
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") >= 3:
-            yield node.lineno, re.sub(r"(?m)^\s*(>>>|\.\.\.).*(\n(?!\s*\n|\s*>>>).*)*", _blank, node.value)
+            text = re.sub(r"(?m)^\s*(>>>|\.\.\.).*(\n(?!\s*\n|\s*>>>).*)*", _blank, node.value)
+            yield node.lineno, text, id(node) not in docstrings
     yield from joined(
         (token.start[0], token.string.lstrip("#: "))
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
@@ -69,7 +77,7 @@ def python_texts(source: str) -> Iterator[tuple[int, str]]:
     )
 
 
-def rust_texts(source: str) -> Iterator[tuple[int, str]]:
+def rust_texts(source: str) -> Iterator[Text]:
     """Yield comments (joined over lines, without their examples), and strings of several words."""
     lines, in_code = [], False
     for number, line in enumerate(source.splitlines(), 1):
@@ -81,29 +89,29 @@ def rust_texts(source: str) -> Iterator[tuple[int, str]]:
         elif not comment:
             for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
                 if text.count(" ") >= 3:
-                    yield number, text
+                    yield number, text, True
     yield from joined(lines)
 
 
-def page_texts(source: str) -> Iterator[tuple[int, str]]:
+def page_texts(source: str) -> Iterator[Text]:
     """Yield a page without its code, tables' rules and addresses of links."""
     source = re.sub(r"(?ms)^( *)(```+|~~~+|:::+).*?^\1\2", _blank, source)
     source = re.sub(r"(?<=\])\([^)\s]*\)", _blank, source)
-    yield 1, re.sub(r"[|]", "\n\n", source.replace("\n", " \n")) if "|" not in source else source
+    yield 1, source, False
 
 
-def joined(lines: "Iterator[tuple[int, str]] | list[tuple[int, str]]") -> Iterator[tuple[int, str]]:
+def joined(lines: Iterable[tuple[int, str]]) -> Iterator[Text]:
     """Join comments of adjacent lines."""
     first, texts = 0, []
     for number, text in lines:
         if texts and number != first + len(texts):
-            yield first, "\n".join(texts)
+            yield first, "\n".join(texts), False
             texts = []
         if not texts:
             first = number
         texts.append(text)
     if texts:
-        yield first, "\n".join(texts)
+        yield first, "\n".join(texts), False
 
 
 def _blank(match: "re.Match[str]") -> str:
@@ -124,11 +132,8 @@ def main() -> None:
         path = Path(name)
         if path.suffix not in TEXTS or any(part in name for part in LEFT_OUT) or not path.exists():
             continue
-        found = {
-            each
-            for line, text in TEXTS[path.suffix](path.read_text(encoding="utf-8"))
-            for each in found_in(text, line)
-        }
+        texts = TEXTS[path.suffix](path.read_text(encoding="utf-8"))
+        found = {each for text in texts for each in found_in(*text)}
         for line, advice in sorted(found):
             print(f"{name}:{line}: {advice}")
         count += len(found)

@@ -8,7 +8,7 @@ import pytest
 
 import ordhc
 from ordhc.clustering.answering import Crowd, simulated
-from ordhc.clustering.outlook import expected_of, heights_of_pairs
+from ordhc.clustering.expected import expected_of, heights_of_pairs
 from support.answers import levels, people
 
 

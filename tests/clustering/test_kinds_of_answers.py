@@ -7,7 +7,7 @@ import pytest
 
 import ordhc
 from ordhc.clustering.answering import Crowd, simulated
-from ordhc.clustering.outlook import heights_of_pairs
+from ordhc.clustering.expected import heights_of_pairs
 from ordhc.comparison.choices import Choices, order_of
 from ordhc.errors import InputError, OrdhcWarning
 from support.random_data import random_tree

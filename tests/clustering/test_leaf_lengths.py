@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 import ordhc
-from ordhc.clustering.outlook import heights_of_pairs
+from ordhc.clustering.expected import heights_of_pairs
 from support.random_data import random_tree
 
 

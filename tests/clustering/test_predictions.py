@@ -85,7 +85,7 @@ def test_more_answers_bring_what_was_forecast():
 def test_simulated_answers_are_those_of_the_model():
     """Odd ones out, triplets and quadruplets of one tree, beside their probabilities."""
     from ordhc.clustering.answering import Crowd, simulated
-    from ordhc.clustering.outlook import heights_of_pairs
+    from ordhc.clustering.expected import heights_of_pairs
 
     truth = random_tree(6, 3)
     H = heights_of_pairs(truth)
@@ -117,7 +117,7 @@ def test_simulated_answers_are_those_of_the_model():
 
 def test_simulated_answers_where_heights_are_far_apart_are_right():
     from ordhc.clustering.answering import Crowd, simulated
-    from ordhc.clustering.outlook import heights_of_pairs
+    from ordhc.clustering.expected import heights_of_pairs
 
     truth = random_tree(6, 3)
     tree = ordhc.Dendrogram(truth.merges, 5_000.0 * -truth.heights, kind="similarity")

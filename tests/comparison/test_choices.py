@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.clustering.expected import heights_of_pairs
 from ordhc.clustering.foretold import foretold, tables_of
-from ordhc.clustering.outlook import heights_of_pairs
 from ordhc.comparison.choices import Choices, right_of
 from ordhc.comparison.luce import choice_logarithms
 from ordhc.errors import InputError

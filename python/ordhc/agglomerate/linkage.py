@@ -26,7 +26,7 @@ from ordhc.tree.settings import made_by, settings_of
 __all__ = ["linkage", "merged_by"]
 
 
-#: What pairs are that a sparse matrix doesn't store.
+#: The meaning of pairs that a sparse matrix does not store.
 MISSING = ("zero", "ignore")
 
 
@@ -89,7 +89,7 @@ def linkage(
         if there is none). Initial clusters without a known pair inside are merged at the height of the
         closest merge after. Dissimilarities need "ignore".
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
         Settings of the linkage, for example ``beta`` of a plugin's "flexible-beta".
 
@@ -203,7 +203,7 @@ def _linked(
         tree = spanning.single_linkage(S, turn, dissimilarity=dissimilarity, progress=progress)
         return replaced(tree.relabel(turn), names=names, settings=made)
     if n_leaves is not None:
-        raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
+        raise InputError(f"n_leaves is for functions; {type(S).__name__} has a number of leaves")
     if not plain and sparse.is_sparse(S):
         if overwrite:
             raise InputError("a sparse matrix takes no overwrite=True: it stays as it is")
@@ -226,7 +226,7 @@ def _linked(
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
     if dissimilarity and not overwrite and tie_seed is None:
-        # The engine reads all values anyway, and tells whether there is something to look at.
+        # The engine reads all values anyway, and calls `look` only if there are suspect values.
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)

@@ -24,8 +24,8 @@ def single_linkage(
 ) -> Dendrogram:
     """Grow a maximum spanning tree leaf by leaf (Prim) in the given order; return it and its merges.
 
-    Of equally similar pairs that of the smallest leaves is taken. Which clusters of a tie are joined first
-    may differ from what a matrix gives, where all tied pairs are known.
+    Among equally similar pairs, the pair of the smallest leaves is taken. Tied clusters may be joined in
+    another order than from a matrix, in which all tied pairs are known.
     """
     n = len(order)
     sign = -1.0 if dissimilarity else 1.0

@@ -29,7 +29,7 @@ from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine, lca_size
 
 if TYPE_CHECKING:
-    from ordhc.clustering.outlook import Predicted
+    from ordhc.clustering.expected import Predicted
     from ordhc.clustering.posterior import Posterior
 
 __all__ = ["Analysed", "Analysis", "best_tree", "rows_and_answers"]

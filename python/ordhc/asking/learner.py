@@ -213,7 +213,7 @@ class Learner:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
         trusts = self._checked_p(p, len(numbers))
         if who is not None and not isinstance(self._method, Uncertain):
-            raise InputError("who is for a learner that tells people apart, uncertain, or a Session")
+            raise InputError("who is for learners that distinguish people (uncertain), or for a Session")
         people = numbers_of_people(who, len(numbers), self._people)
         if not numbers.size:
             return

@@ -455,8 +455,8 @@ class Session:
             with False on the comparisons of True: ``ordhc.metrics.satisfied(tree,
             session.comparisons(heldout=True))``.
         exclude
-            The names of people whose answers are left out; `()` for nobody. By default the people whom the
-            rules exclude.
+            The names of people whose answers are left out; `()` leaves out no one. By default the people whom
+            the rules exclude.
         """
         if weights is not None:
             _checks.choice("weights", weights, ("reliability", "equal"))

@@ -41,7 +41,7 @@ def check_supported(supported_by: int | None, subject: Any) -> None:
     if isinstance(subject, Learner) and told != subject.status.n_answered:
         elsewhere = subject.status.n_answered - told
         raise InputError(
-            f"supported_by needs all answers, and {elsewhere:,} of the learner's were told elsewhere: "
+            f"supported_by needs all answers, and {elsewhere:,} of the learner's came from elsewhere: "
             "ordhc.supported(tree, triplets, at_least) takes them"
         )
 

@@ -13,18 +13,18 @@ from ordhc.comparison.units import answers_of
 
 __all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
-#: Simulated answers are of the kinds of this many answers, drawn at random.
+#: Number of answers, drawn at random, whose kinds simulated answers have.
 _KINDS = 40
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """Who gives the next answers: the share and the noise of each person.
+    """The people who give the next answers: the share and the noise of each.
 
     Attributes
     ----------
     people
-        (k,) numbers of people as in the groups of comparisons; None where nobody is known.
+        (k,) numbers of people as in the groups of comparisons; None if people are unknown.
     shares, noises
         (k,) what share of the answers is theirs, and half of the share that each gives by chance.
     """
@@ -214,7 +214,7 @@ def _drawn(
     ranks = np.argsort(-closeness - rng.gumbel(size=closeness.shape), axis=1)
     at = np.arange(len(pairs))
     if blocks[-1] == 1 and blocks[-2] > 1:
-        # Of those that are left one is the farthest.
+        # One of the remaining options is the farthest.
         last = ranks[:, -blocks[-2] - 1 :]
         left = closeness[at[:, None], last]
         worst = np.argmax(-left + rng.gumbel(size=left.shape), axis=1)

@@ -30,7 +30,7 @@ from ordhc.tree.parts import replaced
 
 __all__ = ["cluster", "fit"]
 
-#: A tree is warned about if, cut into so many clusters, one of them holds at least this share of the leaves.
+#: Warn of a tree if a cut into this number of clusters leaves one with at least this share of the leaves.
 #: Iris, Wine, Digits, Zoo and Glass by dot products: .96 and more; the same vectors centred: .67 and less
 #: (benches/bench_vector_methods.py).
 _CUT, _ALL_BUT_FEW = 5, 0.95
@@ -260,7 +260,7 @@ def _of_answered(
         return routes.of_comparisons(plan, data, initial, progress), np.zeros(0, dtype=np.int64)
     unanswered = np.flatnonzero(~answered)
     labels = np.arange(n) if initial is None else initial
-    # What is in an initial cluster with answers goes where the cluster goes.
+    # Leaves without answers stay with their initial cluster, if it has answers.
     kept = np.isin(labels, labels[answered])
     if kept.all():
         return routes.of_comparisons(plan, data, initial, progress), unanswered

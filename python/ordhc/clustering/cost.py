@@ -1,4 +1,4 @@
-"""What a call takes, estimated before it begins."""
+"""Estimates of the time and memory of a call, before it begins."""
 
 from typing import Any
 

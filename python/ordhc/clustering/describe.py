@@ -40,7 +40,7 @@ def describe(
     vocabulary
         The p words: a list in the order of the columns, or columns by word (``vectorizer.vocabulary_``).
     n_words
-        At most so many words a name.
+        The maximum number of words of a name.
 
     Returns
     -------

@@ -158,7 +158,7 @@ def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
 def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind], Floats]:
     """Return the tables of probabilities averaged over several closenesses, each with its noise.
 
-    Of kinds with more than 720 possible answers only exchanges of two pairs are looked at. An answer is then
+    For kinds with more than 720 possible answers, only exchanges of two pairs are tried. An answer is then
     counted as the likeliest if no such exchange is likelier; under several closenesses a choice that differs
     more could be likelier still.
     """

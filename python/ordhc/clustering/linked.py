@@ -14,7 +14,7 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["linked_dot_linkage"]
 
-#: All pairs are looked at when so many clusters are left, or a tenth of the vectors if that is fewer.
+#: All pairs are compared when this number of clusters is left, or a tenth of the vectors if that is fewer.
 _MOST, _LEAST = 20_000, 1000
 #: Edges whose similarities are computed at a time.
 _EDGES = 1 << 18
@@ -102,13 +102,13 @@ class _Graph:
         return found / (self.sizes[low].astype(np.float64) * self.sizes[high])
 
     def step(self, most: int) -> int:
-        """Merge linked pairs that are each other's nearest, at most so many, the closest first."""
+        """Merge linked pairs that are each other's nearest, at most `most`, the closest first."""
         m, low, high, values = self.size, self.low, self.high, self.values
         best = np.full(m, -np.inf)
         np.maximum.at(best, low, values)
         np.maximum.at(best, high, values)
-        # Of equally near ones each takes the one of the first edge in an order that has nothing to do with
-        # numbers: else long lines of equal vectors would merge at one end.
+        # Ties go to the first edge in an order unrelated to leaf numbers. By leaf numbers, long chains of
+        # equal vectors would merge at one end only.
         equal = np.flatnonzero((values == best[low]) & (values == best[high]))
         rank = _mixed(low[equal] << 32 | high[equal])
         first = np.full(m, np.iinfo(np.uint64).max, dtype=np.uint64)
@@ -154,7 +154,7 @@ class _Graph:
         n, m = len(self.points), self.size
         inside = n - m
         ends = top.merges[inside:].astype(np.int64).ravel()
-        # Any leaf of a cluster that the tree begins with tells which one it is.
+        # Any of its leaves identifies an initial cluster.
         leaves = np.where(ends < n + inside, ends, 0)
         while (large := leaves >= n).any():
             leaves[large] = top.merges[leaves[large] - n, 0]

@@ -13,7 +13,7 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
-#: Up to so many columns linkages are faster without a matrix of pairs; average linkage goes by its measure.
+#: Up to this number of columns, linkages are faster without a matrix; for average linkage by its measure.
 _FEW = {"dot": 256, "sqeuclidean": 64, "single": 128, "ward": 64}
 
 

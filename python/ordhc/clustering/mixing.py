@@ -16,7 +16,7 @@ __all__ = ["MIXED", "Mixing", "mixing_of", "trouble_of", "unsure_clusters"]
 MIXED = 1.1
 #: Quantities that are of the model more than of the tree.
 _OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
-#: So many clusters say whether chains agree.
+#: Number of clusters that are checked for agreement of the chains.
 _UNSURE = 5
 
 
@@ -52,7 +52,7 @@ class Mixing:
 
     @property
     def trouble(self) -> str | None:
-        """What depends on where chains began, and what to do; None where no R-hat is above 1.1.
+        """Say which results depend on the start of the chains, and what to do; None if no R-hat exceeds 1.1.
 
         Examples
         --------

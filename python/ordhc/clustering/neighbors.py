@@ -20,7 +20,7 @@ __all__ = ["MEASURES", "by_neighbors", "check_neighbors"]
 
 #: Similarities whose nearest neighbours are found, and what pynndescent calls them for rows of length 1.
 MEASURES = ("cosine", "euclidean")
-#: Up to so many vectors all pairs are looked at.
+#: Up to this number of vectors, all pairs are compared.
 _FEW = 2000
 #: Edges whose similarities are computed at a time.
 _EDGES = 1 << 18

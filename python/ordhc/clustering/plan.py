@@ -1,4 +1,4 @@
-"""What is to be done: a similarity, a linkage, their settings, an objective."""
+"""The plan of a clustering: a similarity, a linkage, their settings, an objective."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -133,7 +133,7 @@ class Plan:
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """What data it takes."""
+        """The kind of data that the plan takes."""
         return self.linkage.data if self.similarity is None else self.similarity.data
 
     @property

@@ -12,9 +12,9 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.expected import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
-from ordhc.clustering.outlook import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
 from ordhc.clustering.sampling import (
@@ -58,8 +58,8 @@ class Posterior:
         `similarity`.
     noise_by_group
         Where people (or other groups) are known: the `noise` of each, by name or number. 0.5 is a coin.
-        Each is shrunken towards the others, the more the fewer answers somebody gave: a coin among careful
-        people may get .36. Empty if all share the noise.
+        Each noise is shrunken towards the others, more so for people with few answers: a person who flips
+        coins among careful people may get .36. Empty if all people share the noise.
     heldout
         Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
         there are none.
@@ -216,8 +216,8 @@ class Posterior:
 
         Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
         are simulated for each, and trees are drawn from the posterior of these and of `data`: the mean of
-        what is `expected` then. This takes as long as `ordhc.posterior` with so many answers, `repeats`
-        times. Of questions that are chosen (`ordhc.learners.Uncertain`) a part is as good.
+        what is `expected` then. This takes as long as `ordhc.posterior` with all answers, `repeats`
+        times. If `ordhc.learners.Uncertain` chooses the questions, fewer answers reach the same accuracy.
 
         Parameters
         ----------
@@ -273,13 +273,13 @@ class Posterior:
         comparisons
             `Triplets`, `Quadruplets` (by their names, where both have some) or rows of leaf ids.
         of
-            "answer": that somebody who is asked says so, noise included. "tree": that it is so in the tree,
+            "answer": that a person who is asked says so, noise included. "tree": that it is so in the tree,
             if one of the pairs is closer there.
 
         Returns
         -------
         ndarray of shape (m,)
-            Probabilities. That of a comparison and of its contrary are 1 together.
+            Probabilities. A comparison and its opposite have the sum 1.
 
         Raises
         ------
@@ -341,7 +341,7 @@ class Posterior:
         Returns
         -------
         Foretold
-            `accuracy` and `log_loss` over all answers, and `by_kind` beside chance. Of kinds with more than
+            `accuracy` and `log_loss` over all answers, and `by_kind` beside chance. For kinds with more than
             720 possible answers, an answer counts as the likeliest if no exchange of two pairs is likelier.
 
         Raises
@@ -457,7 +457,7 @@ def posterior(
         default "same" if answers change on repetition much less often than the noise in the other answers
         allows, which a warning and `notes` say, and "new" otherwise.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -494,8 +494,8 @@ def posterior(
     of the other two. In a ranking each pair is chosen from those that remain. k of several, in no order:
     the sum over all orders of the k, each chosen from those that remain. If only one is left out, this one
     is chosen as the farthest instead, in proportion to exp(-h); so the most central of three has the
-    smallest sum of paths to the other two. Of best and worst the worst is chosen as the farthest, too, of
-    those that remain after the best.
+    smallest sum of paths to the other two. In best-and-worst questions, the worst is the farthest
+    of the options that remain after the best.
 
     Trees have nodes of any degree; how many nodes, how balanced trees are, and how alike the
     steps of height from node to node are is learnt, too. Chains start from AddS with average linkage and

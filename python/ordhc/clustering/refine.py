@@ -81,17 +81,18 @@ def refine(
         The most moves to make.
     restarts
         How often the best tree is changed by chance, and improved again; kept if it got better. For
-        "satisfied" it is annealed: subtrees go to places by chance, ever less to worse ones, looking at every
-        subtree forty times on average, and four times where leaves or answers are many. For the others some
-        subtrees are put anywhere, twice in each restart.
+        "satisfied" a restart anneals: subtrees move at random, to worse places less and less often. Each
+        subtree is tried forty times on average, or four times with many leaves or answers. For the other
+        objectives, a restart moves some subtrees to random places, twice.
     seed
-        Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
+        The seed of random moves. The same seed gives the same tree, for any numbering of leaves and order of
+        rows.
     executor, spill
-        Who makes the restarts: any `concurrent.futures.Executor`, and a folder that all workers see (see
-        `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same
-        whoever did it; without one a restart goes on from the best so far, which gives another tree.
+        The `concurrent.futures.Executor` that computes the restarts, and a folder that all workers can read
+        (see `ordhc.bootstrap`). With an executor, each restart begins at the tree, and the best result is
+        kept. Without one, each restart begins at the best tree so far, which gives another result.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -119,9 +120,8 @@ def refine(
     Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4. With few answers (less than about n^2) the
     tree of the best revenue fits chance, too: `ordhc.select` says whether it is the better one.
 
-    The search takes place in an order of the leaves that comes from the data (and, where these don't tell
-    leaves apart, from the tree); only leaves that neither tells apart go by their numbers. Merges of equal
-    height stand in that order, too.
+    The search orders the leaves by the data. Leaves that the data do not distinguish are ordered by the tree,
+    and otherwise by their numbers. Merges of equal height have the same order.
 
     Examples
     --------

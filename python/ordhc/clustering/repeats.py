@@ -22,7 +22,7 @@ _CHANCE, _MORE = 0.01, 0.05
 
 @dataclass(frozen=True)
 class Repeats:
-    """What is known of repeated questions.
+    """The answers to repeated questions.
 
     Attributes
     ----------

@@ -29,10 +29,10 @@ __all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
 
 Initial = NDArray[np.int64] | None
 
-#: The share of progress that is told before subtrees move.
+#: The completed fraction before subtrees move.
 _REFINING = 0.2
 
-#: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
+#: From this number of leaves on, answers count as sparse if they change less than one of `_FEW` pairs.
 _MANY, _FEW = 2000, 20
 
 

@@ -1,4 +1,4 @@
-"""What chains take and give: how long they run, whose each comparison is, and mean heights."""
+"""The input and output of chains: their length, the person of each comparison, and mean heights."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ _OF_PAIRS, _OF_COMPARISONS, _OF_CHOICES, _OF_THREES = 1e-7, 7e-8, 1.1e-6, 4e-9
 
 
 def sweeps_for(m: int) -> int:
-    """How often chains move every leaf, given so many comparisons."""
+    """Return how often chains move every leaf, given `m` comparisons."""
     return int(np.clip(_SWEEPS[0] * _MANY / max(m, 1), *_SWEEPS))
 
 

@@ -28,7 +28,7 @@ from ordhc.tree.parts import from_engine, replaced
 
 __all__ = ["fit_scan"]
 
-#: The shares of progress that are told while rows are counted.
+#: The completed fraction after rows are counted.
 _COUNTING = 0.7
 #: The share of progress in which lengths of leaves are found.
 _LENGTHS = 0.4
@@ -161,7 +161,7 @@ class _Work:
         return Dense(pairs, answered)
 
     def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:
-        # What is in an initial cluster with answers goes where the cluster goes.
+        # Leaves without answers stay with their initial cluster, if it has answers.
         return np.flatnonzero(np.isin(self.labels, self.labels[answered]))
 
     def _initial(self, leaves: NDArray[np.int64]) -> NDArray[np.int64] | None:

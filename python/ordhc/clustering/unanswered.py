@@ -1,4 +1,4 @@
-"""What is put right in a tree that was made of fewer leaves, or of other units."""
+"""Complete a tree that was made of fewer leaves, or in other units."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
 
 
 def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:
-    """Which leaves have no answers."""
+    """Return the warning that lists the leaves without answers."""
     some = ", ".join(on_one_line(tree.labels[leaf]) for leaf in unanswered[:5])
     more = f" and {len(unanswered) - 5} more" if len(unanswered) > 5 else ""
     have = "leaf has" if len(unanswered) == 1 else "leaves have"

@@ -1,4 +1,4 @@
-"""What to read of answers: one description for files, frames, scans and commands."""
+"""The description of the answers to read, shared by files, frames, scans and commands."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 
 #: Questions, and how many items one is about.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
-#: What tools call their columns.
+#: Tools whose column names are known.
 FORMATS = ("salmon", "jspsych", "cblearn", "prolific", "collect")
 #: Names of the columns of items in the order of their roles, by kind.
 _ROLES: dict[str, list[list[str]]] = {
@@ -25,7 +25,7 @@ _ROLES: dict[str, list[list[str]]] = {
 
 
 class AnswerOptions(TypedDict, total=False):
-    """What to read of a frame: options of `ordhc.read_answers`, which describes them."""
+    """Options for reading a frame; `ordhc.read_answers` describes them."""
 
     chosen_as: str | Mapping[Any, Any] | None
     ranks: Sequence[Any] | None
@@ -43,7 +43,7 @@ class AnswerOptions(TypedDict, total=False):
 
 
 class FileOptions(AnswerOptions, total=False):
-    """What to read of a file: options of `ordhc.read_answers`, which describes them."""
+    """Options for reading a file; `ordhc.read_answers` describes them."""
 
     answer: str | None
     delimiter: str | None
@@ -53,7 +53,7 @@ class FileOptions(AnswerOptions, total=False):
 
 @dataclass(frozen=True)
 class Asked:
-    """What to read, in the words of `ordhc.read_answers`, which describes all but the last two fields.
+    """The description of the answers to read; `ordhc.read_answers` describes all but the last two fields.
 
     Attributes
     ----------

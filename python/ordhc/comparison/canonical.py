@@ -16,7 +16,7 @@ _C = TypeVar("_C", bound=Comparisons)
 def canonical_order(data: Comparisons) -> NDArray[np.int64]:
     """Return the leaves in an order that does not depend on their numbers and on the order of rows.
 
-    Leaves that the data can't tell apart are in the order of their numbers.
+    Leaves that the data cannot distinguish are in the order of their numbers.
     """
     return _ordhc.canonical_order(data.rows, data.weights, data.n_leaves)
 

@@ -1,4 +1,4 @@
-"""Cells of answers in the order of their roles, and as leaves."""
+"""Arrange cells of answers in the order of their roles, and convert them to leaves."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -21,7 +21,7 @@ __all__ = ["arranged", "checked_ranked", "is_literal", "leaves_of", "ranked_trip
 
 
 def is_literal(items: Sequence[Any]) -> bool:
-    """Whether columns say that their cells are names, whatever they look like."""
+    """Return True if the columns are declared to contain names, even where cells look like ids."""
     return all(str(name).lower().endswith("_name") for name in items)
 
 
@@ -68,7 +68,7 @@ def _levels(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """How near each of the others is to the reference: by ranks, by choices, or by the order of columns."""
+    """Return how near each of the others is to the reference: by ranks, choices, or the order of columns."""
     others = len(items) - 1
     if asked.ranks is not None:
         columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
@@ -112,7 +112,7 @@ def _level_of(rank: str, words: list[str]) -> int:
 
 
 def checked_ranked(given: int | None, others: int) -> int:
-    """How many of the others are ranked, by default two."""
+    """Return the number of ranked leaves, by default two."""
     if given is None:
         return min(2, others)
     ranked = _checks.whole("n_ranked", given, at_least=1)
@@ -167,7 +167,7 @@ def leaves_of(
         if not isinstance(cell, str):
             told_wrong = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
         else:
-            # The nearest names are looked up for the first row only.
+            # Close spellings are suggested for the first row only, because the search is slow.
             told_wrong = (
                 unknown_name(cell, names or ()) if is_first else f"the name {quoted(cell)} is unknown"
             )
@@ -177,7 +177,7 @@ def leaves_of(
 
 
 def _is_in(rows: NDArray[np.intp], bad: dict[int, str]) -> NDArray[np.bool_]:
-    """Which rows are bad."""
+    """Return a mask of the bad rows."""
     return np.isin(rows, np.fromiter(bad, dtype=np.intp, count=len(bad)))
 
 
@@ -189,7 +189,7 @@ def _ids(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Cells as ids from 0; bad rows have zeros."""
+    """Return cells as ids from 0; bad rows get zeros."""
     first = check_ids_from(asked.ids_from) or 0
     found = np.array([0 if leaf is None else leaf - first for leaf in ids], dtype=np.int64)[cells]
     wrong = np.array([leaf is None or leaf < first for leaf in ids])[cells]
@@ -222,7 +222,7 @@ def _refuse_twice(
     bad: dict[int, str],
     shown: Callable[[NDArray[Any]], list[Any]],
 ) -> None:
-    """Find rows whose leaves are not different; `shown` makes the leaves of a row what messages show."""
+    """Find rows in which a leaf occurs twice; `shown` formats the leaves of a row for messages."""
     pairs = [(0, 1), (2, 3)] if kind == "pairs" else list(combinations(range(leaves.shape[1]), 2))
     twice = np.zeros(len(leaves), dtype=bool)
     for one, other in pairs:
@@ -266,7 +266,7 @@ def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDAr
     near, far = (np.array(part, dtype=np.intp) for part in zip(*pairs, strict=True))
     beats = levels[:, near] < levels[:, far]
     which = np.argwhere(beats)
-    # The nearest first, and of these the others in order.
+    # Sort by level; keep the order of columns within a level.
     order = np.lexsort(
         (levels[which[:, 0], far[which[:, 1]]], levels[which[:, 0], near[which[:, 1]]], which[:, 0])
     )

@@ -1,4 +1,4 @@
-"""Answers as choices: each one is an order of pairs of leaves, out of all orders that are possible."""
+"""Answers as choices: each answer puts pairs of leaves into one of all possible orders."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ __all__ = ["Choices", "Closeness", "Kind", "compared", "n_orders", "order_of", "
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Kinds with at most so many possible answers are enumerated.
+#: Kinds with at most this number of possible answers are enumerated.
 ENUMERATED = 720
-#: Probabilities are computed in blocks of so many numbers.
+#: Probabilities are computed in blocks of this number of values.
 _AT_ONCE = 4_000_000
-#: Probabilities that differ relatively by less are tied.
+#: Probabilities are tied if their relative difference is smaller.
 _TIED = 1e-9
 
-#: (n, n) how close pairs of leaves are, larger is closer; or a function of two arrays of leaves.
+#: Closeness of pairs of leaves, larger is closer: an (n, n) array, or a function of two arrays of leaves.
 Closeness = Floats | Callable[[Numbers, Numbers], Floats]
 
 
@@ -226,7 +226,7 @@ class Kind:
 
 
 def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """All ways to fill the blocks, first the options as they are."""
+    """Yield all ways to fill the blocks, beginning with the options in their given order."""
     if len(blocks) == 1:
         yield left
         return
@@ -304,7 +304,7 @@ class Choices:
 
 
 def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Answers with the same pattern of leaves: which they are, and the first place of each leaf."""
+    """Yield groups of answers with one pattern of leaves: their rows, and each leaf's first position."""
     first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
     if (first == first[0]).all():
         yield np.arange(len(leaves)), first[0]

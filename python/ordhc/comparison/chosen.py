@@ -1,4 +1,4 @@
-"""Which of the items of a question was chosen: by its name, its column's name or its place."""
+"""Find out which item of a question was chosen: by its name, its column's name or its position."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ordhc.errors import InputError
 
 __all__ = ["READINGS", "Options", "chosen_places", "not_an_option"]
 
-#: How the cell of a chosen item can be read.
+#: The ways to read the cell of a choice.
 READINGS = {
     "name": "the item itself",
     "column": "the name of the item's column",
@@ -27,7 +27,7 @@ _Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Options:
-    """What can be chosen in each row: an item, or one of two pairs.
+    """The options of each row: items, or one of two pairs.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Options:
 
     @property
     def shown(self) -> str:
-        """The columns as messages name them."""
+        """The columns, formatted for messages."""
         return ", ".join(" and ".join(str(name) for name in names) for names in self.columns)
 
 
@@ -89,10 +89,10 @@ def chosen_places(
 
 
 def not_an_option(table: Table, column: Any, options: Options, row: int, reading: str) -> str:
-    """Say that a cell names nothing that could be chosen."""
+    """Return the error for a cell that names none of the options."""
     told = f"column {quoted(column)} says {quoted(table.cell(column, row))}"
     if reading == "given":
-        return f"{told}, which chosen_as doesn't tell"
+        return f"{told}, which chosen_as does not list"
     items = [text_of(table.cell(name, row)) for names in options.columns for name in names]
     return (
         f"{told}, which is none of the items {quoted(items)}, no column ({options.shown}) and no place; "
@@ -122,7 +122,7 @@ def _read(
     *,
     said: bool,
 ) -> _Places | None:
-    """Places by one reading, or None if it makes no sense here."""
+    """Return positions of the chosen options by one reading, or None if that reading makes no sense here."""
     count = len(options.columns)
     if reading == "name":
         return _by_name(table, options, rows, codes, texts)

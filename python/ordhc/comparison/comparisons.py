@@ -23,7 +23,7 @@ __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "
 
 @dataclass(frozen=True)
 class _Question:
-    """A question whose answer gives several triplets; each triplet is three positions among the columns."""
+    """A question whose answer gives several triplets, each of three column positions."""
 
     name: str
     columns: tuple[str, ...]
@@ -40,36 +40,38 @@ class Triplets(Rows):
     Parameters
     ----------
     rows
-        (m, 3) leaf ids from 0, whole numbers of any type; or names of leaves, looked up in `names`
-        (or collected in order of first appearance). Of a data frame, a dict or an array of records the
-        columns `anchor`, `near`, `far` (`head`, `winner`, `loser`; `anchor`, `positive`, `negative`; `i`,
-        `j`, `k`), in any order, and `weight` or `count`, `answer`, `group` or `person` if there are any.
+        (m, 3) leaf ids from 0, integers of any type; or names of leaves, looked up in `names` (by default
+        numbered in order of first appearance). In a data frame, a dict or an array of records, the columns
+        are found by name, in any order: `anchor`, `near`, `far`; `head`, `winner`, `loser`; `anchor`,
+        `positive`, `negative`; or `i`, `j`, `k`. The optional columns are `weight` or `count`, `answer`, and
+        `group` or `person`.
     n_leaves
-        The number of leaves; by default the number of names, or the largest id plus one, which above 10,000
-        must not be more than a hundred times the number of different ids.
+        The number of leaves; by default the number of names, or the largest id plus one. A largest id above
+        10,000 must not exceed a hundred times the number of distinct ids.
     names
         The names of the leaves.
     weights
-        (m,) finite, not negative. Repeats count as often as they occur.
+        (m,) finite weights that are not negative. Repeated rows count as often as they occur.
     answers
-        (m,) whole numbers or text: rows of the same answer (an odd one out is two rows) have the same. They
-        stay together wherever rows are drawn, split or scored. By default every row is an answer.
+        (m,) integers or text: the answer that each row belongs to (an odd one out is one answer of two rows).
+        Rows of an answer stay together when rows are drawn, split or scored. By default every row is an
+        answer.
     groups
-        (m,) whose answer each row is, by number or name: a participant's.
+        (m,) the person behind each row, by number or name.
     group_names
         The names of groups that are given as numbers from 0.
     adaptive
-        True if a learner chose questions by earlier answers. By default False; of a data frame True if its
-        column `sampler` says "learner" or "uncertain" in any row.
+        True if a learner chose questions by earlier answers. The default is False; for a data frame, True if
+        its column `sampler` has "learner" or "uncertain" in any row.
     copy
-        With False a contiguous array of int32, uint8 or uint16 is used as it is, which saves memory; it
-        must not be changed then. Rows of uint8 and uint16 stay so.
+        False uses a contiguous array of int32, uint8 or uint16 without a copy, which saves memory. The
+        array must not change later. Rows of uint8 and uint16 keep their type.
 
     Raises
     ------
     InputError
-        Ids below 0 or beyond `n_leaves`, a leaf twice in a row, other than three columns, ids that
-        aren't whole, weights that are NaN, infinite or negative: with row and value.
+        Ids below 0 or beyond `n_leaves`; a leaf twice in a row; a number of columns other than three; ids
+        that are not integers; weights that are NaN, infinite or negative. The error has row and value.
 
     Examples
     --------
@@ -96,7 +98,7 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """From answers (odd, a, b) to "which is the odd one out?": (a, b, odd) and (b, a, odd).
+        """Make triplets (a, b, odd) and (b, a, odd) of answers (odd, a, b) to "which is the odd one out?".
 
         Examples
         --------
@@ -176,7 +178,7 @@ class Triplets(Rows):
         weights: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> "Triplets":
-        """Triplets made of columns of wider rows: all of the first row, then of the second, ..."""
+        """Return triplets made of columns of wider rows: those of the first row, then of the second."""
         answers, columns = None, question.columns
         if (frame := columns_of(rows, question.name, len(columns))) is not None:
             rows, answers = frame.rows, frame.answers
@@ -285,7 +287,7 @@ class Triplets(Rows):
         chosen: Any = None,
         **options: Unpack[AnswerOptions],
     ) -> "Triplets":
-        """From a table of answers, one a row, its columns by name.
+        """Make comparisons of a table of answers, one per row, with named columns.
 
         Parameters
         ----------
@@ -323,7 +325,7 @@ class Triplets(Rows):
         return found
 
     def to_quadruplets(self) -> "Quadruplets":
-        """Each triplet (i, j, k) as the quadruplet (i, j, i, k).
+        """Return each triplet (i, j, k) as the quadruplet (i, j, i, k).
 
         Examples
         --------
@@ -360,7 +362,7 @@ class Quadruplets(Rows):
         chosen: Any = None,
         **options: Unpack[AnswerOptions],
     ) -> "Quadruplets":
-        """From a table of answers to "which pair is more alike?"; otherwise as `Triplets.from_frame`.
+        """Make quadruplets of a table of answers to "which pair is more alike?"; see `Triplets.from_frame`.
 
         Examples
         --------
@@ -390,7 +392,7 @@ Comparisons = Triplets | Quadruplets
 
 
 def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str) -> Comparisons:
-    """Comparisons in a form that is accepted: triplets serve as quadruplets."""
+    """Return comparisons in an accepted form; triplets can serve as quadruplets."""
     own = "triplets" if isinstance(data, Triplets) else "quadruplets"
     if own in accepted:
         return data
@@ -400,7 +402,7 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
 
 
 def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
-    """Comparisons of answers, with a warning of what was left out of them."""
+    """Return the comparisons of answers, with a warning about rows that were left out."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
     known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": replies.names}
     if asked.ids_from is not None and replies.names is None and asked.n_leaves is None:

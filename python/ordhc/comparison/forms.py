@@ -1,4 +1,4 @@
-"""Comparisons in the forms that estimators take: tables, tensors, sparse matrices."""
+"""Convert what estimators accept (tables, tensors, sparse matrices) to comparisons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -69,7 +69,7 @@ def _from_frame(
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether data are a SciPy sparse matrix or array."""
+    """Return True for a SciPy sparse matrix or array."""
     return hasattr(X, "asformat") and hasattr(X, "nnz")
 
 
@@ -77,14 +77,14 @@ def _table(X: Any) -> NDArray[Any]:
     try:
         return _checks.array("X", X)
     except InputError:
-        # Rows of different lengths; the error that the comparisons raise names the wrong one.
+        # Rows have different lengths. The constructor's error names the first wrong row.
         if isinstance(X, np.ndarray):
             raise
         return np.empty(0, dtype=object)
 
 
 def _joined(parts: Sequence[Any]) -> Comparisons:
-    """One from many: scikit-learn's splits take the comparisons one by one."""
+    """Join comparisons; scikit-learn's splitters index them one by one."""
     first = parts[0]
     for at, part in enumerate(parts):
         same = type(part) is type(first) and (part.n_leaves, part.names) == (first.n_leaves, first.names)
@@ -128,7 +128,7 @@ def _from_list(
     sample_weight: ArrayLike | None,
     n_leaves: int | None,
 ) -> Comparisons:
-    """From rows of leaves, with or without responses."""
+    """Return comparisons from rows of leaves, with or without responses."""
     if table.ndim == 2 and table.shape[1] not in (3, 4):
         raise InputError(
             f"X has {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 3 is required, "
@@ -149,7 +149,7 @@ def _from_list(
     magnitude = np.abs(counts)
     answered = magnitude > 0
     plain = data.weights is None and bool((magnitude[answered] == 1).all())
-    # What is too large for a float is refused with the weights.
+    # Numbers too large for a float are refused together with the weights.
     with np.errstate(over="ignore"):
         weights = magnitude if data.weights is None else magnitude * data.weights
     turned_round = changed(data, rows=rows, weights=None if plain else weights)
@@ -157,7 +157,7 @@ def _from_list(
 
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
-    """Responses as signed counts."""
+    """Return responses as signed counts."""
     answers = _checks.array("y", y)
     if answers.shape != (m,):
         raise InputError(f"y has shape {answers.shape} for {m} questions")
@@ -177,7 +177,7 @@ def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
 
 
 def _from_tensor(X: Any, n_leaves: int | None) -> Triplets:
-    """From (n, n, n) signed counts."""
+    """Return triplets from an (n, n, n) tensor of signed counts."""
     cells, counts, n = _sparse_entries(X) if is_sparse(X) else _dense_entries(X)
     for at in np.flatnonzero(~np.isfinite(counts))[:1]:
         raise InputError(f"X{cells[at].tolist()} is {counts[at]}; counts are finite")
@@ -193,7 +193,7 @@ def _from_tensor(X: Any, n_leaves: int | None) -> Triplets:
 
 
 def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Cells that are not zero, (m, 3), their counts, and the number of leaves."""
+    """Return the nonzero cells (m, 3), their counts, and the number of leaves."""
     n = X.shape[0]
     if X.shape != (n, n, n):
         raise InputError(f"X has shape {X.shape}; a tensor of counts is (n, n, n)")
@@ -203,7 +203,7 @@ def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float
 
 
 def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """As `_dense_entries`, from the arrays of SciPy and of the package sparse."""
+    """Return the same as `_dense_entries`, from SciPy's arrays or those of the package sparse."""
     n = X.shape[0]
     if X.shape not in ((n, n, n), (n, n * n)):
         raise InputError(f"X is sparse of shape {X.shape}; a sparse X is (n, n, n) or (n, n * n) counts")
@@ -220,7 +220,7 @@ def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int
 
 
 def states_all_twice(cells: NDArray[np.int64], counts: NDArray[np.float64], n: int) -> bool:
-    """Whether X[i, j, k] = -X[i, k, j] everywhere."""
+    """Return True if X[i, j, k] = -X[i, k, j] for all i, j, k."""
     place = np.ravel_multi_index(tuple(cells.T), (n, n, n))
     mirrored = np.ravel_multi_index(tuple(cells[:, [0, 2, 1]].T), (n, n, n))
     order, mirrored_order = np.argsort(place), np.argsort(mirrored)

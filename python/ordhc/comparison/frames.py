@@ -44,20 +44,20 @@ PERSONS = (
 LESS_SURE = (
     "responseid", "response_id", "run_id", "pid", "subj", "subj_id", "sub", "sub_id",
 )  # fmt: skip
-#: The surest names first.
+#: The most reliable names first.
 PEOPLE = (*PERSONS, *LESS_SURE)
 GROUPS = ("group", "groups", *PERSONS)
 RESPONSES = ("y", "response", "target")
-#: The column that says what chose a question.
+#: The column that names the sampler of a question.
 SAMPLERS = ("sampler",)
 _LEARNERS = ("learner", "uncertain")
 
-#: The two others of a question about three.
+#: The two other items of a question about three.
 PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
 ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
 CENTRAL = ("central", "most_central", "centre", "center")
 
-#: Names of the columns of leaves, by what the rows are.
+#: Names of the columns of leaves, by the kind of rows.
 ROLES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "triplets": (
         ("anchor", "near", "far"),
@@ -81,7 +81,7 @@ _MAKERS = {
 
 @dataclass(frozen=True)
 class Columns:
-    """What a frame holds: (m, w) leaves, and further columns where there are any."""
+    """The contents of a frame: (m, w) leaves, and optional further columns."""
 
     rows: Any
     weights: Any = None
@@ -114,7 +114,7 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
     plain = [name.strip().lower() if isinstance(name, str) else "" for name in names]
     shown = ", ".join(str(name) for name in names)
     sets = [known for known in ROLES.get(what, ()) if all(name in plain for name in known)]
-    # `i, j, k` are among `i, j, k, l`: the longer set of names is meant.
+    # `i, j, k` are also in `i, j, k, l`: use the longer set of names.
     wider = [known for known in ROLES["quadruplets"] if what == "triplets" and set(known) <= set(plain)]
     if wider:
         raise _meant(shown, "quadruplets", wider[0])
@@ -154,7 +154,7 @@ def _by_place(
                 raise _meant(shown, kind, known)
     further = [name for name in plain if name in {*WEIGHTS, *ANSWERS, *GROUPS}]
     if what == "ranking":
-        # The reference by its name; the order of the others is what the columns say.
+        # Find the reference by its name; the other columns keep their order.
         keep = [at for at, name in enumerate(plain) if name not in further]
         keep.sort(key=lambda at: plain[at] != "reference")
         if not keep:
@@ -169,7 +169,7 @@ def _by_place(
     if found:
         raise InputError(
             f"the columns are {_checks.quoted(shown)}; {needed} are needed: "
-            f"{found[0]!r} alone does not tell the order"
+            f"{found[0]!r} alone does not give the order"
         )
     if further or len(names) != width:
         raise InputError(f"the columns are {_checks.quoted(shown)}; {needed} are needed")
@@ -222,7 +222,7 @@ def eager(data: Any) -> Any:
     if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
         names = dict.fromkeys(name for row in data for name in row)
         return {name: _objects([row.get(name) for row in data]) for name in names}
-    # A frame of a package that narwhals knows: that package is loaded, and narwhals is if it is there.
+    # narwhals is imported only for frames of a package that is already loaded.
     if isinstance(data, Mapping | np.ndarray | Sequence) or type(data).__module__.split(".")[0] in _DIRECT:
         if not hasattr(data, "collect"):
             return data
@@ -242,12 +242,12 @@ def eager(data: Any) -> Any:
     return {name: found.get_column(name).to_numpy() for name in found.columns}
 
 
-#: Packages whose columns need no narwhals.
+#: Packages whose columns are read without narwhals.
 _DIRECT = ("ordhc", "numpy", "pandas", "polars", "pyarrow", "scipy")
 
 
 def _objects(cells: list[Any]) -> Any:
-    """Cells as an array: of their type where they have one, else of objects."""
+    """Return cells as an array: of their common type if they have one, otherwise of objects."""
     if {type(cell) for cell in cells} <= {int} or {type(cell) for cell in cells} <= {str}:
         found = np.array(cells)
         if found.dtype.kind in "iU":
@@ -262,7 +262,7 @@ def column_of(data: Any, name: Any) -> Any:
     try:
         column = data[name]
         if type(column).__module__.startswith("pyarrow"):
-            # An array with nulls has to be copied, which it must be told.
+            # Arrays with nulls must be copied, and pyarrow copies only on request.
             chunked = hasattr(column, "chunks")
             return np.asarray(column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False))
         if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
@@ -284,7 +284,7 @@ def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[
 
 
 def _stacked(columns: list[Any]) -> Any:
-    """Columns side by side; text and numbers as objects, so that both stay what they are."""
+    """Join columns to a table; text and numbers become objects, so that both keep their values."""
     for at, column in enumerate(columns):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise InputError(f"column {at} has shape {column.shape}, the first one {columns[0].shape}")
@@ -292,7 +292,7 @@ def _stacked(columns: list[Any]) -> Any:
         return np.ma.stack(columns, axis=1)
     kinds = {column.dtype.kind for column in columns}
     if kinds <= set("iuf"):
-        # Unsigned and signed ids of 64 bits have no common whole type.
+        # No integer type holds both unsigned and signed ids of 64 bits.
         if "f" not in kinds and np.result_type(*columns).kind == "f":
             columns = [column.astype(object) for column in columns]
         return np.stack(columns, axis=1)

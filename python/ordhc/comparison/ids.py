@@ -1,4 +1,4 @@
-"""Tables of leaf ids, from numbers or names."""
+"""Convert tables of numbers or names to leaf ids."""
 
 import contextlib
 import numbers
@@ -37,7 +37,7 @@ class CodedNames(tuple[str, ...]):
 
     @classmethod
     def of(cls, names: Sequence[str], codes: Sequence[int]) -> "CodedNames":
-        """Make names of which each belongs to one id; the ids rise."""
+        """Return names that each belong to one id; ids must be ascending."""
         made = cls(names)
         made.codes = tuple(codes)
         return made
@@ -50,7 +50,7 @@ FAR = 10_000
 def as_ids(
     rows: Any, width: int, columns: tuple[str, ...], names: tuple[str, ...] | None
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """(m, width) ids from numbers or names, contiguous, and the names."""
+    """Return (m, width) contiguous ids from numbers or names, and the names."""
     if isinstance(rows, np.ndarray):
         table = _checks.array("rows", rows)
     else:
@@ -110,14 +110,14 @@ def _read(rows: Any, width: int) -> NDArray[Any]:
         raise _ragged(rows, width)
     table = _checks.array("rows", rows)
     if table.dtype.kind == "U":
-        # NumPy turns numbers among names into names; as objects they stay what they were.
+        # NumPy would convert numbers among names to text; objects keep both.
         with contextlib.suppress(Exception):
             table = np.array(rows, dtype=object)
     return table
 
 
 def check_reach(table: NDArray[Any], n_leaves: int) -> None:
-    """Refuse ids that are far above the number of different ones: a slip, which would cost much memory."""
+    """Refuse ids far above the number of distinct ids: they are likely slips, and would need much memory."""
     if n_leaves <= FAR:
         return
     if n_leaves <= 1 << 24:
@@ -195,7 +195,7 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
 
 
 def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
-    """Position and text of each name by its id, if names have ids or are different whole numbers."""
+    """Return the position and text of each name by id, if names have ids or are distinct whole numbers."""
     if isinstance(names, CodedNames):
         return {code: (at, name) for at, (code, name) in enumerate(zip(names.codes, names, strict=True))}
     if not all(name.isascii() and name.isdigit() and len(name) < 19 for name in names):

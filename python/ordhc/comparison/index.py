@@ -79,10 +79,10 @@ class Index:
         Returns
         -------
         dict of ndarray
-            Columns of equal length, the most frequent questions first. Of triplets: "anchor", "a", "b", the
-            leaves (names, or numbers if there are none); "n_a" and "n_b", the number of answers that a, or
-            b, is nearer to the anchor. Of quadruplets: "i", "j", "k", "l" and "n_ij", "n_kl", the number of
-            answers that this pair is closer.
+            Columns of equal length, the most frequent questions first. For triplets: the leaves "anchor",
+            "a", "b" (names, or numbers if there are none), and the numbers of answers "n_a" and "n_b" that
+            a, or b, is nearer to the anchor. For quadruplets: "i", "j", "k", "l" and the numbers of answers
+            "n_ij", "n_kl" that this pair is closer.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""How likely people choose as they do among pairs of leaves (Luce 1959, "Individual choice behavior").
+"""The probability of people's choices among pairs of leaves (Luce 1959, "Individual choice behavior").
 
 `rust/ordhc/src/posterior/luce.rs` has the same rule for the posterior; a test compares both.
 """
@@ -13,11 +13,11 @@ __all__ = ["choice_logarithms"]
 
 Floats = NDArray[np.float64]
 
-#: Utilities further below the largest one are set to this difference, so that products stay above 0.
+#: Utilities are raised to at most this much below the largest one, so that products stay above 0.
 _LOWEST = -300.0
-#: Logarithms of times at which the probability of a chosen set is integrated.
+#: Logarithms of the times at which the integral for a chosen set is evaluated.
 _TIMES = np.arange(-120, 21) * 0.25
-#: Sets are integrated in blocks of so many numbers.
+#: Sets are integrated in blocks of this number of values.
 _AT_ONCE = 4_000_000
 
 
@@ -106,8 +106,9 @@ def _two(U: Floats) -> tuple[Floats, Floats]:
 def _several(U: Floats, size: int) -> tuple[Floats, Floats]:
     """Return the log-likelihood that the first `size` options come first, in any order, and its gradient.
 
-    Options come after exponential times whose rates are their weights. The probability is the integral over
-    the time of the first of the others; the trapezoidal rule over the logarithm of that time converges fast.
+    Let each option arrive after an exponential time whose rate is its weight. The probability is an integral
+    over the first arrival among the other options. The trapezoidal rule on a logarithmic time scale
+    converges fast.
     """
     W = _weights(U)
     rest = W[:, size:].sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What tools call the columns of their answers: Salmon, jsPsych, cblearn, Prolific, ordhc-collect."""
+"""Recognise the columns of other tools: Salmon, jsPsych, cblearn, Prolific, ordhc-collect."""
 
 import re
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from ordhc.errors import InputError
 
 __all__ = ["asked_of_frame", "replies_with_format"]
 
-#: Submissions to Prolific that a researcher doesn't use.
+#: States of submissions to Prolific that researchers do not use.
 _UNUSED = ("REJECTED", "RETURNED", "TIMED OUT", "SCREENED OUT", "CONSENT REVOKED")
-#: Salmon's columns without that of the loser, as ordhc-collect writes them.
+#: Salmon's columns without the loser's, which ordhc-collect does not write.
 _SHORT = ("head", "left", "right", "winner")
 _UNKNOWN = "not among the participants"
 
@@ -27,7 +27,7 @@ _UNKNOWN = "not among the participants"
 def asked_of_frame(
     data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
 ) -> tuple[Replies, Asked]:
-    """Answers from a frame and its options."""
+    """Return answers from a frame and its options."""
     asked = Asked.of("from_frame", AnswerOptions, kind, items, chosen, options)
     people = None if asked.participants is None else table_of(asked.participants)
     asked = replace(asked, names=_checks.names(asked.names), participants=people)
@@ -35,7 +35,7 @@ def asked_of_frame(
 
 
 def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
-    """Answers of a table, its columns found by what a tool calls them."""
+    """Return the answers of a table whose columns have the names of a tool."""
     of_tool, participants = asked.format, asked.participants
     if of_tool is not None:
         _checks.choice("format", of_tool, FORMATS)
@@ -63,14 +63,14 @@ def _only(asked: Asked, format: str, *kinds: str) -> None:
 
 
 def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Salmon's responses: head, winner and loser by number, and what was shown as HTML."""
+    """Read Salmon's responses: numbers of head, winner and loser, and the HTML that was shown."""
     _only(asked, "salmon", "triplet")
     if asked.items is not None or asked.chosen is not None:
         return table, asked
     person = asked.person or table.first_of(("puid", "participant.id", "participant uid"))
     old = ("center", "left", "right", "answer")
     if table.find("winner") is None and all(table.find(name) is not None for name in old):
-        # What Salmon's predecessor NEXT writes.
+        # Salmon's predecessor NEXT writes these columns.
         return table, replace(asked, items=list(old[:3]), chosen=old[3], person=person)
     if table.find("loser") is None and all(table.find(name) is not None for name in _SHORT):
         asked = replace(
@@ -86,7 +86,7 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
     names = asked.names
     skipped = [table.cells(name) for name in items]
     if any(cell in (-1, "-1") for cells in skipped for cell in cells):
-        # A question that was skipped has no winner.
+        # Skipped questions have no winner.
         table = table.with_columns(
             {name: [None if cell in (-1, "-1") else cell for cell in table.cells(name)] for name in items}
         )
@@ -123,7 +123,7 @@ def _without_tags(html: str) -> str:
 
 
 def _jspsych(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Trials of jsPsych: lists in cells, buttons by number from 0, and trials of all other kinds."""
+    """Read trials of jsPsych: lists in cells, buttons numbered from 0; ignore trials of other kinds."""
     if asked.items is None and asked.kind in ("triplet", "pairs"):
         raise InputError(
             "jsPsych doesn't say what was asked: say kind=... (--kind), "
@@ -165,7 +165,7 @@ _TAG = re.compile(r"<[A-Za-z][^<>]*>")
 
 
 def _as_shown(table: Table, columns: list[Any]) -> Table:
-    """Replace HTML in some columns by the text or the picture that it shows, unless two would be the same."""
+    """Replace HTML in columns by the text or picture shown, unless two items would become the same."""
     raw = {name: [_listed(cell) for cell in table.raw(name)] for name in columns}
     texts = {part for rows in raw.values() for cell in rows for part in cell[0] if isinstance(part, str)}
     shown = {text: _without_tags(text) if _TAG.search(text) else text for text in texts}
@@ -192,7 +192,7 @@ def _listed(cell: Any) -> tuple[list[Any], bool]:
 
 
 def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Questions (anchor, a, b) with responses: 1 or True for a, -1 or False for b, or counts."""
+    """Read questions (anchor, a, b) with responses: 1 or True for a, -1 or False for b, or counts."""
     _only(asked, "cblearn", "triplet", "pairs")
     width = 3 if asked.kind == "triplet" else 4
     items = asked.items
@@ -235,14 +235,14 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _collect(table: Table, asked: Asked) -> Asked:
-    """Trials of ordhc-collect: what was shown, what was chosen, and whether the answer counts."""
+    """Read trials of ordhc-collect: the items shown, the choice, and whether the answer counts."""
     if table.find("head") is not None:
         kind, items, chosen, how = "triplet", ["head", "left", "right"], "answer", "name"
     elif table.find("shown_4") is not None:
         kind, items, chosen, how = "pairs", [f"shown_{k}" for k in range(1, 5)], "position", "place"
     else:
         kind, items, chosen, how = "odd-one-out", [f"shown_{k}" for k in range(1, 4)], "answer", "name"
-    # "triplet" is also what is asked for if no kind is given.
+    # If no kind is given, `asked.kind` is "triplet", too.
     if asked.kind != "triplet":
         _only(asked, "collect", kind)
     person = asked.person or table.column("person", "format 'collect'")
@@ -254,7 +254,7 @@ def _collect(table: Table, asked: Asked) -> Asked:
 
 
 def _without_left_out(table: Table, asked: Asked) -> Asked:
-    """Leave out what a study of ordhc-collect does: held-out answers, people whom its rules leave out."""
+    """Leave out held-out answers of ordhc-collect, and people excluded by the study's rules."""
     exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
     if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
         exclude = {asked.person: asked.exclude}
@@ -270,7 +270,7 @@ def _without_left_out(table: Table, asked: Asked) -> Asked:
 
 
 def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
-    """Answers of people from Prolific, whose submissions may have been returned or rejected."""
+    """Leave out answers of people whose submissions to Prolific were returned or rejected."""
     if (
         participants is None
         and table.find("submission id") is not None

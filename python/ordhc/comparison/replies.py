@@ -1,4 +1,4 @@
-"""Answers as people's tables hold them, made into rows of leaves: columns by name, each row an answer."""
+"""Convert tables of answers, one answer a row, to rows of leaves."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ from ordhc.errors import InputError, SkippedRowsWarning, warn
 
 __all__ = ["Replies", "list_of", "person_of", "replies_of"]
 
-#: Columns of three items of which one is chosen.
+#: Names of the columns of three items of which one is chosen.
 _THREES = (
     ("a", "b", "c"),
     ("left", "middle", "right"),
@@ -79,12 +79,12 @@ class Replies:
 
 
 def replies_of(table: Table, asked: Asked) -> Replies:
-    """Rows of leaves from a table, as it was asked for.
+    """Return rows of leaves from a table, as `asked` describes it.
 
     Raises
     ------
     InputError
-        Columns that aren't there or can't be told, cells that say nothing or two things, no rows.
+        Columns that are missing or ambiguous, cells without an answer or with two, no rows.
     """
     _checks.choice("kind", asked.kind, KINDS)
     table, items, chosen = _columns(table, asked)
@@ -159,7 +159,7 @@ def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
     items = [table.column(name, "items") for name in items]
     columns = [table.column(name, "chosen") for name in columns]
     if asked.kind in ("odd-one-out", "most-central"):
-        # Columns may be given by their roles: odd, a, b.
+        # Columns may have the names of their roles: odd, a, b.
         items = [name for name in items if name not in columns]
     for at, name in enumerate([*items, *columns]):
         if name in [*items, *columns][:at]:
@@ -188,7 +188,7 @@ def _check_count(asked: Asked, items: list[Any], chosen: list[Any]) -> None:
 
 
 def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Items, and what was chosen, by the names that columns usually have."""
+    """Find the columns of items and of choices by their usual names."""
 
     def there(names: Iterable[Any]) -> bool:
         return all(table.find(name) is not None for name in names)
@@ -227,7 +227,7 @@ def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], li
 
 
 def _spread(table: Table, items: list[Any], count: int | None) -> tuple[Table, list[Any]]:
-    """Columns of lists as a column for each place in them, where there are fewer columns than items."""
+    """Split columns of lists into a column for each position, if there are fewer columns than items."""
     if len(items) >= (count or 3):
         return table, items
     found: list[Any] = []
@@ -281,7 +281,7 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
 
 
 def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
-    """Leave out rows by what stands in a column, or those of some persons."""
+    """Leave out rows with given cells in a column, or the rows of given people."""
     if exclude is None:
         return
     if not isinstance(exclude, Mapping):
@@ -310,7 +310,7 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
 
 
 def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Asked, out: LeftOut) -> None:
-    """Leave out rows without all items or without an answer."""
+    """Leave out rows that lack an item or an answer."""
     words = set(missing_words("na", asked.na, asked.names))
     literal = is_literal(items)
     before = int(out.kept.sum())
@@ -326,7 +326,7 @@ def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Ask
 
 
 def _leave_words(table: Table, name: Any, words: set[str], what: str, out: LeftOut) -> int:
-    """Leave out rows whose cell in a column is blank or a word; how many these are."""
+    """Leave out rows whose cell in a column is blank or one of `words`; return their number."""
     column = table.coded(name)
     number = {cell: at for at, cell in enumerate(column.different) if cell in words}
     gone = 0
@@ -368,7 +368,7 @@ def _weight_of(cell: Any) -> float:
 
 
 def _labels(table: Table, column: Any, rows: NDArray[np.intp]) -> Any:
-    """Whose a row is, or of which answer: whole numbers from 0 where all are, else text."""
+    """Return the person or the answer of each row: integers from 0 if all are, otherwise text."""
     texts = table.coded(column)[rows].mapped(text_of)
     if all(text.isascii() and text.isdigit() and str(int(text[:12])) == text for text in texts.used()):
         number = {text: int(text) for text in texts.used()}

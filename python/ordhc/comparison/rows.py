@@ -1,4 +1,4 @@
-"""Rows of leaf ids with all that belongs to them: what triplets and quadruplets have in common."""
+"""Rows of leaf ids and their weights, answers and people: the common base of triplets and quadruplets."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "belonging", "checked_weights"]
 
-#: Rows in a notebook's table.
+#: Maximum number of rows in a notebook's table.
 _SHOWN = 5
 
 
@@ -26,7 +26,7 @@ _R = TypeVar("_R", bound="Rows")
 
 
 class Rows:
-    """Rows of leaf ids, checked once and never changed."""
+    """Rows of leaf ids, checked once and immutable."""
 
     __slots__ = (
         "_adaptive",
@@ -133,7 +133,7 @@ class Rows:
 
     @property
     def groups(self) -> NDArray[np.int32] | None:
-        """Whose answer each row is, (m,): a number, or a place in `group_names`; None if that is unknown."""
+        """The person behind each row, (m,): a number, or an index into `group_names`; None if unknown."""
         return self._groups
 
     @property
@@ -271,10 +271,10 @@ class Rows:
         return Index(self)
 
     def deduplicate(self, *, counts: bool = False) -> Self:
-        """Each distinct comparison once, in order of first appearance.
+        """Return each distinct comparison once, in order of first appearance.
 
-        A row keeps the number of the answer in which it appears first. Groups are dropped: what was said by
-        several people is nobody's.
+        A row keeps the number of the answer in which it appears first. Groups are dropped, because a row may
+        come from several people.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class Rows:
             weights = np.bincount(inverse.ravel(), self._weights, minlength=len(first))[order]
         answers = None
         if self._answers is not None:
-            # Of several people with the same numbers, each answer gets a number of its own.
+            # Different people may use the same numbers: number each person's answers separately.
             told = self._answers if self._groups is None else answers_of(self)
             answers = told[first[order]]
         return changed(
@@ -309,7 +309,7 @@ class Rows:
         )
 
     def sample(self, m: int, *, seed: int = 0, unit: str = "answer") -> Self:
-        """`m` of the answers, drawn without replacement, in their order, each with all of its rows.
+        """Return `m` answers with all of their rows, drawn without replacement, in their order.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class Rows:
         return self[chosen[units]]
 
     def split(self, fraction: float = 0.8, *, seed: int = 0, unit: str | None = None) -> tuple[Self, Self]:
-        """Two parts at random, the first with `fraction` of the answers, or of the people.
+        """Split at random into two parts, the first with `fraction` of the answers, or of the people.
 
         Rows of one answer are in the same part. Where several groups (people) are known, so are all answers
         of a group, and `fraction` is that of the groups.
@@ -397,7 +397,7 @@ def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 
 def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> NDArray[np.float64] | None:
-    """(m,) finite weights that aren't negative."""
+    """Return (m,) finite weights that are not negative."""
     if weights is None:
         return None
     given = _checks.numbers_of("weights", weights)
@@ -427,7 +427,7 @@ def belonging(
     *,
     copy: bool = True,
 ) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None, tuple[str, ...] | None]:
-    """Answers and groups as small whole numbers, read-only, and the names of groups."""
+    """Return answers and groups as small integers, read-only, and the names of groups."""
     told = None if answers is None else _kept(coded("answers", answers, m)[0], answers, copy)
     if groups is None:
         if group_names is not None:

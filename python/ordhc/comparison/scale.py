@@ -14,7 +14,7 @@ __all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: Of more different weights no unit is looked for: they are measurements, not counts on some scale.
+#: More distinct weights than this are measurements, not multiples of a unit; no unit is searched.
 MOST_WEIGHTS = 1000
 #: The largest denominator of the ratio of a weight to the smallest one.
 _MOST_PARTS = 1000

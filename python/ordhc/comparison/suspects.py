@@ -1,4 +1,4 @@
-"""Leaves that look like slips: ids from 1, codes for missing answers, names that one takes for each other."""
+"""Detect leaves that are likely mistakes: ids from 1, codes for missing answers, names that look alike."""
 
 import re
 import unicodedata
@@ -23,11 +23,11 @@ __all__ = [
     "warn_of_suspects",
 ]
 
-#: Ids that stand for no answer in many a table.
+#: Ids that tables often use for a missing answer.
 CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
-#: Up to this number of leaves unused ids are normal in arrays: those of tests and examples.
+#: Up to this number of leaves, unused ids are not reported for arrays: they are common in tests and examples.
 FEW = 50
-#: Of ids 1..n so many may be missing where 0 is: else 0 is missing by chance.
+#: If more ids of 1..n are missing than this share, 0 may also be missing by chance.
 CHANCE = 0.05
 MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 TIMELY = re.compile(
@@ -40,7 +40,7 @@ _ERRORS = ("#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!")
 def warn_of_suspects(
     rows: NDArray[Any], n_leaves: int, found: Sequence[str] | None, *, said: bool, named: bool
 ) -> None:
-    """Warn of odd ids, unless the number of leaves was said, and of odd names, unless these were given."""
+    """Warn of odd ids, unless the number of leaves is given, and of odd names, unless names are given."""
     if found is None:
         told = None if said else suspect_ids(distinct_ids(rows), n_leaves)
     else:
@@ -51,7 +51,7 @@ def warn_of_suspects(
 
 
 def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
-    """Say what is odd about the different ids `there`, sorted, if nobody said the number of leaves."""
+    """Return the problem with the distinct, sorted ids `there`, or None, if no number of leaves is given."""
     if n_leaves < 3 or len(there) < 3:
         return None
     last = n_leaves - 1
@@ -71,7 +71,7 @@ def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
 
 
 def told_as_names(there: NDArray[np.int64]) -> str:
-    """Say that the different ids `there`, sorted, are taken as names."""
+    """Return the message that the distinct, sorted ids `there` are taken as names."""
     last = int(there[-1])
     far = _far_above(there)
     return (f"{far}; " if far else "") + (
@@ -91,7 +91,7 @@ def _far_above(there: NDArray[np.int64]) -> str | None:
 
 
 def told_outside(leaf: int, n_leaves: int | None, ids_from: int | None) -> str:
-    """Say that a leaf, counted from 0, is none of `n_leaves`; the text counts from `ids_from`."""
+    """Return the message that leaf `leaf` (from 0) is not among `n_leaves`; it counts from `ids_from`."""
     first = ids_from or 0
     if n_leaves is None:
         return f"leaf {leaf + first} is below {first}"
@@ -128,7 +128,7 @@ def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
 
 
 def _numbered(names: Sequence[str]) -> tuple[str, int] | None:
-    """Ids that were given as text, so that they are names."""
+    """Return the problem with ids that are given as text and therefore become names."""
     if len(names) > 2 and all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
         numbers = sorted(int(name) for name in names)
         if numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(names))):
@@ -141,7 +141,7 @@ def _numbered(names: Sequence[str]) -> tuple[str, int] | None:
 
 
 def alike(names: Sequence[str], what: str) -> tuple[str, int] | None:
-    """Two names that are easily taken for each other, and the place of the later one."""
+    """Return the problem with two names that look alike, and the position of the later one; None without."""
     first: dict[str, int] = {}
     for at, name in enumerate(names):
         other = first.setdefault(plain, at) if (plain := _plain(name)) else at
@@ -165,7 +165,7 @@ def _difference(one: str, other: str) -> str | None:
     if forms[0] == forms[1]:
         return "how Unicode writes them (normalise to NFC)"
     if forms[0].casefold() == forms[1].casefold():
-        # Single letters may well be two: a and A.
+        # Single letters that differ by case are often two items: a and A.
         return "case" if len(one) > 2 else None
     visible = ["".join(char for char in form if unicodedata.category(char) != "Cf") for form in forms]
     if visible[0].casefold() == visible[1].casefold():
@@ -178,7 +178,7 @@ def _difference(one: str, other: str) -> str | None:
 
 
 def _shown(one: str, other: str) -> tuple[str, str]:
-    """Two names as messages show them, in ASCII where they would look the same."""
+    """Format two names for a message, in ASCII if they would look the same."""
     shown = _checks.quoted(one, 40), _checks.quoted(other, 40)
     looks = [" ".join(unicodedata.normalize("NFKC", text).split()) for text in shown]
     if looks[0] != looks[1]:

@@ -1,4 +1,4 @@
-"""Tables of answers: columns of cells by name, wherever they come from, and the rows that are left out."""
+"""Tables of answers with named columns of cells, and the rows of them that are left out."""
 
 import contextlib
 import json
@@ -19,11 +19,11 @@ from ordhc.errors import InputError, SkippedRowsWarning
 
 __all__ = ["MISSING", "LeftOut", "Table", "missing_words", "table_of", "text_of", "tidy"]
 
-#: What stands for a missing leaf besides blanks.
+#: Words that mean a missing leaf, besides blanks.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
-#: Types of cells that are equal only if what `tidy` makes of them is.
+#: Types of cells that must be tidied before they are compared.
 _COUNTED = {str, int, float, type(None)}
-#: How many places or columns a message lists.
+#: Maximum number of rows or columns that a message lists.
 SHOWN = 10
 
 
@@ -83,7 +83,7 @@ def _short(number: int) -> int:
 
 
 def _is_printable(value: Any) -> bool:
-    """Whether Python prints a value: it refuses whole numbers of more than some thousand digits."""
+    """Return True if Python can print a value; integers of more than 4,300 digits it refuses to print."""
     return not isinstance(value, int) or value.bit_length() < 2048
 
 
@@ -142,7 +142,7 @@ class Table:
             if kinds <= _COUNTED or kinds <= {str, bool, type(None)}:
                 with contextlib.suppress(InputError):
                     return Column.of(given).mapped(tidy)
-            # Cells before one that cannot be read are kept, so their number is its row.
+            # Cells before an unreadable one are kept, so their number is the row of the latter.
             found.extend(map(tidy, given))
         except InputError as error:
             raise self.error(f"column {quoted(name)}: {error}", len(found)) from error
@@ -163,7 +163,7 @@ class Table:
         return found.tolist() if isinstance(found, Column) else found
 
     def place(self, row: int) -> dict[str, Any]:
-        """Where a row stands, as errors take it."""
+        """Return the position of a row, as the arguments of an error."""
         return {"line": int(self.lines[row])} if self.lines is not None else {"row": row}
 
     def error(self, reason: str, row: int | None = None) -> InputError:
@@ -260,7 +260,7 @@ def table_of(data: Any) -> Table:
 
 @dataclass
 class LeftOut:
-    """Rows that are left out, by reason, in the order in which reasons are looked at."""
+    """Rows that are left out, by reason; each row is counted under the first reason that applies."""
 
     table: Table
     reasons: dict[str, list[int]] = field(default_factory=dict)
@@ -273,12 +273,12 @@ class LeftOut:
             self.add([row], reason)
 
     def add_bad(self, bad: Mapping[int, str]) -> None:
-        """Leave out rows that cannot be used, each with what is wrong with it."""
+        """Leave out rows that cannot be used; `bad` has the reason of each row."""
         self.details.update(bad)
         self.add(sorted(bad), "that cannot be used")
 
     def add(self, rows: Sequence[int] | NDArray[np.intp], reason: str) -> int:
-        """Leave out those of some rows that are still there; how many these are."""
+        """Leave out those of `rows` that are still kept; return their number."""
         found = np.asarray(rows, dtype=np.intp)
         new = found[self.kept[found]].tolist()
         if new:
@@ -292,7 +292,7 @@ class LeftOut:
         return np.flatnonzero(self.kept)
 
     def told(self) -> str:
-        """How many rows were left out by which reason, with the first of each."""
+        """Return a sentence with the number of rows left out for each reason, and the first row of each."""
         unit = "row" if self.table.lines is None else "line"
         parts = []
         for reason, rows in list(self.reasons.items())[:SHOWN]:
@@ -303,7 +303,7 @@ class LeftOut:
         return ", ".join(parts) + (f", and {more} more reasons" if more > 0 else "")
 
     def check_some(self) -> None:
-        """Raise if nothing is left."""
+        """Raise an error if no row is left."""
         if not self.kept.any():
             if not self.table.length:
                 raise self.table.error("there are no rows")

@@ -1,4 +1,4 @@
-"""What of comparisons belongs together: answers of several rows, questions that were repeated, persons."""
+"""Group rows by what they belong to: answers of several rows, repeated questions, people."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 UNITS = ("answer", "group")
 _LARGEST = np.iinfo(np.int32).max
-#: Products of numbers of codes stay below this.
+#: Products of the numbers of codes stay below this limit.
 _MOST_CODES = 2**62
 
 Numbers = NDArray[np.int64]
@@ -25,11 +25,11 @@ def first_rows(places: NDArray[Any], n: int) -> Numbers:
     end = len(places)
     first = np.full(n, end)
     start, length = 0, 4096
-    # As a rule all places occur in the first rows.
+    # Usually all places occur in the first rows.
     while start < end and first.max(initial=0) == end:
         part = places[start : start + length]
         found = np.full(n, end)
-        # Backwards, because of several values for the same place the last one stays.
+        # Assign backwards: NumPy keeps the last value that is assigned to a place.
         found[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)
         np.minimum(first, found, out=first)
         start, length = start + length, 2 * length
@@ -45,9 +45,9 @@ def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
 
 
 def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
-    """Values numbered from 0 in order of first appearance, and the value of each number."""
+    """Return numbers of values, from 0 in order of first appearance, and the value of each number."""
     if values.dtype.kind in "iu" and len(values) and values.min() >= 0 and values.max() < len(values):
-        # Small numbers, as codes are: no need to sort all rows.
+        # Small integers, such as codes, need no sorting of all rows.
         rank, order = ranked(first_rows(values, int(values.max()) + 1), len(values))
         return rank[values], order.astype(values.dtype)
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
@@ -58,7 +58,7 @@ def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
 
 
 def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str, ...] | None]:
-    """(m,) small whole numbers as they are; anything else numbered, and as text the name of each number."""
+    """Return small integers unchanged; number anything else, and return the name of each number as text."""
     table = _checks.array(what, values)
     if table.shape != (m,):
         raise InputError(f"{what} has shape {table.shape}; one for each of {m} rows is needed")
@@ -77,7 +77,7 @@ def _is_text(table: NDArray[Any]) -> bool:
 
 
 def _same_kind(what: str, cells: list[Any]) -> None:
-    """Refuse what is neither text nor whole numbers, or both."""
+    """Refuse cells that are neither text nor integers, and a mixture of both."""
     if set(map(type, cells)) == {str}:
         return
     for at, cell in enumerate(cells):
@@ -106,7 +106,7 @@ def numbered_rows(table: Numbers) -> Numbers:
         own = column - column.min()
         width = int(own.max()) + 1
         if count * width > _MOST_CODES:
-            # Numbers of the different values are less than the number of rows.
+            # There are fewer distinct values than rows, so their numbers fit.
             codes, own = (np.unique(each, return_inverse=True)[1].astype(np.int64) for each in (codes, own))
             count, width = int(codes.max()) + 1, int(own.max()) + 1
         codes, count = codes * width + own, count * width
@@ -149,7 +149,7 @@ def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
 
 
 def row_questions(data: "Comparisons") -> Numbers:
-    """Which question each row answers, whichever way, numbered from 0."""
+    """Return the question of each row, numbered from 0; the direction of the answer does not matter."""
     rows = data.rows.astype(np.int64)
     n = data.n_leaves
     if rows.shape[1] == 3:
@@ -164,11 +164,11 @@ def row_questions(data: "Comparisons") -> Numbers:
 
 
 def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
-    """Which question each row belongs to, and which answer to it, both numbered from 0.
+    """Return the question of each row, and its answer to that question, both numbered from 0.
 
-    All rows of an answer belong to its question. Answers of several rows are to the same question if they are
-    about the same leaves and of the same form: the odd one out of three, the most central of three, the
-    ranking of some by another one. Two answers are the same if their rows are, in any order.
+    All rows of an answer belong to one question. Two answers of several rows have the same question if they
+    have the same leaves and the same form: the odd one out of three, the most central of three, or a ranking
+    by a reference. Two answers are the same if their rows are, in any order.
     """
     alone = row_questions(data)
     said = _contents(data, alone)

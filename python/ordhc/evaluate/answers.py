@@ -1,4 +1,4 @@
-"""How well the best predictor of whole answers can do, as far as repeated questions show."""
+"""Bounds for the best predictor of whole answers, estimated from repeated questions."""
 
 import itertools
 import math
@@ -22,10 +22,10 @@ _PRIORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 @dataclass(frozen=True)
 class AnswerCeiling:
-    """Bounds for the predictor that knows how likely each answer to each question is.
+    """Bounds for a predictor that knows the probability of each answer to each question.
 
-    Agreement is no bound: of answers with probabilities .7, .2 and .1 two people give the same in 54 %, and
-    the best predictor is right in 70 %.
+    Agreement between people is no bound. If answers have probabilities .7, .2 and .1, two people agree in 54
+    %, and the best predictor is right in 70 %.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     question, said = kind.question(n_leaves)
     are_counts = bool((kind.weights == np.floor(kind.weights)).all())
     times = kind.weights if are_counts else np.ones(len(kind))
-    # How often each answer was given, and the number of answers to its question.
+    # The number of times each answer was given, and the number of answers to its question.
     inverse = numbered_rows(np.column_stack([question, said]))
     n = np.bincount(inverse, times).astype(np.float64)
     asked = np.zeros(len(n), dtype=np.int64)
@@ -141,7 +141,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     agreement = float((total * np.bincount(asked, n * (n - 1)) / (total * (total - 1))).sum()) / whole
     possible = float(kind.n_possible)
     if agreement < 1 / possible - 2 * math.sqrt((1 - 1 / possible) / possible / len(total)):
-        # Independent answers agree at least as often as by chance: equal answers must have been merged.
+        # Independent answers agree at least as often as by chance; otherwise equal answers have been merged.
         return None
     most = np.zeros(len(total))
     np.maximum.at(most, asked, n)
@@ -150,13 +150,13 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     entropy = float(-(n * np.log(share)).sum()) / whole
     losses = []
     for prior in _PRIORS:
-        # An answer is predicted from the others: one less of its own, one less in all.
+        # Predict each answer from the others: subtract the answer itself from both counts.
         p = (n - 1 + prior / possible) / (total[asked] - 1 + prior)
         losses.append(float(-(n * np.log(p)).sum()) / whole)
     accuracy_low = _from_others(asked, n, total) / whole
     accuracy_high = min(float(most.sum()) / whole, (1 + math.sqrt(spread)) / possible)
     log_loss_low = max(entropy, -math.log(agreement) if agreement > 0 else 0.0)
-    # Few answers can make the estimates of two bounds cross.
+    # With few answers, the estimates of two bounds can cross.
     return AnswerCeiling(
         kind.name,
         accuracy_low,
@@ -170,7 +170,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
 
 
 def _from_others(asked: Numbers, n: Floats, total: Floats) -> float:
-    """How many answers are the commonest among the others to their question, ties by their share."""
+    """Return the number of answers that are the commonest of the other answers; ties count by share."""
     right = 0.0
     order = np.lexsort((-n, asked))
     ends = np.searchsorted(asked[order], np.arange(len(total) + 1))

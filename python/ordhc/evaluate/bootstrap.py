@@ -1,4 +1,4 @@
-"""How sure a tree is: resampled answers, support, consensus, the held-out score."""
+"""Resample answers: support, consensus, and the held-out score."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap"]
 
-#: What the intervals are of.
+#: The scores that have intervals.
 LABELS = {
     "held_out": "share of held-out answers satisfied",
     "answers": "share of held-out answers foretold",
 }
-#: Whole answers are foretold by as many trees as make so many comparisons together, but by ten at least.
+#: Whole answers are predicted by as many trees as make this number of comparisons, but at least by ten.
 _FORETOLD, _FEWEST = 10_000_000, 10
 #: Trees of more leaves are not drawn in notebooks.
 _DRAWN = 500
@@ -73,7 +73,7 @@ class Interval:
 
 @dataclass(frozen=True, repr=False)
 class Bootstrap:
-    """What `bootstrap` gives.
+    """The result of `bootstrap`.
 
     Attributes
     ----------
@@ -85,27 +85,28 @@ class Bootstrap:
     trees
         The trees of the resamples.
     scores
-        For every resample, (n_resamples,): "revenue" and "satisfied" of `tree` on the resampled answers,
-        and "held_out", the share of the answers not drawn that the resample's own tree satisfies
-        (NaN if all were drawn). An answer counts once, of several rows by the share of these. The first two
-        are of answers that `tree` was made from: they are higher than on other answers, and their percentiles
-        are no confidence intervals of anything.
+        Arrays of shape (n_resamples,). "revenue" and "satisfied" are scores of `tree` on the resampled
+        answers. "held_out" is the share of the answers not drawn that the resample's own tree satisfies (NaN
+        if all were drawn). An answer counts once; an answer of several rows counts by the share of its rows.
+        The first two scores are too high, because `tree` was made from the same answers. Their percentiles
+        are no confidence intervals.
     intervals
-        Of "held_out" an `Interval`: over people (or answers) and the trees of other data. It is the accuracy
-        of trees of a resample, which holds .63 of the people, on answers of people like these: somewhat lower
-        than that of `tree`. Of "answers" the same for the share of whole answers whose choice is the
-        likeliest one by the tree (`ordhc.metrics.answer_accuracy`), over as many of the resamples as make
-        ten million comparisons together, at least ten; not of a scan.
+        An `Interval` for each score. "held_out" is the accuracy of the trees of resamples on new answers of
+        people like these; its interval covers the variation over people (or answers) and over trees. A
+        resample has .63 of the people, so this accuracy is somewhat lower than that of `tree`. "answers" is
+        the share of whole answers whose choice is the likeliest one by the tree
+        (`ordhc.metrics.answer_accuracy`). It uses as many resamples as have ten million comparisons
+        together, but at least ten. A scan has no "answers".
     confidence
-        That of the interval.
+        The confidence level of the intervals.
     unanswered
         Leaves without any answers.
     unit
-        What was drawn: "group", all answers of a person, or "answer".
+        The unit of resampling: "group", all answers of a person, or "answer".
     chance
-        What "held_out" would be with the leaves of the tree in any order: 1/3 for triplets.
+        The expected "held_out" if the leaves of the tree are shuffled: 1/3 for triplets.
     answers_chance
-        What "answers" would be at random: 1/2 for triplets, 1/3 for odd ones out; NaN for a scan.
+        The expected "answers" of random guesses: 1/2 for triplets, 1/3 for odd ones out; NaN for a scan.
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
     """
@@ -189,29 +190,29 @@ def bootstrap(
         made, or "posterior-al" if a learner chose the questions. For the posterior's own supports see
         `ordhc.posterior`.
     n_resamples
-        The number of resamples, each as many answers drawn with replacement as there are, with all of their
-        rows; or as many people, where they are known, with all of their answers.
+        The number of resamples. Each draws, with replacement, as many people as there are, with all of their
+        answers; where people are unknown, as many answers, with all of their rows.
     seed
         The same seed gives the same resamples, whatever the method and the number of threads.
     group
-        (m,) what each row belongs to, a participant's id or name, instead of the data's groups: whole groups
-        are drawn, which is right where one person's answers are alike.
+        (m,) the id or name of each row's person, instead of the data's groups. Whole groups are drawn,
+        because answers of one person are alike.
     unit
-        "answer" or "group" (of the data): what is drawn, instead of people where they are known. Of a scan
-        "group" or "file".
+        The unit of resampling: "answer" or "group" for comparisons, "group" or "file" for a scan. By default
+        people, where they are known.
     confidence
-        Of the interval of the held-out score.
+        The confidence level of the intervals.
     tree
-        A tree of the same leaves to give support to, instead of the one of all answers.
+        A tree of the same leaves whose clusters get support, instead of the tree of all answers.
     executor
-        Who makes the resamples: any `concurrent.futures.Executor`, as of processes, loky or Dask
-        (`client.get_executor()`); by default that of a scan, or threads of this process. The result is the
-        same, bit for bit.
+        The `concurrent.futures.Executor` that computes the resamples, for example of processes, loky or Dask
+        (`client.get_executor()`). By default the executor of a scan, or threads of this process. The result
+        is the same, bit for bit.
     spill
-        With an executor a folder that all workers see, for what all of them read; by default one for
-        temporary files, which serves workers on this machine. It is left as it was. A scan has its own.
+        A folder for data that all workers of the executor read. By default a folder for temporary files,
+        which workers on this machine can read. The folder is cleaned up. A scan has its own.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -229,7 +230,7 @@ def bootstrap(
         As `cluster`; no answers; groups of another length; a method that cannot do without all
         answers ("4-sl", "4-cl").
     MemoryError
-        The trees of so many resamples do not fit into memory.
+        The trees of all resamples do not fit into memory.
 
     Notes
     -----
@@ -279,7 +280,7 @@ def bootstrap(
     warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
-    # The tree of all answers takes at least the time of one resample.
+    # The tree of all answers takes at least as long as one resample.
     first, trees_told = 1 / (n_resamples + 1), part(progress, _CEILING, _LAST)
     found_tree, unanswered = fit(
         plan, fitted, initial_clusters=initial_clusters, progress=part(trees_told, 0, first)
@@ -295,7 +296,7 @@ def bootstrap(
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
     resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
 
-    # Every unit has its first row's number of draws.
+    # Rows of a unit have the number of draws of the unit's first row.
     first_rows = np.unique(units, return_index=True)[1]
 
     def times(at: int) -> NDArray[np.int64]:
@@ -325,7 +326,7 @@ def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-#: Bytes that the tree of a resample and its part in the consensus take, and more for each leaf; measured.
+#: Bytes that the tree of a resample needs, with its part in the consensus, and bytes for each leaf; measured.
 _BYTES, _BYTES_A_LEAF = 1500, 200
 
 
@@ -373,7 +374,7 @@ def _of_scan(
     count: int,
     progress: Progress | None,
 ) -> Bootstrap:
-    """Resamples of people or files."""
+    """Resample people or files of a scan."""
     seed, n_resamples, initial = request.seed, request.n_resamples, request.initial_clusters
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)

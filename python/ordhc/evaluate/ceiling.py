@@ -1,4 +1,4 @@
-"""The share of answers that trees satisfy by chance, and at most, given that repeated answers disagree."""
+"""The share of answers that trees satisfy by chance, and the largest share they can reach."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,9 @@ from ordhc.tree.parts import engine_tree
 __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
 
 
-#: Orders of the leaves over which the chance level of quadruplets is averaged.
+#: Number of random orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
-#: A noise ceiling of fewer answers to repeated questions is not shown: its standard error is at least .05.
+#: A noise ceiling of fewer repeated answers is not reported: its standard error is at least .05.
 FEWEST_REPEATED = 100
 
 
@@ -55,7 +55,7 @@ class NoiseCeiling:
 
 
 def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.float64] | None = None) -> float:
-    """Return the share of answers that a tree satisfies; of an answer of several rows, the share of its rows.
+    """Return the share of answers that a tree satisfies; an answer counts by the share of its rows.
 
     `shares` is the result of `comparison.units.shares_of`, if the caller has it.
     """

@@ -1,4 +1,4 @@
-"""Scores of trees on answers that they were not made from, with intervals that hold for other data."""
+"""Scores of trees on held-out answers, with intervals that cover the variation between data sets."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ __all__ = ["Result", "Score", "Sums", "chosen_within", "difference", "left_out",
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Each fold is left out together with the next so many folds: with five folds, with all others.
+#: Each fold is left out together with each of this number of next folds: with five folds, with all others.
 NEIGHBOURS = 2
 
 
@@ -62,10 +62,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class Result:
-    """What the trees of a method score: by share of answers and by revenue, with seconds and chance.
+    """The scores of the trees of a method: satisfied and revenue, with seconds and chance.
 
-    `answers` is the share of whole answers that are foretold, and `answers_chance` what it would be at
-    random; None and NaN for scans.
+    `answers` is the share of whole answers that are predicted, and `answers_chance` its expected value for
+    random guesses; None and NaN for scans.
     """
 
     satisfied: Sums
@@ -89,12 +89,12 @@ class Score:
 def score(sums: Sums, *, is_share: bool) -> Score:
     """Return the score over all answers, and its interval.
 
-    The variance has two parts. The first is that over units, with the trees as they are: the standard error
-    of a ratio of sums over units (Cochran 1977, chapter 6). The second is that over trees, which other data
-    would have made different. It is a jackknife over folds: by how much the score on the other folds changes
-    when their trees do without this fold, too. Changes are those of the same units, so that units cancel out;
-    what pairs of folds change alone, and not all others alike, is taken off. The degrees of freedom are those
-    of Satterthwaite (1946).
+    The variance has two parts. The first is the variance over units with fixed trees: the standard error of
+    a ratio of sums over units (Cochran 1977, chapter 6). The second is the variance over trees, because
+    other data would give other trees. A jackknife over folds estimates it: how much does the score on the
+    other folds change if their trees are made without this fold, too? Changes compare the same units, so
+    that differences between units cancel. Changes that belong to a single pair of folds are noise, and are
+    subtracted. The degrees of freedom are those of Satterthwaite (1946).
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _spread(sums: Sums) -> tuple[float, float, float, int]:
     value = float(got.sum()) / whole if whole else math.nan
     known = ~np.isnan(without)
     folds = np.flatnonzero(known.any(axis=1))
-    # Without pairs of folds nothing shows how trees vary, unless folds are themselves the units.
+    # Only pairs of folds show how trees vary, unless the folds are the units.
     if count < FEWEST_UNITS or (len(folds) < 2 and count > len(without)):
         return value, math.nan, 0.0, count
     of_units = float((((got - value * most) / whole) ** 2).sum()) * count / (count - 1)
@@ -156,8 +156,8 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
     pairs = [(lost, fold) for lost, fold in pairs if lost != fold and (part == fold).any()]
     values = np.array([changes[lost, part == fold].sum() / most[part == fold].sum() for lost, fold in pairs])
     lost, fold = np.array(pairs).T
-    # What the loss of a fold does to all others, what all losses do to a fold, and what is left: accidents of
-    # single trees, which add to the changes of all folds but hardly to the score.
+    # Split the changes into the effect of losing a fold, the effect on a fold, and a residual. The residual
+    # is noise of single trees: it adds to the changes of all folds, but hardly to the score.
     design = np.zeros((len(pairs), 2 * n_folds))
     design[np.arange(len(pairs)), lost] = design[np.arange(len(pairs)), n_folds + fold] = 1.0
     fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
@@ -169,10 +169,10 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
 
 
 def _share_of_changes(n_folds: int) -> float:
-    """Return how much the variance of a score is of that of the changes when trees lose a fold.
+    """Return the ratio of the score's variance to the variance of the changes when trees lose a fold.
 
-    To first order (the influence function) a tree is worth the mean of what its folds are worth. The score is
-    then the mean over all folds, and each change is a contrast between folds.
+    To first order (the influence function), the value of a tree is the mean of the values of its folds. The
+    score is then the mean over all folds, and each change is a contrast between folds.
     """
     contrasts = np.zeros((n_folds, n_folds))
     for pair in left_out(n_folds)[n_folds:]:
@@ -188,10 +188,10 @@ def _share_of_changes(n_folds: int) -> float:
 def chosen_within(
     methods: Sequence[Sums], choose: Callable[[Sequence[float]], int], scores: Sequence[Sums]
 ) -> Sums | None:
-    """Return what a method gets that is chosen without the answers on which it is scored.
+    """Return the score of a method that is chosen without the answers on which it is scored.
 
-    For each fold the method is chosen by the other folds, with trees that have seen neither; its tree is
-    scored on the fold.
+    For each fold, the method is chosen by the other folds, with trees that were made from neither; then its
+    tree is scored on the fold.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What verbs that compare models take: comparisons, scans of files, sessions."""
+"""Convert the data that model comparisons accept: comparisons, scans of files, sessions."""
 
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ADAPTIVE", "comparisons_of"]
 
-#: Said of answers to questions that a learner chose.
+#: The caution for answers to questions that a learner chose.
 ADAPTIVE = (
-    "A learner chose the questions by earlier answers. What is compared here is how well models foretell "
+    "A learner chose the questions by earlier answers. The comparison shows how well models foretell "
     "answers to such questions; answers to random questions may say something else."
 )
 
 
 def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -> Triplets | Quadruplets:
-    """Return the comparisons that were given.
+    """Return the comparisons of an argument.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -
     InputError
         Anything else.
     """
-    # Sessions bring SQLite with them.
+    # Sessions import SQLite, so check for them last.
     from ordhc.asking.session import Session
 
     if isinstance(data, Session):

@@ -1,4 +1,4 @@
-"""Every answer beside a tree that has not seen it."""
+"""The prediction of every answer by a tree that was made without it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
-from ordhc.clustering.outlook import Predicted
+from ordhc.clustering.expected import Predicted
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import Posterior
 from ordhc.comparison.choices import Choices
@@ -84,7 +84,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What trees say of answers that they were not made from.
+    """The predictions of answers by trees that were made without them.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def held_out(
     result = work.result(without, tried)
     total = score(result.satisfied, is_share=True)
     low, high = (total.low, total.high) if known is None else (known.satisfied_low, known.satisfied_high)
-    # Of two ways one is satisfied, unless the tree says neither; of several rows chance is known as a whole.
+    # A single comparison has chance 1/2, unless the tree is undecided. Answers of several rows use the mean.
     at_random = np.where(answers.sizes == 1, 0.5 * answers.mean(found != 0), result.chance)
     satisfied = answers.mean(found == 1)
     return HeldOut(

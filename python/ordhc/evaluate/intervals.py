@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["FEWEST_UNITS", "about", "of_units", "ratio_of_sums", "share_about", "student", "wilson"]
 
-#: Of 95%.
+#: The normal quantile of a 95% interval.
 Z = 1.959964
 #: Fewer units give no interval.
 FEWEST_UNITS = 5
 
 
 def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float64]:
-    """Intervals of shares of so many, (2, k) (Wilson 1927); they stay within 0 to 1.
+    """Return intervals of shares, (2, k), within 0 and 1 (Wilson 1927).
 
     Examples
     --------
@@ -107,9 +107,9 @@ def of_units(
 ) -> tuple[float, float, float]:
     """Return a weighted share and its 95% interval, where answers of one unit (a person) are dependent.
 
-    The standard error is that of a ratio of sums over units (`ratio_of_sums`). It says how many independent
-    answers the units are worth; the interval is Wilson's for so many, with Student's t for z.
-    What made the shares (a tree) is taken as given; `folds.score` counts that it depends on the data.
+    The standard error is that of a ratio of sums over units (`ratio_of_sums`). It gives the number of
+    independent answers with the same standard error. The interval is Wilson's for that number, with Student's
+    t for z. The tree behind the shares is taken as fixed; `folds.score` accounts for its variation.
 
     Parameters
     ----------

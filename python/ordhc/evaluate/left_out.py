@@ -1,4 +1,4 @@
-"""What the trees of resamples say of the answers that were not drawn, and how sure that is."""
+"""Score trees of resamples on the answers that were not drawn, with intervals."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -11,12 +11,12 @@ from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
 __all__ = ["JUDGED", "LeftOut", "Rows", "interval_left_out", "sums_left_out"]
 
-#: So many resamples are judged unit by unit, which is enough for a standard error.
+#: Number of resamples that are judged unit by unit, which is enough for a standard error.
 JUDGED = 50
-#: The mean over resamples varies less with the data than one tree does: by this share, measured by
+#: The mean over resamples varies less with the data than one tree does, by this share. Measured by
 #: benches/bench_intervals.py.
 SMOOTHED = 0.5
-#: Fewer say nothing about how trees vary.
+#: Fewer trees say nothing about how trees vary.
 FEWEST_RESAMPLES = 10
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ Rows = tuple[NDArray[np.int32], Floats, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What trees of resamples get of the answers that were not drawn.
+    """The scores of trees of resamples on answers that were not drawn.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ def sums_left_out(
     n_units: int,
     agrees: Callable[[int, NDArray[np.int32], NDArray[np.int64]], Floats | NDArray[np.bool_]],
 ) -> LeftOut:
-    """Add up what the first `JUDGED` trees of resamples get of the answers that were not drawn.
+    """Add up the scores of the first `JUDGED` trees of resamples on answers that were not drawn.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def sums_left_out(
     count = min(count, JUDGED)
     out = np.array([times(at) == 0 for at in range(count)]).reshape(count, n_units)
     most = np.zeros(n_units)
-    # (trees, units) what the units add that a tree has not seen.
+    # (trees, units) what each unit adds to the score of trees made without it.
     hits = np.zeros(out.shape)
     for rows, weights, units in blocks():
         some, codes = np.unique(units, return_inverse=True)
@@ -91,9 +91,9 @@ def sums_left_out(
 def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, float]:
     """Return the interval of the score of trees of resamples on answers that were not drawn.
 
-    The variance is that over units, of the mean of each over the trees that it is not in, and that over
-    trees, of what they differ by on the same units. The second is that of one tree, so that the interval is
-    rather too wide than too narrow.
+    The variance is the sum of two parts. The first is over units: the mean score of each over the trees made
+    without it. The second is over trees: how much they differ on the same units. The second part is that of a
+    single tree, so the interval is rather too wide than too narrow.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
     mean = hits.sum(axis=0) / out.sum(axis=0)
     over, whole = float(mean.sum() / most.sum()), float(most.sum())
     of_units = float((((mean - over * most) / whole) ** 2).sum()) * count / (count - 1)
-    # What a tree gets more than other trees from the same units, and how far that is chance.
+    # How much more a tree scores than other trees on the same units, and how much of this is chance.
     apart = (hits.sum(axis=1) - out @ mean) / held
     rest = np.where(out, hits - mean - apart[:, None] * most, 0.0)
     chance = float(((rest**2).sum(axis=1) / held**2).mean())

@@ -1,4 +1,4 @@
-"""What simulated studies have found: scores by leaves, accuracy and answers."""
+"""The results of simulated studies: scores by leaves, accuracy and answers."""
 
 import csv
 import math

@@ -1,4 +1,4 @@
-"""A mixture of trees: every person follows one of them, which one is learnt from their answers."""
+"""A mixture of trees: each person follows one tree, and the answers show which one."""
 
 import warnings
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ __all__ = ["STARTS_OF_ALL", "People", "Placed", "foretold", "placed", "seconds_n
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Halves of the share of answers that a person may give by chance: a coin at the end.
+#: Values of half the share of answers that a person gives by chance; the last value means coin flips.
 _NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
-#: Random starts, rounds from each of them, and rounds from the best of these.
+#: Number of random starts, of rounds for each start, and of rounds for the best start.
 _STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
-#: Random starts where all answers are there.
+#: Number of random starts when all answers are used.
 STARTS_OF_ALL = 8
-#: Parts that people are split into, and the number of last rounds whose predictions are averaged.
+#: Number of parts that people are split into, and of last rounds whose predictions are averaged.
 _PARTS, _AVERAGED = 4, 3
-#: Sweeps of the one chain of each tree, and the maximum number of answers that a tree is made from.
+#: Number of sweeps of the chain of each tree, and maximum number of answers that a tree is made from.
 _SWEEPS, _MOST_ANSWERS = 20, 3_000
-#: Chains of all trees that predict together, and their sweeps. The mean over more chains predicts better, so
+#: Number of chains of all trees together, and of their sweeps. A mean over more chains predicts better, so
 #: the number of chains is the same for each number of trees.
 _CHAINS, _FINAL_SWEEPS = 6, 40
-#: Seconds that a tree takes besides its sweeps.
+#: Seconds that a tree takes in addition to its sweeps.
 _OF_TREE = 0.008
-#: A person who belongs to a group with less than this probability does not change its tree.
+#: A person who belongs to a group with a smaller probability does not change the group's tree.
 _LEAST = 0.02
 
 
@@ -86,7 +86,7 @@ class People:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where people belong.
+    """The probabilities that people belong to each tree.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Placed:
 
     @property
     def member(self) -> Floats:
-        """(people, k) the probability that a person follows a tree."""
+        """The probability that a person follows a tree, (people, k)."""
         found: Floats = self.joint.sum(axis=2)
         return found
 
@@ -153,7 +153,7 @@ def placed(
 
 
 def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
-    """(k, m) the probability without noise of each answer, by trees without the answers of its person."""
+    """Return (k, m) the noise-free probability of each answer, by trees made without its person."""
     part = rng.permutation(people.count) % _PARTS
     clear = np.empty((member.shape[1], len(people.data)))
     for at in range(_PARTS):
@@ -168,7 +168,7 @@ def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _expected(people: People, clear: Floats) -> Placed:
-    """Return where people belong, given (k, m) the probabilities of their answers without noise."""
+    """Return the memberships, given (k, m) the probabilities of answers without noise."""
     k = len(clear)
     logs = np.zeros((people.count, k, len(_NOISES)))
     for at in range(k):
@@ -181,14 +181,14 @@ def _expected(people: People, clear: Floats) -> Placed:
         joint = np.exp(joint - most)
         whole = joint.sum(axis=(1, 2), keepdims=True)
         joint /= whole
-        # One person more for each tree, and for all noises together.
+        # Pseudo-counts: one more person for each tree, spread over all noises.
         shares = (joint.sum(axis=(0, 2)) + 1) / (people.count + k)
         noises = (joint.sum(axis=(0, 1)) + 1 / len(_NOISES)) / (people.count + 1)
     return Placed(joint, float((most + np.log(whole)).sum()))
 
 
 def weighted(people: People, member: Floats) -> Triplets | Quadruplets | None:
-    """Return the answers, weighted by the probability that their person is in a group; None if nobody is."""
+    """Return the answers weighted by their person's membership in a group; None if all weights are 0."""
     share = member[people.person]
     if (share > 1 - 1e-9).all():
         return people.data
@@ -210,7 +210,7 @@ def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -
 
 
 def _clear(tree: Posterior | None, people: People) -> Floats:
-    """(m,) the probability of each row's answer, had nobody answered by chance."""
+    """Return (m,) the probability of each row's answer without chance answers."""
     if tree is None or not tree.n_trees or not len(people.data):
         return people.chance
     found, noise = tree.predict_answers(people.data), min(tree.noise, 0.49)
@@ -218,7 +218,7 @@ def _clear(tree: Posterior | None, people: People) -> Floats:
 
 
 def foretold(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
-    """Return (m,) probabilities of answers by k trees; people are placed by their other answers alone."""
+    """Return (m,) the probabilities of held-out answers by k trees; other answers give memberships."""
     found = placed(train, k, seed, progress)
     likely = np.zeros(len(test.data))
     for at in range(found.joint.shape[1]):

@@ -13,13 +13,13 @@ from ordhc.evaluate.measured import METHODS, NOISES, SCORES, Floats, Table, cros
 
 __all__ = ["StudyPlan", "Way", "plan"]
 
-#: So many times the largest number of leaves that was measured is taken for it, with a warning.
+#: Up to this multiple of the largest measured number of leaves, the latter is used, with a warning.
 _BEYOND = 10
-#: Curves are continued to so many times the most answers that were tried.
+#: Curves are continued up to this multiple of the largest number of answers that was tried.
 FURTHEST = 4.0
-#: What scores are called.
+#: The names of scores.
 _WORDS = {"aari": "AARI", "heldout": "held-out accuracy"}
-#: What each noise means.
+#: The meaning of each noise.
 _KINDS = {
     "close": "close leaves confused more often",
     "constant": "all questions equally hard",
@@ -29,7 +29,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Way:
-    """What a way of asking takes.
+    """The number of answers that a way of asking needs.
 
     Attributes
     ----------
@@ -51,8 +51,8 @@ class Way:
     most
         The most answers for each leaf that were tried.
     heldout
-        The share of new answers to random questions that the tree is expected to have right, with so many
-        answers; chance gives 1/3, and no tree is righter than people are. None where `answers` is.
+        The expected share of new answers to random questions that the tree, made from `answers` answers,
+        has right. Chance gives 1/3, and no tree exceeds the accuracy of people. None where `answers` is.
     """
 
     method: str
@@ -168,10 +168,10 @@ def plan(
     Parameters
     ----------
     n_leaves
-        How many things are compared.
+        The number of items.
     accuracy
         The share of answers to random questions that are right, from 0.6 to 1; `ordhc.oracles.estimate_p`
-        tells it from repeated questions. Chance would be 1/3.
+        estimates it from repeated questions. Chance gives 1/3.
     target
         The score to be reached.
     score
@@ -211,13 +211,13 @@ def plan(
     answers. Fresh studies of 20 and 50 leaves with the expected number of answers have scored .02 more than
     the target on average (standard error .01, 31 studies). With `low` of them 16% have reached it; with
     `high`, where that was measured, all of 19 have: plan with `high`. Groups of unequal sizes, or more of
-    them, need more answers; a first study of some of the leaves tells.
+    them, need more answers; a first study of some of the leaves shows how many.
 
     With noise "lengths" the length of each leaf is drawn from a normal distribution with standard deviation
     0.5, where 1 is the distance between two levels of the tree. A first study shows how large lengths are:
     compare `Posterior.lengths` with the heights of `Posterior.tree`. The method "adds3-al+spr" assumes that
-    all leaves are equally typical, so its score may stay below the target with any number of answers. Of 24
-    fresh studies of 20 and 50 leaves 3 have reached the target with `low` answers for each leaf, and 23 with
+    all leaves are equally typical, so its score may stay below the target with any number of answers. In 24
+    fresh studies of 20 and 50 leaves, 3 reached the target with `low` answers for each leaf, and 23 with
     `high`.
 
     Examples

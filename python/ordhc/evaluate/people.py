@@ -1,4 +1,4 @@
-"""Whether people agree with each other, and with trees made from the others."""
+"""How well people agree with each other, and with trees made from other people."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often two answers to the same question say the same.
+    """How often two answers to the same question are equal.
 
     Attributes
     ----------
     between, n_between
-        The mean, over answers to questions that others answered too, of the share of these who say the same,
-        and how many such answers there are; where nobody knows who answered, of all other answers. None
-        without any.
+        For answers to questions that other people answered, too: the mean share of these people who give the
+        same answer, and the number of such answers. If people are unknown, all other answers to the question
+        count. None without such answers.
     within, n_within
         The same for other answers of the same person.
     chance
@@ -42,7 +42,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Standing:
-    """How somebody's answers compare with the others'.
+    """How the answers of one person compare with those of other people.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Standing:
 
 
 def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreement:
-    """Agreement over all pairs of answers to the same question.
+    """Return the agreement over all pairs of answers to the same question.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreeme
         (a,) how many different leaves each is about.
     """
     question, content, person = answers.question, answers.content, answers.person
-    # Nobody is known: every answer is somebody else's.
+    # People are unknown: treat every answer as another person's.
     codes = np.arange(len(answers)) if person is None else numbered(person)[0]
     total, same = _counted(question) - 1, _counted(question, content) - 1
     own, own_same = _counted(question, codes) - 1, _counted(question, content, codes) - 1
@@ -118,7 +118,7 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     """Everybody's standing, the least accurate first.
 
     A person is unlike others whose accuracy is nearer to that of answers at random than to the others', and
-    whose interval holds the former but not what the others reach at least. Their own answers then tell
+    whose interval holds the former but not what the others reach at least. Their own answers then distinguish
     dissent from chance (`ordhc.evaluate.views`). Intervals are of shares of the most that is ever reached: no
     tree satisfies both rows of a most central item.
 
@@ -143,7 +143,7 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     most = float(found.satisfied.max()) or 1.0
     low, high = most * wilson(accuracy / most, count)
     rest = np.maximum(count.sum() - count, 1)
-    # The others are known only so far, too.
+    # The accuracy of the other people is an estimate, too.
     others = most * wilson((hits.sum() - hits) / rest / most, rest)[0]
     shares, n_shared = _agreements(answers, codes)
     apart = high < others
@@ -182,7 +182,7 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
 
 
 def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
-    """By person the mean share of others who say the same, and of how many answers."""
+    """Return for each person the mean share of others with the same answer, and the number of answers."""
     question, content = answers.question, answers.content
     others = _counted(question) - _counted(question, codes)
     same = _counted(question, content) - _counted(question, content, codes)
@@ -194,6 +194,6 @@ def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
 
 
 def _counted(*keys: Numbers) -> Floats:
-    """How often the keys of each answer occur."""
+    """Return the number of answers with the same keys, for each answer."""
     _, inverse, counts = np.unique(np.column_stack(keys), axis=0, return_inverse=True, return_counts=True)
     return counts[inverse.ravel()].astype(np.float64)

@@ -37,18 +37,18 @@ __all__ = ["PeopleGroup", "PeopleGroups", "TreesScore", "people_groups"]
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: A person is a member of the group that they belong to with at least this probability.
+#: A person is a member of a group if the probability of belonging to it is at least this.
 CLEAR = 0.8
-#: The smallest gain that counts, as a share of the log loss of chance. People who differ in how careful they
-#: are can cause a smaller one: in simulations up to 0.3%, of one tree and people whose noise is 0 to 0.4. The
-#: answers of `datasets.load_car` gain 0.95% by a group of 2 of 146 people: not worth another tree.
+#: The smallest gain that counts, as a share of the log loss of chance. Differences in how careful people are
+#: can cause gains of up to 0.3% (simulations: one tree, noise 0 to 0.4). The answers of `datasets.load_car`
+#: gain 0.95% from a group of 2 of 146 people, which does not justify another tree.
 WORTH = 0.01
 _MOST_TREES = 5
 
 
 @dataclass(frozen=True)
 class TreesScore:
-    """How well a number of trees foretells answers that it has not seen.
+    """How well a number of trees predicts held-out answers.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class PeopleGroup:
 
 @dataclass(frozen=True, repr=False)
 class PeopleGroups:
-    """What `people_groups` gives.
+    """The result of `people_groups`.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class PeopleGroups:
     groups
         The groups, the largest first: each with `people`, `tree` and `dendrogram`.
     memberships
-        For each person the probability of belonging to each group. Somebody who answers at random fits all
+        For each person the probability of belonging to each group. A person who answers at random fits all
         groups equally well, and none of them has a probability near 1.
     scores
         One for each number of trees that was tried.
@@ -135,7 +135,7 @@ class PeopleGroups:
 
     @property
     def caution(self) -> str | None:
-        """What limits the conclusion: that a learner chose the questions; else None."""
+        """A limit of the conclusion: that a learner chose the questions; otherwise None."""
         return ADAPTIVE if self.adaptive else None
 
     @property
@@ -144,7 +144,7 @@ class PeopleGroups:
         return len(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON has it, `tree` as Newick text; None for what isn't known."""
+        """Return all results as JSON data, `tree` as Newick text; None for unknown values."""
         known: dict[str, Any] = finite(
             {
                 "n_trees": self.n_trees,
@@ -219,7 +219,7 @@ def people_groups(
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> PeopleGroups:
-    """Say whether people agree on one tree, or which groups of people have trees of their own.
+    """Test whether people agree on one tree, or which groups of people have trees of their own.
 
     Mixtures of 1, 2, ... up to `max_trees` trees are fitted to part of each person's answers, and predict the
     rest. Each person follows one tree of a mixture. More trees than one are chosen only if they clearly
@@ -252,7 +252,7 @@ def people_groups(
     Raises
     ------
     InputError
-        No comparisons; nobody is known, or there are no answers of positive weight; a number out of bounds.
+        No comparisons; no people are known; no answers of positive weight; a number out of bounds.
 
     Notes
     -----
@@ -293,7 +293,7 @@ def people_groups(
     people, names = _numbered(answers)
     parts = _parts(people, folds, seed)
     numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
-    # Number 0 is the one tree that each number of trees predicts together with.
+    # Number 0 is the single tree that is averaged with each number of trees.
     tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
     told = part(progress, 0, 0.85)
     if workers is not None:
@@ -335,7 +335,7 @@ def _numbered(data: Triplets | Quadruplets) -> tuple[People, list[str | int]]:
 
 
 def _parts(people: People, folds: int, seed: int) -> Numbers:
-    """(m,) the part of each row: the questions of each person are dealt out evenly."""
+    """Return the part of each row, (m,); the questions of each person are distributed evenly."""
     rng = np.random.default_rng(seed)
     units = numbered_rows(np.column_stack([people.person, questions_of(people.data)[0]]))
     person = people.person[np.unique(units, return_index=True)[1]]
@@ -351,13 +351,13 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(
     people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
 ) -> Floats:
-    """Return the probabilities of a fold's answers by k trees; 0 is one tree, drawn anew."""
+    """Return the probabilities of a fold's answers by k trees; k = 0 means one tree, drawn anew."""
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
     return foretold(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
 
 
 def _worked(shared: Shared, fold: int, k: int) -> Floats:
-    """`_predicted` as a task of an executor."""
+    """Run `_predicted` as a task of an executor."""
     people, parts, seed = shared.value()
     return _predicted(people, parts, seed, fold, k)
 
@@ -382,7 +382,7 @@ def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
 
 
 def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
-    """Return the number of trees, of which none foretells clearly and noticeably worse; and the scores."""
+    """Return the smallest number of trees that no other number clearly beats, and the scores."""
     chosen = 0
     for k in range(1, len(losses)):
         gain = _mean(people, losses[chosen] - losses[k])
@@ -429,7 +429,7 @@ def _verdict(
     scores: Sequence[TreesScore],
     chance: float,
 ) -> Verdict:
-    """Say what follows."""
+    """Return the conclusion."""
     count, k = len(memberships), len(groups)
     if count < FEWEST_UNITS:
         who = "1 person" if count == 1 else f"{count} people"
@@ -464,7 +464,7 @@ def _verdict(
     gains = " and ".join(f"{score.n_trees} trees gain {score.gain}" for score in scores[1:])
     headline = "One tree will do for all."
     text = (
-        f"{headline} More trees do not foretell people's answers clearly better: in log loss {gains}. That "
+        f"{headline} More trees do not foretell people's answers clearly better: in log loss {gains}. This "
         "is no proof that everybody agrees: to find small groups, or trees that differ little, may take more "
         "answers of each person."
     )

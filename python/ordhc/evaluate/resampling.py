@@ -1,4 +1,4 @@
-"""Trees of resampled answers: here, on all cores, or by an executor."""
+"""Trees of resampled answers: in this process on all cores, or in an executor."""
 
 import os
 import threading
@@ -36,11 +36,11 @@ Resamples = tuple[list[_ordhc.Tree], NDArray[np.float64]]
 
 
 class _StoppedError(Exception):
-    """The call was stopped while this resample was worked on."""
+    """The call was stopped while a thread computed this resample."""
 
 
 class _Watch:
-    """How far resamples are, which work on several threads; only the caller's tells it."""
+    """The progress of resamples on several threads; only the caller's thread reports it."""
 
     def __init__(self, n_resamples: int, progress: Progress | None) -> None:
         self.shares = np.zeros(n_resamples)
@@ -68,9 +68,9 @@ class _Watch:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Trees and scores of resamples; each depends on the seed and its number only."""
+    """Trees and scores of resamples; each depends only on the seed and its number."""
 
-    #: None on the way to workers, who make it anew.
+    #: None while the object is sent to workers, which make the plan anew.
     plan: Any
     data: Triplets | Quadruplets
     tree: Dendrogram
@@ -81,7 +81,7 @@ class Resampling:
 
     @property
     def is_additive(self) -> bool:
-        """Whether answers are counted where they are drawn."""
+        """True if answers can be counted while they are drawn."""
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
@@ -89,7 +89,7 @@ class Resampling:
         return build is not None and build.build is adds and in_engine and plain
 
     def here(self, n_resamples: int, progress: Progress | None) -> "Resamples":
-        """All resamples, on all cores of this process."""
+        """Compute all resamples, on all cores of this process."""
         return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
 
     def elsewhere(
@@ -138,14 +138,14 @@ class Resampling:
                     scores[at] = found
                     watch.tell(at, 1.0)
             except BaseException:
-                # Signals reach the main thread only; the others stop when they see the event set.
+                # Only the main thread receives signals; the others stop when the event is set.
                 watch.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return trees, scores
 
     def one_after_the_other(self, which: range) -> "Resamples":
-        """As `one_by_one`, on this thread."""
+        """Compute the same as `one_by_one`, on this thread."""
         watch = _Watch(len(which), None)
         found = [self.resample(at, number, watch) for at, number in enumerate(which)]
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
@@ -157,7 +157,7 @@ class Resampling:
             try:
                 pending.append(pool.submit(self.resample, at, index, watch))
             except RuntimeError:
-                # No thread can be started. Those that run finish what they have begun.
+                # No thread can be started: let the running ones finish.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):
@@ -179,8 +179,9 @@ class Resampling:
         drawn = self.data[places]
         fitted = drawn
         if self.plan.linkage.name == "posterior-al" or self.plan.may_have_lengths:
-            # As weights: the posterior would take equal answers for repeats that say nothing new, and
-            # lengths all rows with the number of an answer for one answer.
+            # Draws become weights. Repeated rows would be wrong: the posterior would treat equal answers as
+            # repeats without new information, and lengths would treat rows with the same answer number as one
+            # answer.
             kept = np.flatnonzero(times)
             weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
             fitted = changed(self.data[kept], weights=weights)

@@ -33,7 +33,7 @@ __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan",
 
 @dataclass(frozen=True)
 class ScannedResampling:
-    """Trees and scores of resamples of units, as `Resampling` has them; it goes to workers as it is."""
+    """Trees and scores of resamples of units, as `Resampling` has them; can be sent to workers."""
 
     scan: Scan
     asked: Mapping[str, Any]
@@ -45,17 +45,17 @@ class ScannedResampling:
     plan: Plan | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plans hold functions; they are made anew from what was asked for.
+        # Plans contain functions, which cannot be sent to workers: make them anew from the arguments.
         return {**self.__dict__, "plan": None}
 
     def all(
         self, n_resamples: int, executor: Executor | None, progress: Progress | None
     ) -> tuple[list[_ordhc.Tree], NDArray[np.float64]]:
-        """All resamples, here or by an executor."""
+        """Compute all resamples, in this process or in an executor."""
         if executor is None:
             found = [self.some(range(n_resamples), progress)]
         else:
-            # Tasks that wait for tasks of the same executor would wait for ever.
+            # A task that waits for tasks of the same executor can wait for ever.
             work = replace(self, scan=self.scan.without_executor())
             tasks = [(work, which) for which in cut(n_resamples, executor)]
             found = run_tasks(executor, ScannedResampling.some, tasks, progress=progress)
@@ -93,11 +93,11 @@ class ScannedResampling:
         return trees, scores
 
     def times(self, index: int) -> NDArray[np.uint32]:
-        """How often each unit is drawn for a resample."""
+        """Return how often each unit is drawn for a resample."""
         return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
 
     def _tallied(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-        """Resamples that are counted while all rows pass by once; a second pass judges the rows not drawn."""
+        """Count resamples in one pass over all rows; judge the rows that were not drawn in a second pass."""
         n = self.scan.n_leaves
         tallies = _ordhc.Tallies(n, times)
         for block in self.scan.blocks():
@@ -127,7 +127,7 @@ class ScannedResampling:
 
 @dataclass(frozen=True)
 class ScannedFold:
-    """What of a scan is held out in turn, by units."""
+    """The parts of a scan that are held out in turn, by units."""
 
     scan: Scan
     unit: str
@@ -136,7 +136,7 @@ class ScannedFold:
 
     @classmethod
     def of(cls, scan: Scan, unit: str, count: int, folds: int, seed: int) -> "ScannedFold":
-        """Units in parts at random."""
+        """Assign units to parts at random."""
         if count < folds:
             what = "people" if unit == "group" else "files"
             raise InputError(f"there are {count} {what} for {folds} folds")
@@ -190,7 +190,7 @@ def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 class _Shuffled(Scan):
-    """A scan with other numbers of leaves."""
+    """A scan with renumbered leaves."""
 
     def __init__(self, scan: Scan, order: NDArray[np.int64], accepts: tuple[str, ...]) -> None:
         self.__dict__.update(scan.__dict__)
@@ -209,7 +209,7 @@ class _Shuffled(Scan):
 def chance_of_scan(
     tree: Dendrogram, scan: Scan, accepts: tuple[str, ...] = ("triplets", "quadruplets")
 ) -> float:
-    """As `chance_of` of all comparisons, in a form that is accepted."""
+    """Return the same as `chance_of` for all comparisons, in an accepted form."""
     if scan.kind is Triplets and "triplets" in accepts:
         return 1 / 3
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Which method to use: trees made from part of the answers, scored by the others."""
+"""Compare methods: make trees from part of the answers, and score them on the rest."""
 
 import os
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ __all__ = [
 
 _TRIPLETS = ("adds3-al", "adds3-al+spr", "adds3-al+lengths+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "adds4-al+lengths+spr", "4k-al")
-#: What is compared if nothing is named, by the score; those of plugins if they are installed.
+#: The methods that are compared by default, for each score; methods of plugins if they are installed.
 DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Triplets, "revenue"): _TRIPLETS,
     (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
@@ -60,7 +60,7 @@ _CEILING, _FITS = 0.02, 0.99
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method and how it did on answers that it had not seen.
+    """A method and its scores on held-out answers.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Candidate:
 
 @dataclass(frozen=True, repr=False)
 class Selection:
-    """What `select` gives.
+    """The result of `select`.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Selection:
         return tuple(other.method for other in self.candidates[1:] if other.behind_low > 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return all results as JSON data."""
         return {
             "best": self.best,
             "by": self.by,
@@ -282,7 +282,7 @@ def select(
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Selection:
-    """Say which method to use, by cross-validation.
+    """Choose a method by cross-validation.
 
     Each method makes a tree from all answers but a fold's, and is scored by these.
 
@@ -308,8 +308,8 @@ def select(
         (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
         are in the same part.
     unit
-        "answer" or "group" (of the data): what is kept together, instead of people where they are known. Of a
-        scan "group" or "file".
+        The unit whose answers stay in one part: "answer" or "group" for comparisons, "group" or "file" for a
+        scan. By default people, where they are known.
     heldout
         Comparisons of the same leaves that methods are scored on instead of `data`, such as answers to random
         questions that no tree is made of (`Session.comparisons(heldout=True)`). Their parts are those of
@@ -323,7 +323,7 @@ def select(
     executor, spill
         As in `bootstrap`: who makes the trees, and a folder that all workers see; a scan has its own.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
@@ -399,7 +399,7 @@ def select(
     drawn = names.index(preferred) if preferred in names else None
     margins = np.zeros(len(names))
     if drawn is not None:
-        # By how much a method has to be better: half of the interval of the difference.
+        # A method is clearly better if the difference exceeds half of its interval.
         can_tell = is_on_random or not is_adaptive
         ends = [difference(each, deciding[drawn]) for each in deciding]
         margins = np.array([each.value - each.low if can_tell else np.inf for each in ends])
@@ -509,7 +509,7 @@ def _scores(shared: Shared, without: tuple[int, ...], method: Named) -> Any:
 
 
 def _is_sum(scan: Scan, method: str) -> bool:
-    """Whether a method goes without all answers in memory; moves of subtrees are for few leaves."""
+    """Return True if a method needs no answers in memory; moves of subtrees do, above few leaves."""
     try:
         plan = checked_plan(scan, {"method": method})
     except InputError:
@@ -518,5 +518,5 @@ def _is_sum(scan: Scan, method: str) -> bool:
 
 
 def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    """Which question each row answers, whichever way, numbered from 0; all rows of an answer the same one."""
+    """Return the question of each row, numbered from 0; all rows of an answer have the same question."""
     return questions_of(data)[0]

@@ -1,4 +1,4 @@
-"""Trees that are made without some of the answers, and what they score on these."""
+"""Trees that are made without part of the answers, and their scores on that part."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -33,14 +33,14 @@ __all__ = ["Folds", "parts_of", "split", "together"]
 
 @dataclass(frozen=True)
 class Folds:
-    """What of comparisons in memory is held out in turn."""
+    """The parts of comparisons in memory that are held out in turn."""
 
     data: Triplets | Quadruplets
     #: (m,) the unit of each row, and (u,) the fold of each unit.
     units: NDArray[np.int64]
     parts: NDArray[np.int64]
     folds: int
-    #: Rows that trees are scored on and never made of; None for all rows, by turns.
+    #: Rows that trees are scored on and never made from; None to hold out all rows in turn.
     apart: NDArray[np.bool_] | None = None
 
     def left_out(self) -> list[tuple[int, ...]]:
@@ -49,7 +49,7 @@ class Folds:
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
-        """(3, m) the most that each row could add to satisfied, to revenue, and to answers foretold."""
+        """The most that each row could add to satisfied, revenue, and predicted answers, (3, m)."""
         data = self.data
         weights = np.ones(len(data)) if data.weights is None else data.weights
         shares = shares_of(data)
@@ -62,19 +62,19 @@ class Folds:
 
     @cached_property
     def answers_chance(self) -> float:
-        """The share of answers that would be foretold at random."""
+        """The expected share of answers predicted by random guesses."""
         rows = self.data if self.apart is None else self.data[np.flatnonzero(self.apart)]
         return Choices.of(rows).chance
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """(3, u) the most that each unit could add to satisfied, to revenue, and to answers foretold."""
+        """The most that each unit could add to satisfied, revenue, and predicted answers, (3, u)."""
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """As `tried`, by the name of a method, and without verdicts."""
+        """Return the result of `tried` for the name of a method, without verdicts."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
         return sums, seconds, chance
 
@@ -140,7 +140,7 @@ def _fitted(
 
 
 def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:
-    """(m,) the revenue of each comparison, without its weight, as a share of the best conceivable."""
+    """Return the revenue of each comparison, (m,), without its weight, as a share of the largest possible."""
     rows = data.rows.astype(np.int64)
     near, far = (rows[:, :2], rows[:, ::2]) if rows.shape[1] == 3 else (rows[:, :2], rows[:, 2:])
     sizes = [
@@ -190,7 +190,7 @@ def split(
 def together(
     data: Triplets | Quadruplets, heldout: Triplets | Quadruplets
 ) -> tuple[Triplets | Quadruplets, NDArray[np.bool_]]:
-    """Both together, and which rows are held out."""
+    """Join two sets of comparisons; return also which rows are held out."""
     if type(heldout) is not type(data) or (heldout.n_leaves, heldout.names) != (data.n_leaves, data.names):
         raise InputError(f"heldout is {_checks.quoted(heldout)}, with other leaves than the data, {data!r}")
     some = (data, heldout)

@@ -1,4 +1,4 @@
-"""Whether people who answer unlike the others follow a tree of their own, or one that they share."""
+"""Test whether people who answer unlike the others follow a tree of their own, or share one."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,12 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 
-#: Random answers to the same questions that a person's own ones are compared with: p <= .05 is 1 of 20.
+#: Number of sets of random answers that a person's own answers are compared with: p <= .05 is 1 of 20.
 SIMULATED = 39
-#: Answers for each item from which a tree of their own shows in two of three people: 30 of 12 items, 120 of
-#: 50 (accuracy .83); one comparison says less than an odd one out.
+#: Answers for each item that show a person's own tree in two of three people: 30 answers for 12 items, 120
+#: for 50 (accuracy .83). One comparison has less information than an odd one out.
 ENOUGH, ENOUGH_SINGLE = 3, 8
-#: Groups in which the answers of some are predicted by those of the others.
+#: Number of groups in which the answers of some people are predicted by those of the others.
 GROUPS = 10
 
 Numbers = NDArray[np.int64]
@@ -34,7 +34,7 @@ def answers_needed(data: Comparisons) -> int:
 
 
 def has_own_tree(data: Comparisons, seed: int) -> bool:
-    """Return whether the answers of one person agree with each other more than random ones would.
+    """Return True if the answers of one person agree with each other more than random answers do.
 
     The share that a tree made from them satisfies is compared with the same share of answers that are drawn
     at random to the same questions: a Monte Carlo test at 5%.
@@ -60,8 +60,8 @@ def _own_share(data: Comparisons) -> float:
 def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
     """Return the same questions with random answers.
 
-    Of one comparison either pair is closer. Answers of several rows name other ones of their leaves; a leaf
-    that all rows of an answer begin with was asked about, and stays.
+    In a single comparison, either pair may become the closer one. In an answer of several rows, the leaves
+    swap their roles; a leaf that begins all rows is the reference of the question, and stays.
     """
     rows = data.rows.astype(np.int64).copy()
     answers = answers_of(data)
@@ -86,7 +86,7 @@ def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
 def shares_tree(
     data: Comparisons, person: Numbers, people: list[int], chance: NDArray[np.float64]
 ) -> dict[int, bool]:
-    """Return whether trees made from the others of some people predict each of them better than chance.
+    """Return whether the trees of the other people in a set predict each person better than chance.
 
     Parameters
     ----------

@@ -57,8 +57,8 @@ def read_answers(
         even if they look like ids, and those in quotes are taken to the letter.
     chosen
         The column of what was chosen: an item's name, the name of its column, or its place. With two columns
-        of items, the third item. Without it, triplets are anchor, near, far and pairs are in order. Of a
-        ranking the columns of the first choice, the second, ...
+        of items, the third item. Without it, triplets are anchor, near, far and pairs are in order. For a
+        ranking, the columns of the first choice, the second, ...
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **options

@@ -206,7 +206,7 @@ class Table:
 
         parquet = pyarrow_parquet()
         file = parquet.ParquetFile(where, **options)
-        #: What the file says of its row groups.
+        #: The file's description of its row groups.
         self._groups = row_groups_of(pyarrow.OSFile(where) if isinstance(where, str) else where)
         encodings: dict[str, set[str]] = {}
         #: The longest text of a column has at most this number of bytes.

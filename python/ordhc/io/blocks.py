@@ -87,7 +87,7 @@ class _Batches(Table):
 
     @property
     def groups(self) -> tuple[RowGroup, ...]:
-        """What the file says of its row groups."""
+        """The file's description of its row groups."""
         return self._groups
 
     @property
@@ -215,7 +215,7 @@ def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, 
         return at, data.count(b"\n", 0, at)
     if delimiter is not None:
         return _ordhc.start_of_last_row(data, delimiter, comment)
-    # The first piece, of which nobody knows yet what separates columns: quotes come in pairs.
+    # The delimiter of the first piece is not known yet: count quotes, which come in pairs.
     at = len(data)
     while (at := data.rfind(b"\n", 0, at) + 1) and data.count(b'"', 0, at) % 2:
         at -= 1
@@ -237,7 +237,7 @@ def row_groups(path: str) -> int:
 def whole_ids(path: str, asked: Asked) -> tuple[int, int] | None:
     """Return the number of rows and the largest id of a Parquet file, if its statistics suffice.
 
-    That is: ids from 0 as 32 or 64 bits, none missing, no weights, no persons.
+    The statistics suffice for ids from 0 of 32 or 64 bits, without missing values, weights or people.
     """
     with reading(name_of(path), "comparisons"):
         table = _Batches(path)

@@ -243,7 +243,7 @@ def _umask() -> int:
     return mask
 
 
-#: What to do about text of other encodings.
+#: The remedy for text in other encodings.
 SAVE_AS_UTF8 = "; in Excel save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Latin-1 too)"
 
 

@@ -1,8 +1,8 @@
-"""What the footer of a Parquet file says of its columns.
+"""Read the descriptions of columns in the footer of a Parquet file.
 
 pyarrow opens and reads damaged files with an error, but its ``metadata.row_group(i).column(j)`` ends the
-whole process where a footer contradicts itself: no exception of C++ is caught there. What must be known of
-columns before they are read is therefore taken from the footer's bytes. They are a structure
+whole process where a footer contradicts itself: no exception of C++ is caught there. Facts that are needed
+before columns are read are therefore parsed from the footer's bytes. They are a structure
 ``FileMetaData`` of ``parquet.thrift`` in Thrift's compact protocol; numbers of fields in this file are the
 numbers given there.
 """

@@ -1,4 +1,4 @@
-"""What a file looks like, and one guard around everything that reads one."""
+"""Recognise the kind of a file, and guard everything that reads a file."""
 
 import io as bytes_io
 import zipfile
@@ -134,8 +134,7 @@ def brief(text: str, limit: int = MESSAGE) -> str:
 def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]:
     """Make every failure to read a file an InputError that names it and says what it looks like.
 
-    What ordhc raises itself passes, its messages cut to a length that can be read; so do interrupts, files
-    that aren't there and memory that isn't enough.
+    Errors of ordhc pass, with long messages cut. So do interrupts, missing files and errors of memory.
     """
     try:
         yield

@@ -15,7 +15,7 @@ __all__ = ["PICTURES", "read_items"]
 
 #: Endings of files that are pictures.
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
-#: What a column of pictures is called.
+#: The usual names of a column of pictures.
 _COLUMNS = ("picture", "image", "file", "filename", "path", "stimulus_file")
 
 

@@ -16,7 +16,7 @@ from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of,
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.sheet import Sheet, listed, read_sheet
 
-#: What a column of names is called, unless it is said.
+#: The usual names of a column of names.
 _USUAL = ("name", "label", "item", "object", "stimulus", "leaf_name", "item_name")
 
 
@@ -36,8 +36,7 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        A name or an id twice (with both lines), a name that is missing, a column that isn't there or can't be
-        told.
+        A name or an id twice (with both lines), a missing name, a missing or ambiguous column.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _SUPPORT = ("support", "posterior", "prob", "bootstrap")
 _WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)\b", re.IGNORECASE)
 #: Names that DendroPy reads as what they are without quotes.
 _LOST = ("", "(", ")", ",", ":", ";")
-#: FigTree's annotation for the name of a node. It tells a name from support where the name is a number.
+#: FigTree's annotation for the name of a node. It distinguishes a name from support if the name is a number.
 _NAME = "!name"
 
 
@@ -41,7 +41,7 @@ def newick_texts(text: str, schema: str) -> list[str]:
         raise MissingExtraError.of(what, "DendroPy", "trees") from None
     if schema == "nexus":
         _check_blocks(text)
-        # What is open where a text ends, DendroPy waits for forever.
+        # DendroPy does not return if a block or statement is open at the end of the text, so close both.
         text += "\n;END;\n;END;\n"
     options: dict[str, Any] = {"suppress_internal_node_taxa": True, "extract_comment_metadata": True}
     if schema == "nexus":

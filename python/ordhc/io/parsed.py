@@ -45,13 +45,13 @@ class Parsed:
     names
         What rows are places in, None if they are ids.
     weights, answers, groups, group_names, adaptive, n_leaves
-        What else the file tells.
+        Further columns of the file.
     numbers
         The line of each row, or its number in the file; None for all rows from 0.
     unit
         "line" or "row".
     own_names
-        The names of leaves that a file of ids tells.
+        The names of leaves, if a file of ids has them.
     missing, bad
         Rows that were passed over: the line or row, and what stands for no leaf, or what is wrong.
     first
@@ -157,7 +157,7 @@ def settle(parsed: Parsed, asked: Asked) -> None:
 
 
 def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
-    """Comparisons of parsed rows: errors of a row name its line, what was passed over is told."""
+    """Return the comparisons of parsed rows; errors name a row's line, and a warning lists skipped rows."""
     names, n_leaves = asked.names, asked.n_leaves
     total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
     if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
@@ -328,7 +328,7 @@ def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tupl
 
 
 def persons_in(parsed: Parsed) -> tuple[list[str], NDArray[Any]]:
-    """Whose rows of a block are: texts in order of first appearance, and the place of each row."""
+    """Return the people of a block: texts in order of first appearance, and the index of each row."""
     codes, values = numbered(np.asarray(parsed.groups))
     names = parsed.group_names
     return [str(value) if names is None else names[value] for value in values.tolist()], codes

@@ -58,7 +58,7 @@ class Portion(Scan):
 
     @property
     def survey(self) -> Survey:
-        """What is known of all rows."""
+        """The facts about all rows."""
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
@@ -87,7 +87,7 @@ class _InUnits(Scan):
 
     @property
     def survey(self) -> Survey:
-        """What is known of all rows."""
+        """The facts about all rows."""
         return replace(self._whole.survey, whole=True)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""What trees are compared with: other trees, labels of leaves, similarities."""
+"""Read the references of trees: other trees, labels of leaves, similarities."""
 
 import io as bytes_io
 from collections.abc import Sequence

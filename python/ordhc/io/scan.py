@@ -37,7 +37,7 @@ SUFFIXES = (
     ".parquet",
 )
 UNITS = ("file", "group")
-#: What `Asked` says of single files only.
+#: Fields of `Asked` that apply to single files only.
 _OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "answer")
 
 
@@ -59,8 +59,8 @@ class Block:
 class Scan:
     """Comparisons that stay in their files: what `ordhc.scan` gives.
 
-    Nothing is read before it is needed. What is needed of all rows (names, the number of leaves, people) is
-    found out in one pass, the first time that somebody asks for it.
+    Nothing is read before it is needed. Facts about all rows (names, the number of leaves, people) are found
+    in one pass, at the first use.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Scan:
 
     @property
     def kind(self) -> type[Triplets] | type[Quadruplets]:
-        """What the rows are."""
+        """The type of the comparisons."""
         return Quadruplets if self.asked.of_pairs else Triplets
 
     @property
@@ -117,7 +117,7 @@ class Scan:
 
     @property
     def survey(self) -> Survey:
-        """What one pass over all rows tells."""
+        """The facts about all rows, found in one pass."""
         if self._survey is None:
             self._survey = surveyed(self)
         if not self._told:

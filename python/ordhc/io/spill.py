@@ -12,7 +12,7 @@ from ordhc.io.files import name_of
 
 __all__ = ["Spill", "bytes_of"]
 
-#: What is kept in memory if nothing is said.
+#: The default limit of memory, in bytes.
 _MEMORY = 1 << 30
 _PREFIX = "ordhc-spill-"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -95,7 +95,7 @@ class Spill:
 
 
 def _locked(stream: Any) -> bool:
-    """Hold a file as long as this process lives; whether nobody else does."""
+    """Lock a file for the life of this process; return False if another process holds the lock."""
     try:
         import fcntl
     except ImportError:

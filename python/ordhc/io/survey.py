@@ -1,4 +1,4 @@
-"""What all files of a scan tell together: leaves, names, people, weights, rows that are passed over."""
+"""Facts about all files of a scan: leaves, names, people, weights, skipped rows."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 
 __all__ = ["Survey", "surveyed", "warn_of"]
 
-#: Rows that were passed over are listed up to so many.
+#: The maximum number of skipped rows that are listed.
 LISTED = 1000
 #: Ids that are names: the different ids, sorted, and the name that each means.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
@@ -27,7 +27,7 @@ Codes = tuple[NDArray[np.int64], tuple[str, ...]]
 
 @dataclass
 class Survey:
-    """What is known of all rows.
+    """The facts about all rows.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterato
         size = scan.state[piece.file][0] / of_file[piece.file]
         for block, parsed in enumerate(read_piece(piece, scan.asked)):
             if progress is not None:
-                # Packed text has more blocks than its size tells.
+                # Compressed text has more blocks than its size suggests.
                 progress(min(1.0, (done + min(block * BYTES, size)) / total))
             if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
@@ -142,7 +142,7 @@ def _mostly_used(scan: Any, n: int) -> bool:
 
 
 class _Merged:
-    """What blocks tell, one after the other."""
+    """The facts about blocks, collected one after the other."""
 
     def __init__(self, asked: Asked, codes: Codes | None) -> None:
         self.asked, self.given, self.n_leaves = asked, asked.names, asked.n_leaves

@@ -63,11 +63,11 @@ def read_tree(
 ) -> Dendrogram:
     """Read a tree: Newick (.nwk), NEXUS (.nex), NeXML, JSON, SciPy's Z as csv or npy; "-" is standard input.
 
-    What begins with ``#NEXUS`` is NEXUS, whatever its name. Standard input and unknown endings are taken as
-    JSON if they begin with a brace, else Newick, which is read as `Dendrogram.from_newick` does. NEXUS and
-    NeXML need DendroPy (the extra `trees`); support is read from labels of nodes and from annotations such
-    as ``[&posterior=0.98]``. A file of several trees is an error: `read_trees` reads these. `progress` is
-    True for a bar, or called with the share that is done, from 0 to 1.
+    A file that begins with ``#NEXUS`` is NEXUS, whatever its name. Standard input and unknown endings are
+    taken as JSON if they begin with a brace, else Newick, which is read as `Dendrogram.from_newick` does.
+    NEXUS and NeXML need DendroPy (the extra `trees`); support is read from labels of nodes and from
+    annotations such as ``[&posterior=0.98]``. A file of several trees is an error: `read_trees` reads these.
+    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def _in_json(text: str, name: str, told: Progress) -> list[Any]:
     except RecursionError:
         raise InputError("the JSON is nested too deeply", path=name) from None
     told(0.6)
-    # What `ordhc cluster --json` prints has the tree inside.
+    # The output of `ordhc cluster --json` contains the tree.
     return data if isinstance(data, list) else [data.get("tree", data) if isinstance(data, dict) else data]
 
 

@@ -87,7 +87,7 @@ def write_comparisons(
 
 
 class _Counting(bytes_io.BytesIO):
-    """A buffer that tells progress by the bytes that it gets; packed ones are fewer than expected."""
+    """A buffer that reports progress by the bytes it receives; compressed bytes are fewer than expected."""
 
     def __init__(self, expected: int, progress: Progress | None) -> None:
         super().__init__()

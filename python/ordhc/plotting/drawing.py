@@ -9,7 +9,6 @@ import numpy as np
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.plotting.categories import columns_of, names_by_place, of_cut, of_mapping
-from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
     PICTURES,
     axes_for,
@@ -31,6 +30,7 @@ from ordhc.plotting.palette import Theme
 from ordhc.plotting.scales import draw_scale
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
 from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name, longest_share
+from ordhc.plotting.truncated import Truncated
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.node import Node
 
@@ -212,38 +212,38 @@ def plot_dendrogram(
     noted = {which.label if isinstance(which, Node) else tree.node(which).label for which in marked}
     used = 0 if branches is None else len(branches.colours)
     strips = [] if columns is None else columns_of(tree, "columns", columns, palette, after=used)
-    crown = Crown(tree, truncate, at_least=n_clusters or 1)
-    scale = _scale_for(scale, layout, crown)
+    drawn = Truncated(tree, truncate, at_least=n_clusters or 1)
+    scale = _scale_for(scale, layout, drawn)
     if not isinstance(support, str) and _checks.flag("support", support):
-        shown = "numbers" if len(crown.tips) <= MOST_NUMBERS else "dots"
+        shown = "numbers" if len(drawn.tips) <= MOST_NUMBERS else "dots"
     shapes: Shapes
-    shapes = Rectangle(crown, orientation)
+    shapes = Rectangle(drawn, orientation)
     if layout != "rectangular":
-        circle = Circle(crown, opening=14.0 if scale == "axis" else 8.0)
-        shapes = circle if layout == "circular" else Unrooted(crown)
-    names = crown.names() if labels else []
+        circle = Circle(drawn, opening=14.0 if scale == "axis" else 8.0)
+        shapes = circle if layout == "circular" else Unrooted(drawn)
+    names = drawn.names() if labels else []
     with matplotlib_settings({} if font is None else {"font.family": _checks.text("font", font)}):
-        ax = axes_for(ax, figure_size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
+        ax = axes_for(ax, figure_size(drawn, shapes, names, width, height), theme=theme, pyplot=pyplot)
         inks = Theme.of(theme, ax)
         columns_count = len(strips)
         line = line_width
         if line is None:
-            line = float(np.clip(80 / max(len(crown.tips), 1) ** 0.5 / 10, 0.5, 1.2))
-        taken = {} if branches is None else crown.uniform(branches.codes)
+            line = float(np.clip(80 / max(len(drawn.tips), 1) ** 0.5 / 10, 0.5, 1.2))
+        taken = {} if branches is None else drawn.uniform(branches.codes)
         inked = {} if branches is None else {part: branches.colours[code] for part, code in taken.items()}
-        _draw_lines(ax, crown, shapes, inked, inks, widths_of(crown, line, shown, least), line)
-        draw_columns(ax, crown, shapes, strips, inks)
+        _draw_lines(ax, drawn, shapes, inked, inks, widths_of(drawn, line, shown, least), line)
+        draw_columns(ax, drawn, shapes, strips, inks)
         numbered = shown == "numbers" and tree.support is not None
-        size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
-        _draw_leaders(ax, crown, shapes, inks)
-        write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
-        draw_scale(ax, crown, shapes, scale, inks, size)
+        size = _set_up(ax, drawn, shapes, names, columns_count, font_size, numbered=numbered)
+        _draw_leaders(ax, drawn, shapes, inks)
+        write_names(ax, drawn, shapes, names, columns_count, size, branches, taken, inks)
+        draw_scale(ax, drawn, shapes, scale, inks, size)
         taken_boxes = None
         if shown in ("numbers", "dots"):
-            taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
-        draw_marked(ax, crown, shapes, noted, line)
+            taken_boxes = draw_support(ax, drawn, shapes, str(shown), least, inks, size, line)
+        draw_marked(ax, drawn, shapes, noted, line)
         if node_names:
-            draw_node_names(ax, crown, shapes, taken_boxes, inks, size)
+            draw_node_names(ax, drawn, shapes, taken_boxes, inks, size)
         named = n_clusters is not None and node_names and bool(names_by_place(tree))
         keys = [*([branches] if branches is not None and (color_by is not None or named) else []), *strips]
         legend(ax, keys, title, inks, size, below=orientation == "top" or layout != "rectangular")
@@ -252,7 +252,7 @@ def plot_dendrogram(
 
 def _draw_lines(
     ax: "Axes",
-    crown: Crown,
+    drawn: Truncated,
     shapes: Shapes,
     inked: dict[int, str],
     inks: Theme,
@@ -264,15 +264,15 @@ def _draw_lines(
 
     lines, colours, thick = [], [], []
     # Coloured branches come last, so that they are drawn over grey branches.
-    edges = [(item, child) for item in crown.opened for child in item.children]
+    edges = [(item, child) for item in drawn.opened for child in item.children]
     for item, child in sorted(edges, key=lambda edge: id(edge[1]) in inked):
         lines.append(shapes.branch(item, child))
         colours.append(inked.get(id(child), inks.line))
         thick.append(widths.get(id(child), line))
-    drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
-    drawn.set_gid("ordhc-branches")
-    ax.add_collection(drawn)
-    closed = [tip for tip in crown.tips if tip.size > 1]
+    branches = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
+    branches.set_gid("ordhc-branches")
+    ax.add_collection(branches)
+    closed = [tip for tip in drawn.tips if tip.size > 1]
     if closed:
         tints = [inked.get(id(tip), inks.line) for tip in closed]
         outlines = [shapes.triangle(tip) for tip in closed]
@@ -283,7 +283,7 @@ def _draw_lines(
         ax.add_collection(filled)
 
 
-def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None:
+def _draw_leaders(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme) -> None:
     """Draw dotted lines from the ends of leaves to their names, unless the lines would be too dense."""
     from matplotlib.collections import LineCollection
 
@@ -292,9 +292,9 @@ def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None
         room, depth = tallness if shapes.sideways else breadth, abs(shapes.depth)
     else:
         room, depth = 2 * min(breadth, tallness), 1.0
-    if room < _BETWEEN * crown.width:
+    if room < _BETWEEN * drawn.width:
         return
-    leads = [shapes.leader(tip) for tip in crown.tips]
+    leads = [shapes.leader(tip) for tip in drawn.tips]
     # Rounding errors move the leaves of ultrametric trees a little. Such short leaders are left out.
     leads = [lead for lead in leads if np.abs(lead[0] - lead[1]).max() > 2e-3 * depth]
     if leads:
@@ -306,7 +306,7 @@ def _draw_leaders(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme) -> None
 
 def _set_up(
     ax: "Axes",
-    crown: Crown,
+    drawn: Truncated,
     shapes: Shapes,
     names: list[str],
     columns: int,
@@ -322,23 +322,23 @@ def _set_up(
     if isinstance(shapes, Rectangle):
         # Numbers of support are on the root's side of their nodes, so the root needs space for a number.
         room = (_NUMBER / (0.6 * (breadth if shapes.sideways else tallness))) if numbered else 0.0
-        along = (crown.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
-        across = (crown.width - 0.4, -0.6)
+        along = (drawn.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
+        across = (drawn.width - 0.4, -0.6)
         if shapes.orientation in ("left", "bottom"):
             along = along[::-1]
         if shapes.sideways:
             ax.set(xlim=along, ylim=across)
         else:
             ax.set(xlim=across[::-1], ylim=along)
-        room = (tallness if shapes.sideways else breadth) / crown.width
+        room = (tallness if shapes.sideways else breadth) / drawn.width
     else:
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         ax.patch.set_visible(False)
         side, most = min(breadth, tallness), max(map(len, names), default=0)
         # Names must fit into the axes, so longer names need a smaller circle.
-        room = np.pi * side / (crown.width + 0.8 * np.pi * _WIDE * most)
-        room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / crown.width)
+        room = np.pi * side / (drawn.width + 0.8 * np.pi * _WIDE * most)
+        room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / drawn.width)
     fitting = float(min(0.8 * room, LARGEST if isinstance(shapes, Rectangle) else 8.0))
     size = font_size or (fitting if fitting >= SMALLEST else 0.0)
     if not isinstance(shapes, Rectangle):
@@ -348,9 +348,9 @@ def _set_up(
     return size
 
 
-def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
+def _scale_for(scale: str | None, layout: str, drawn: Truncated) -> str:
     """Return the given scale, or by default the scale that fits the tree and the layout."""
-    if crown.positions.label is None:
+    if drawn.positions.label is None:
         if scale in ("axis", "bar"):
             raise InputError(
                 f"scale {scale!r} needs heights, or a length of every edge; this tree has neither, "
@@ -360,7 +360,7 @@ def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
     if scale is not None:
         return scale
     if layout == "circular":
-        return "axis" if crown.tree.scale == "lengths" else "bar"
+        return "axis" if drawn.tree.scale == "lengths" else "bar"
     return "axis" if layout == "rectangular" else "bar"
 
 
@@ -368,7 +368,7 @@ def _scale_for(scale: str | None, layout: str, crown: Crown) -> str:
 _ELSEWHERE = {
     "above_threshold_color": "`palette` and `colors` give colours",
     "cmap": "`palette` and `colors` give colours",
-    "color_threshold": "`n_clusters` colours so many clusters",
+    "color_threshold": "`n_clusters` is the number of coloured clusters",
     "figsize": "`width` and `height` are in millimetres",
     "leaf_font_size": "`font_size` is in points",
     "leaf_rotation": "names are turned as the layout needs",

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.plotting.categories import Categories
-from ordhc.plotting.crown import Crown, Item
 from ordhc.plotting.figures import points_of
 from ordhc.plotting.palette import Theme, palette
 from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.sizes import longest_name
+from ordhc.plotting.truncated import Item, Truncated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,37 +24,37 @@ __all__ = ["draw_columns", "draw_marked", "draw_node_names", "draw_support", "le
 _SHORTEST = 8
 
 
-def support_of(crown: Crown) -> list[tuple[Item, float]]:
+def support_of(drawn: Truncated) -> list[tuple[Item, float]]:
     """Return the inner nodes with known support, largest first.
 
     The root is left out, because all trees contain the cluster of all leaves.
     """
-    support, n = crown.tree.support, crown.tree.n_leaves
+    support, n = drawn.tree.support, drawn.tree.n_leaves
     if support is None:
         return []
     found = []
-    for item in crown.items():
-        if item is not crown.root and item.label >= n and not item.is_rest:
+    for item in drawn.items():
+        if item is not drawn.root and item.label >= n and not item.is_rest:
             share = float(support[item.label - n])
             if share == share:
                 found.append((item, share))
     return sorted(found, key=lambda pair: -pair[0].size)
 
 
-def widths_of(crown: Crown, line: float, shown: str | None, least: float | None) -> dict[int, float]:
+def widths_of(drawn: Truncated, line: float, shown: str | None, least: float | None) -> dict[int, float]:
     """Return the width of the branch for each `id` of an item; empty unless `shown` is "width"."""
     if shown != "width":
         return {}
     thinnest, widest = 0.4 * line, 3.0 * line
     return {
         id(item): thinnest if least is not None and share < least else thinnest + share * (widest - thinnest)
-        for item, share in support_of(crown)
+        for item, share in support_of(drawn)
     }
 
 
 def draw_support(
     ax: "Axes",
-    crown: Crown,
+    drawn: Truncated,
     shapes: Shapes,
     shown: str,
     least: float | None,
@@ -70,7 +70,7 @@ def draw_support(
         (k, 4), the boxes of the k numbers in pixels: left, bottom, right, top.
     """
     taken = np.zeros((0, 4))
-    known = [(item, share) for item, share in support_of(crown) if least is None or share >= least]
+    known = [(item, share) for item, share in support_of(drawn) if least is None or share >= least]
     if not known:
         return taken
     places = np.array([shapes.node(item) for item, _ in known])
@@ -80,7 +80,7 @@ def draw_support(
         dots.set_gid("ordhc-support")
         return taken
     small = float(np.clip(0.72 * (size or 7.0), 3.5, 7.0))
-    lines = _segments(ax, crown, shapes)
+    lines = _segments(ax, drawn, shapes)
     scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     turned = isinstance(shapes, Rectangle) and not shapes.sideways
     pixels = ax.transData.transform(places).tolist()
@@ -110,13 +110,13 @@ def draw_support(
     return taken
 
 
-def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int], line: float) -> None:
+def draw_marked(ax: "Axes", drawn: Truncated, shapes: Shapes, marked: Collection[int], line: float) -> None:
     """Draw dots at marked leaves and rings around marked nodes, which are given by number.
 
     Leaves and nodes inside collapsed clusters are left out.
     """
-    colour, n = palette(2)[1], crown.tree.n_leaves
-    items = [item for item in crown.items() if item.label in marked and not item.is_rest]
+    colour, n = palette(2)[1], drawn.tree.n_leaves
+    items = [item for item in drawn.items() if item.label in marked and not item.is_rest]
     for some, face, area in (
         ([item for item in items if item.label < n], colour, 12.0),
         ([item for item in items if item.label >= n], "none", 26.0),
@@ -131,14 +131,14 @@ def draw_marked(ax: "Axes", crown: Crown, shapes: Shapes, marked: Collection[int
 
 def draw_node_names(
     ax: "Axes",
-    crown: Crown,
+    drawn: Truncated,
     shapes: Shapes,
     taken: NDArray[np.float64] | None,
     inks: Theme,
     size: float,
 ) -> None:
     """Write the names of nodes below their branches, cut to the length of the branch, if they fit."""
-    names, n = crown.tree.node_names, crown.tree.n_leaves
+    names, n = drawn.tree.node_names, drawn.tree.n_leaves
     if names is None or not isinstance(shapes, Rectangle):
         return
     small = float(np.clip(0.8 * (size or 7.0), 4.0, 8.0))
@@ -147,7 +147,7 @@ def draw_node_names(
     depth = abs(ax.get_xlim()[1] - ax.get_xlim()[0]) if shapes.sideways else abs(np.diff(ax.get_ylim())[0])
     whole = breadth if shapes.sideways else tallness
     # The names of tips use a part of the width of the axes.
-    longest = max(map(len, crown.names(longest_name(shapes, whole, size)))) if size else 0
+    longest = max(map(len, drawn.names(longest_name(shapes, whole, size)))) if size else 0
     along = (0.96 * whole - 0.58 * size * longest) / depth
     boxes = np.zeros((0, 4)) if taken is None else taken
     style = {
@@ -156,7 +156,7 @@ def draw_node_names(
         "top": (1.5, -2.0, "left", "top"),
         "bottom": (1.5, 2.0, "left", "bottom"),
     }[shapes.orientation]
-    for item in crown.opened:
+    for item in drawn.opened:
         for child in item.children:
             name = None if child.label < n or child.is_rest else names[child.label - n]
             if not child.children or name is None:
@@ -219,25 +219,25 @@ def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[
     return inside[:, 0] & inside[:, 1]
 
 
-def _segments(ax: "Axes", crown: Crown, shapes: Shapes) -> NDArray[np.float64]:
+def _segments(ax: "Axes", drawn: Truncated, shapes: Shapes) -> NDArray[np.float64]:
     """Return the boxes of the segments of all branches, in pixels, (k, 4)."""
-    lines = [shapes.branch(item, child) for item in crown.opened for child in item.children]
+    lines = [shapes.branch(item, child) for item in drawn.opened for child in item.children]
     pairs = np.concatenate([np.concatenate([line[:-1], line[1:]], axis=1) for line in lines])
     ends = ax.transData.transform(pairs.reshape(-1, 2)).reshape(-1, 2, 2)
     return np.concatenate([ends.min(axis=1) - 0.01, ends.max(axis=1) + 0.01], axis=1)
 
 
 def draw_columns(
-    ax: "Axes", crown: Crown, shapes: Shapes, columns: Sequence[Categories], inks: Theme
+    ax: "Axes", drawn: Truncated, shapes: Shapes, columns: Sequence[Categories], inks: Theme
 ) -> None:
     """Draw columns of categories as strips; a collapsed cluster's cell shows the shares of its leaves."""
     from matplotlib.collections import PolyCollection
 
     for at, column in enumerate(columns):
-        placed = column.codes[crown.order]
+        placed = column.codes[drawn.order]
         outlines: list[NDArray[np.float64]] = []
         colours: list[str] = []
-        for tip in crown.tips:
+        for tip in drawn.tips:
             counts = np.bincount(placed[tip.first : tip.first + tip.size] + 1, minlength=1)
             start = 0.0
             for code in np.flatnonzero(counts).tolist():

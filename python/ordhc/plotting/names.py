@@ -5,11 +5,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ordhc.plotting.categories import Categories
-from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import points_of
 from ordhc.plotting.palette import Theme, readable
 from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.sizes import longest_name
+from ordhc.plotting.truncated import Truncated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ MOST_TICKS = 150
 
 def write_names(
     ax: "Axes",
-    crown: Crown,
+    drawn: Truncated,
     shapes: Shapes,
     names: list[str],
     columns: int,
@@ -37,16 +37,16 @@ def write_names(
         inks.ink
         if branches is None or id(tip) not in taken
         else readable(branches.colours[taken[id(tip)]], inks.background)
-        for tip in crown.tips
+        for tip in drawn.tips
     ]
     if names and size:
         breadth, tallness = points_of(ax)
         whole = breadth if not isinstance(shapes, Rectangle) or shapes.sideways else tallness
-        names = crown.names(longest_name(shapes, whole, size))
+        names = drawn.names(longest_name(shapes, whole, size))
     if not isinstance(shapes, Rectangle) or len(names) > MOST_TICKS:
         widest = max(names, key=len, default="")
         kind = _plain_text() if len(names) > MOST_TICKS else _text()
-        for tip, name, colour in zip(crown.tips, names if size else [], colours, strict=False):
+        for tip, name, colour in zip(drawn.tips, names if size else [], colours, strict=False):
             at = shapes.label(tip, columns)
             text = kind(
                 at.x,
@@ -73,7 +73,7 @@ def write_names(
     axis = ax.yaxis if shapes.sideways else ax.xaxis
     if names and size:
         axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
-        axis.set_ticks([tip.place for tip in crown.tips], labels=names, fontsize=size, parse_math=False)
+        axis.set_ticks([tip.place for tip in drawn.tips], labels=names, fontsize=size, parse_math=False)
         # `set_tick_params` also rotates labels at the top and the right, which Matplotlib hides by default.
         axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
         for text, colour in zip(axis.get_ticklabels(), colours, strict=True):

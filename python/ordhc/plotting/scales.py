@@ -4,9 +4,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ordhc.plotting.crown import Crown
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
+from ordhc.plotting.truncated import Truncated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,46 +14,46 @@ if TYPE_CHECKING:
 __all__ = ["draw_scale"]
 
 
-def draw_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
+def draw_scale(ax: "Axes", drawn: Truncated, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
     """Draw the scale of a picture: "axis", "bar", or nothing for "none"."""
     if isinstance(shapes, Rectangle):
-        _axis(ax, crown, shapes, inks, size, shown=scale == "axis")
+        _axis(ax, drawn, shapes, inks, size, shown=scale == "axis")
     elif scale == "axis" and isinstance(shapes, Circle):
-        _rings(ax, crown, shapes, inks, size)
-    if scale == "bar" and crown.positions.low < crown.positions.high:
-        _bar(ax, crown, shapes, inks, size or 7.0)
+        _rings(ax, drawn, shapes, inks, size)
+    if scale == "bar" and drawn.positions.low < drawn.positions.high:
+        _bar(ax, drawn, shapes, inks, size or 7.0)
 
 
-def _ticks(crown: Crown, count: int) -> list[float]:
+def _ticks(drawn: Truncated, count: int) -> list[float]:
     """Return about `count` round numbers within the range of the axis."""
     from matplotlib.ticker import MaxNLocator
 
-    low, high = crown.positions.low, crown.positions.high
+    low, high = drawn.positions.low, drawn.positions.high
     ticks = MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     # The slack accepts rounding errors: in a tree of depth 0.3, the last tick can be 0.30000000000000004.
     slack = 1e-9 * (high - low)
     return [tick for tick in map(float, ticks) if low - slack <= tick <= high + slack]
 
 
-def _axis(ax: "Axes", crown: Crown, shapes: Rectangle, inks: Theme, size: float, *, shown: bool) -> None:
+def _axis(ax: "Axes", drawn: Truncated, shapes: Rectangle, inks: Theme, size: float, *, shown: bool) -> None:
     axis = ax.xaxis if shapes.sideways else ax.yaxis
     if not shown:
         axis.set_ticks([])
         return
-    axis.set_ticks(_ticks(crown, 6))
+    axis.set_ticks(_ticks(drawn, 6))
     axis.set_tick_params(colors=inks.line, labelsize=min(size or 7.0, 8.0), pad=2, length=2.5, width=0.6)
-    axis.set_label_text(str(crown.positions.label), color=inks.line, fontsize=min(size or 7.0, 9.0))
+    axis.set_label_text(str(drawn.positions.label), color=inks.line, fontsize=min(size or 7.0, 9.0))
     spine = ax.spines["bottom" if shapes.sideways else "left"]
     spine.set(visible=True, color=inks.line, linewidth=0.6)
-    spine.set_bounds(crown.positions.low, crown.positions.high)
+    spine.set_bounds(drawn.positions.low, drawn.positions.high)
 
 
-def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -> None:
+def _rings(ax: "Axes", drawn: Truncated, shapes: Circle, inks: Theme, size: float) -> None:
     """Draw circles around the root, with numbers in the gap between the last leaf and the first leaf."""
     from matplotlib.collections import LineCollection
 
-    ticks = _ticks(crown, 5)
-    first, last = -0.5, crown.width - 0.5
+    ticks = _ticks(drawn, 5)
+    first, last = -0.5, drawn.width - 0.5
     drawn = [shapes.arc(shapes.radius(tick), first, last) for tick in ticks]
     rings = LineCollection(drawn, colors=inks.pale, linewidths=0.5, zorder=0.5)
     rings.set_gid("ordhc-rings")
@@ -64,7 +64,7 @@ def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -
         ax.text(0.0, shapes.radius(tick), f"{tick:g}", **style)  # type: ignore[arg-type]
     # Write the label into the corner, where it cannot cover names.
     ax.annotate(
-        f"rings:\n{crown.positions.label}".replace(" from", "\nfrom"),
+        f"rings:\n{drawn.positions.label}".replace(" from", "\nfrom"),
         (0.0, 0.0),
         xycoords="axes fraction",
         fontsize=small,
@@ -72,23 +72,23 @@ def _rings(ax: "Axes", crown: Crown, shapes: Circle, inks: Theme, size: float) -
     )
 
 
-def _bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> None:
+def _bar(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme, size: float) -> None:
     """Draw a bar of a round length, with this length as a number.
 
     The number is a difference of heights, or in an unrooted tree a length of edges.
     """
-    depth = abs(crown.leaf_end - crown.root_end)
+    depth = abs(drawn.leaf_end - drawn.root_end)
     if isinstance(shapes, Unrooted):
-        depth = 0.94 / shapes.unit * crown.positions.length
+        depth = 0.94 / shapes.unit * drawn.positions.length
     power = 10 ** math.floor(math.log10(0.2 * depth))
     length = max(step * power for step in (1, 2, 5) if step * power <= 0.2 * depth)
     text = f"{length:g}"
     style = {"color": inks.line, "linewidth": 1.0, "clip_on": False, "gid": "ordhc-scale"}
     note = partial(ax.annotate, text, textcoords="offset points", fontsize=size, color=inks.line)
     if isinstance(shapes, Rectangle):
-        start, end = crown.root_end, crown.root_end + math.copysign(length, shapes.depth)
+        start, end = drawn.root_end, drawn.root_end + math.copysign(length, shapes.depth)
         # The bar is beyond the last leaf, so the limits of the axes are extended below.
-        place = crown.width + 0.2
+        place = drawn.width + 0.2
         if shapes.sideways:
             ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]
             ax.set_ylim(place + 0.4, -0.6)

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.plotting.crown import Crown, Item
+from ordhc.plotting.truncated import Item, Truncated
 
 __all__ = ["Circle", "Label", "Rectangle", "Shapes", "Unrooted"]
 
@@ -58,7 +58,7 @@ class Shapes(Protocol):
 class Rectangle:
     """The rectangular layout: brackets, with the leaves on one of the four sides."""
 
-    crown: Crown
+    drawn: Truncated
     orientation: str
 
     @property
@@ -97,12 +97,12 @@ class Rectangle:
 
     def leader(self, tip: Item) -> Points:
         """Return a line along the heights, from the end of a tip to the beginning of its name."""
-        return self._at([((tip.near + tip.far) / 2, tip.place), (self.crown.leaf_end, tip.place)])
+        return self._at([((tip.near + tip.far) / 2, tip.place), (self.drawn.leaf_end, tip.place)])
 
     @property
     def depth(self) -> float:
         """The signed length of the axis from root to leaves; negative if heights fall towards the leaves."""
-        return self.crown.leaf_end - self.crown.root_end
+        return self.drawn.leaf_end - self.drawn.root_end
 
     @property
     def step(self) -> float:
@@ -111,26 +111,26 @@ class Rectangle:
 
     def reach(self, columns: int) -> float:
         """Return the position where names begin, beyond `columns` columns."""
-        return self.crown.leaf_end + columns * self.step
+        return self.drawn.leaf_end + columns * self.step
 
 
 @dataclass(slots=True)
 class Circle:
     """The circular layout: the root is in the middle, and the leaves are on a circle around it."""
 
-    crown: Crown
+    drawn: Truncated
     #: The angle between the last leaf and the first leaf, in degrees.
     opening: float = 8.0
 
     def radius(self, height: float) -> float:
         """Return the radius of a height; leaves are at radius 1."""
-        root_end, leaf_end = self.crown.root_end, self.crown.leaf_end
+        root_end, leaf_end = self.drawn.root_end, self.drawn.leaf_end
         return 0.06 + 0.94 * (height - root_end) / (leaf_end - root_end)
 
     def angle(self, place: float) -> float:
         """Return the angle of a position among the leaves, in radians; leaves run clockwise from the top."""
         sweep = 360.0 - self.opening
-        return math.radians(90 - self.opening / 2 - sweep * (place + 0.5) / self.crown.width)
+        return math.radians(90 - self.opening / 2 - sweep * (place + 0.5) / self.drawn.width)
 
     def arc(self, radius: float, start: float, end: float, last_radius: float | None = None) -> Points:
         """Return an arc from position `start` to position `end`, (k, 2).
@@ -193,27 +193,27 @@ class Unrooted(Circle):
 
     def __post_init__(self) -> None:
         self.opening = 0.0
-        crown = self.crown
-        self._at[id(crown.root)] = (0.0, 0.0)
-        for item in crown.items():
+        drawn = self.drawn
+        self._at[id(drawn.root)] = (0.0, 0.0)
+        for item in drawn.items():
             x, y = self._at[id(item)]
             for child in item.children:
                 if child.is_rest:
                     length = 0.0
-                elif crown.positions.label is None:
+                elif drawn.positions.label is None:
                     length = 1.0
                 else:
                     length = self._away(child.height - item.height)
                 angle = self.angle(self._middle(child))
                 self._at[id(child)] = (x + length * math.cos(angle), y + length * math.sin(angle))
         reach = [
-            math.hypot(*self._at[id(tip)]) + max(self._away(tip.far - tip.height), 0) for tip in crown.tips
+            math.hypot(*self._at[id(tip)]) + max(self._away(tip.far - tip.height), 0) for tip in drawn.tips
         ]
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
         """Return a difference of positions with the sign changed, if needed, so that leaves are positive."""
-        return difference if self.crown.leaf_end > self.crown.root_end else -difference
+        return difference if self.drawn.leaf_end > self.drawn.root_end else -difference
 
     def _middle(self, item: Item) -> float:
         return (item.low + item.high) / 2

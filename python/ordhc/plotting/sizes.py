@@ -3,9 +3,9 @@
 import numpy as np
 
 from ordhc import _checks
-from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import MILLIMETRES
 from ordhc.plotting.shapes import Rectangle, Shapes
+from ordhc.plotting.truncated import Truncated
 
 __all__ = ["LARGEST", "SMALLEST", "figure_size", "longest_name", "longest_share"]
 
@@ -14,7 +14,7 @@ SMALLEST, LARGEST = 3.0, 10.0
 
 
 def figure_size(
-    crown: Crown, shapes: Shapes, names: list[str], width: float | None, height: float | None
+    drawn: Truncated, shapes: Shapes, names: list[str], width: float | None, height: float | None
 ) -> tuple[float, float]:
     """Return the width and height of a new figure in inches; `width` and `height` are in millimetres."""
     given = [
@@ -22,19 +22,19 @@ def figure_size(
         for what, value in (("width", width), ("height", height))
     ]
     longest = max(map(len, names), default=0)
-    font = float(np.clip(640 / crown.width, 6.0, LARGEST))
+    font = float(np.clip(640 / drawn.width, 6.0, LARGEST))
     if isinstance(shapes, Rectangle):
         # Figures narrower than 5 inches have small names, to leave space for the tree.
         narrow = given[0] if shapes.sideways else given[1]
         if narrow is not None and narrow < 5:
             font = min(font, 7.0)
-        room = float(np.clip(crown.width * font * 1.32 / 72, 1.2, 60.0)) + 0.8
+        room = float(np.clip(drawn.width * font * 1.32 / 72, 1.2, 60.0)) + 0.8
         depth = 6.0 + 0.0065 * font * longest
         own = (depth, room) if shapes.sideways else (room, depth)
     else:
         # Circular trees with many leaves have small names, so that the figure does not become too large.
-        font = float(np.clip(640 / crown.width, 4.0, LARGEST))
-        around = max(crown.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
+        font = float(np.clip(640 / drawn.width, 4.0, LARGEST))
+        around = max(drawn.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
         side = given[0] or given[1] or float(min(around, 40.0))
         own = (side, side)
     return given[0] or own[0], given[1] or own[1]

@@ -108,7 +108,7 @@ def _head(numbers: Numbers, title: str) -> Markup:
         cells.append((percent(foretold[0]), f"of held-out answers foretold; chance {percent(foretold[1])}"))
     elif held is not None:
         cells.append(
-            (percent(held["estimate"]), f"of held-out answers told; chance {percent(held['chance'])}")
+            (percent(held["estimate"]), f"of held-out answers predicted; chance {percent(held['chance'])}")
         )
     else:
         cells.append((percent(accuracy["on_all_answers"]), "of its own answers satisfied"))
@@ -284,7 +284,7 @@ def _method(numbers: Numbers) -> Markup:
         parts += _compared(method, selection)
     for key in ("methods", "left_out", "biased", "folds", "held_out"):
         parts.append(note(numbers["notes"].get(key)))
-    return section("method", "The method, and how well it tells answers", *parts)
+    return section("method", "The method, and how well it predicts answers", *parts)
 
 
 def _compared(method: Numbers, selection: Numbers) -> list[Markup]:

@@ -10,8 +10,8 @@ import numpy as np
 from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.expected import Predicted
 from ordhc.clustering.mixing import Mixing
-from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
 from ordhc.clustering.posterior import posterior
 from ordhc.clustering.sampling import drawn_by

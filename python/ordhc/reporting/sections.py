@@ -185,7 +185,7 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
         parts.append(
             paragraph(
                 f"Of {in_numbers(found['n_known'], 'cluster', 'clusters')} between the items and the root, "
-                f"so many are in {trees}: {levels}."
+                f"these shares are in {trees}: {levels}."
             )
         )
     parts.append(note(numbers["notes"].get("support")))

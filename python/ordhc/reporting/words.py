@@ -274,13 +274,11 @@ def summary(numbers: Numbers) -> list[str]:
         told.append(
             f"The tree agrees with {percent(accuracy['on_all_answers'])} of the answers that it was made "
             "from. "
-            "How well it tells other answers is not known."
+            "How well it predicts other answers is not known."
         )
     elif held is not None:
         interval = "" if held["low"] is None else f" ({percent(held['low'])} to {percent(held['high'])})"
-        text = (
-            f"Trees like this one tell {percent(held['estimate'])}{interval} of the answers that they have "
-        )
+        text = f"Trees like this predict {percent(held['estimate'])}{interval} of the answers that they have "
         text += f"not seen{_asked_for(numbers)}; by chance it would be {percent(held['chance'])}"
         if (ceiling := told_ceiling(accuracy)) is not None:
             low, high = percent(ceiling["lower"], 0), percent(ceiling["upper"], 0)

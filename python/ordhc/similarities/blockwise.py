@@ -70,7 +70,7 @@ def mulk3_sums(
 
 @dataclass(frozen=True)
 class _Work:
-    """What all tasks know."""
+    """The data that all tasks share."""
 
     scan: Scan
     folder: str

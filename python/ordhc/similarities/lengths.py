@@ -187,7 +187,7 @@ class _LessLengths(Scan):
 
     @property
     def survey(self) -> Survey:
-        """What is known of all rows; `whole` is True if sums of weights are exact in any order."""
+        """The facts about all rows; `whole` is True if sums of weights are exact in any order."""
         known = self._whole.survey
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
@@ -205,7 +205,7 @@ _COLUMNS = ("keys", "weights", "largest")
 
 @dataclass(frozen=True)
 class _Job:
-    """What all tasks know."""
+    """The data that all tasks share."""
 
     scan: Scan
     folder: str

@@ -27,7 +27,7 @@ _MAPPING = 0.8
 
 @dataclass(frozen=True)
 class _Job:
-    """What all tasks know."""
+    """The data that all tasks share."""
 
     scan: Scan
     folder: str

@@ -15,7 +15,7 @@ from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squa
 
 __all__ = ["pca", "select_dimension"]
 
-#: Above so many rows and columns a truncated decomposition is used.
+#: Above this number of rows and columns, a truncated decomposition is used.
 _SMALL = 2000
 
 
@@ -48,7 +48,7 @@ def pca(
     seed
         Of a random split into halves, where rows stand in an order; by default they are taken as they are.
     progress
-        True for a bar; what can be called is, with the share of candidates that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------

@@ -61,7 +61,7 @@ def similarity(
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
     progress
-        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
         Settings of the builder: ``normalize`` of "mulk3" (by default true); ``lengths`` of "adds3" and
         "adds4": False (the default) takes all leaves for equally typical; True weighs an answer that lengths

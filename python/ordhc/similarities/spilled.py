@@ -59,7 +59,7 @@ class Run:
         return keys, values.astype(np.float64, copy=False)
 
     def sample(self, step: int) -> NDArray[np.uint64]:
-        """Every so many keys."""
+        """Yield the keys in blocks."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[::step].copy()
         if not self.length:
@@ -71,7 +71,7 @@ class Run:
 class PairSums:
     """Sums of pairs of leaves: rows are added, and come out as sums in the order of pairs.
 
-    What exceeds `memory` goes to sorted runs in the spill's folder.
+    Keys beyond `memory` go to sorted runs in the spill's folder.
     """
 
     def __init__(self, n_leaves: int, memory: int, spill: Spill, *, both: bool, whole: bool) -> None:
@@ -96,7 +96,7 @@ class PairSums:
             self._held += part.stop - part.start
 
     def add_run(self, run: Run) -> None:
-        """Add a run that somebody else has made, after all before."""
+        """Append a run that another process has made."""
         self.runs.append(run)
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
@@ -178,7 +178,7 @@ def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64
 def csr_of(
     sums: PairSums, dtype: str, number: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Row pointers, columns and values; in files that nobody sees, where memory would not hold them.
+    """Return row pointers, columns and values; in unlinked files if they exceed memory.
 
     Pointers and columns are int32, or int64 where there may be 2^31 entries.
 

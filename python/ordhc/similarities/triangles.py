@@ -87,7 +87,7 @@ def prefers_triangles(scan: Scan) -> bool:
 
 @dataclass(frozen=True)
 class _Job:
-    """What all tasks know."""
+    """The data that all tasks share."""
 
     scan: Scan
     folder: str

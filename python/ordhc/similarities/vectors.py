@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 
-#: What is kept in memory.
+#: The choices of `storage`: what is kept in memory.
 STORAGE = ("auto", "matrix", "vectors")
 #: Rows of a block of the matrix of pairs.
 _BLOCK = 512
-#: Up to so many columns distances are summed pair by pair.
+#: Up to this number of columns, distances are summed pair by pair.
 _DIRECT = 128
 
 
@@ -94,7 +94,7 @@ class Vectors:
     ) -> None:
         self.neighbors = None if neighbors is None else _checks.whole("neighbors", neighbors, at_least=1)
         self.storage: str = _checks.choice("storage", storage, STORAGE)
-        # Another thread may write to X. Of millions of vectors there is no room for another copy.
+        # Copy, because another thread may write to X. Millions of vectors leave no room for a copy.
         self.rows = as_vectors(X, copy=neighbors is None)
         given = without_names(X)[1] or index_names(X) if names is None else names
         self.names = _checks.names(given, self.n_leaves)
@@ -178,7 +178,7 @@ def as_vectors(data: Any, *, copy: bool = False) -> Any:
 
 
 def blocks(n: int, size: int = _BLOCK) -> Iterator[slice]:
-    """Ranges of at most so many rows."""
+    """Yield ranges of at most `size` rows."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 

@@ -32,7 +32,7 @@ pub struct Monitor {
     warning: Mutex<Option<String>>,
 }
 
-/// Uses a given monitor, or a new one that nobody observes.
+/// Uses the given monitor, or a new one without an observer.
 macro_rules! watched {
     ($monitor:ident = $given:expr) => {
         let unwatched = $crate::monitor::Monitor::new();

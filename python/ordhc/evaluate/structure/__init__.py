@@ -1,4 +1,4 @@
-"""Which kind of structure answers hold: a hierarchy, clusters, points in space, or nothing of these."""
+"""Find out which structure answers have: a hierarchy, clusters, points in space, or none."""
 
 from ordhc.evaluate.structure.compare import Structure, StructureScore, structure
 from ordhc.evaluate.structure.trial import seconds_needed

@@ -52,7 +52,7 @@ class CoinFlips:
 
     @property
     def text(self) -> str:
-        """What the test says, in a sentence."""
+        """The result of the test, in a sentence."""
         n = f"{self.n_answers:,}"
         if self.n_answers < _FEWEST or math.isnan(self.p_value):
             return (

@@ -81,7 +81,7 @@ class StructureScore:
 
 @dataclass(frozen=True, repr=False)
 class Structure:
-    """What `structure` gives.
+    """The result of `structure`.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Structure:
 
     @property
     def caution(self) -> str | None:
-        """What limits the conclusion: that a learner chose the questions; else None."""
+        """A limit of the conclusion: that a learner chose the questions; otherwise None."""
         return ADAPTIVE if self.adaptive else None
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":

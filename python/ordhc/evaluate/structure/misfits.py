@@ -20,9 +20,9 @@ Numbers = NDArray[np.int64]
 
 #: Items and clusters with fewer answers are not looked at.
 FEWEST = 20
-#: Of the misfits listed, the expected share that is none.
+#: The expected share of false misfits in the list.
 FALSE = 0.05
-#: Clusters are called by so many of their items.
+#: Number of items that name a cluster.
 _NAMED = 3
 
 
@@ -62,7 +62,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Looked:
-    """What has been looked at: the misfits, the largest difference first, and the numbers looked at."""
+    """The misfits, the largest difference first, and the numbers of items and clusters tested."""
 
     misfits: tuple[Misfit, ...]
     n_items: int

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 #: Deviations of the normal priors of lengths and of coordinates; those that predict best are chosen.
 _DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
-#: Weights of models are estimated as if each had predicted so many more answers best, in so many rounds.
+#: Pseudo-counts of best predictions for each model in the estimate of weights, and number of rounds.
 _EVEN, _ROUNDS = 1.0, 100
 #: Numbers of flat clusters that are tried.
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)

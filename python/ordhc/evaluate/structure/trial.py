@@ -47,7 +47,7 @@ Tables = list[Floats]
 EFFECTS, FLAT, POINTS = "lengths alone", "flat clusters", "points"
 ULTRAMETRIC, ADDITIVE = "ultrametric tree", "additive tree"
 DIMENSIONS = (1, 2, 3, 5)
-#: What is fitted as one task.
+#: The groups of structures that are fitted as one task.
 PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
 #: Chains of trees, and their sweeps with few comparisons and with many.
 _CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 30, 10_000
@@ -57,7 +57,7 @@ _OF_ROWS, _OF_PAIRS = 2.5e-5, 3e-5
 _APART = 0.15
 
 
-#: What a task predicts: for each structure tables of probabilities, one for each kind of answer.
+#: Predictions of a task: for each structure, tables of probabilities, one for each kind of answer.
 Found = dict[str, Tables]
 
 

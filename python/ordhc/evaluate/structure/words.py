@@ -1,4 +1,4 @@
-"""What a comparison of structures says, in words."""
+"""The conclusion of a comparison of structures, in words."""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the words depend on.
+    """The numbers that the conclusion depends on.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What follows from a comparison.
+    """The conclusion of a comparison.
 
     Attributes
     ----------

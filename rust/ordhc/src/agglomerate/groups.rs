@@ -6,12 +6,12 @@
 
 use std::sync::Mutex;
 
-use super::apart;
 use super::between::Clusters;
 use super::doubts::{Doubts, Form};
 use super::matrix::{About, Layout, Matrix};
 use super::nearest::{Linkage, Nearest};
 use super::rounds::Pairs;
+use super::separated;
 use super::square::{Similarities, Square};
 use super::task::Task;
 use super::threads::{next, parts, threads};
@@ -42,7 +42,7 @@ pub(super) fn after_groups<U: Update>(
     if U::BETWEEN.is_none() {
         return Ok(None);
     }
-    match apart::groups(matrix, MOST, task.monitor)? {
+    match separated::groups(matrix, MOST, task.monitor)? {
         Some(of) => after_groups_of(task, update, matrix, &of, doubts),
         None => Ok(None),
     }
@@ -328,16 +328,16 @@ mod tests {
             pairs.map(|(i, j)| random(1000) as f64 + if of[i] == of[j] { 2000.0 } else { 0.0 }).collect();
         let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
         let monitor = Monitor::new();
-        let found = apart::groups(&matrix, 300, &monitor).unwrap().unwrap();
+        let found = separated::groups(&matrix, 300, &monitor).unwrap().unwrap();
         for (i, j) in (0..300).flat_map(|i| (0..300).map(move |j| (i, j))).filter(|&(i, j)| of[i] == of[j]) {
             assert_eq!(found[i], found[j]);
         }
-        assert_eq!(apart::groups(&matrix, 20, &monitor).unwrap(), None);
+        assert_eq!(separated::groups(&matrix, 20, &monitor).unwrap(), None);
         let task = Task::checked(&matrix, &Rule::Average, Engine::Auto, None, &monitor).unwrap();
         let merges = merges_within(&task, &Average, &matrix, &found, Tolerance::EXACT).unwrap().merges;
         assert_eq!(merges.len(), 300 - 12);
         let values: Vec<f64> = (0..condensed_len(300)).map(|_| random(1000) as f64).collect();
         let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
-        assert_eq!(apart::groups(&matrix, 300, &monitor).unwrap(), None);
+        assert_eq!(separated::groups(&matrix, 300, &monitor).unwrap(), None);
     }
 }

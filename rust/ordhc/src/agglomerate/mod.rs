@@ -64,14 +64,13 @@
 //!
 //! In three cases the merges are computed again from the input, in twice the precision (`PreciseMatrix`): a doubt among
 //! cached nearest pairs; three or more similarities that are nearly but not exactly equal, for which reciprocal pairs
-//! may not commute; and so many doubts that computing again takes less time. `Found` records whether a doubt is left
+//! may not commute; and more doubts than it takes to compute again. `Found` records whether a doubt is left
 //! open. A remaining doubt causes a warning: values of very different size have cancelled.
 //!
 //! Working in the memory of the input destroys the input. So this memory is not used if doubts are likely (values that
 //! repeat and are not exact). Otherwise a doubt causes a warning.
 
 mod agglomeration;
-mod apart;
 mod between;
 mod centers;
 mod chain;
@@ -92,6 +91,7 @@ mod read;
 mod rounds;
 mod row_update;
 mod search;
+mod separated;
 mod single;
 mod spanning_tree;
 mod sparse;

@@ -296,7 +296,7 @@ fn sorted_pairs<const K: usize>(row: &[i32; K]) -> [[i32; 2]; 2] {
 
 /// The cell of a row, and which of three ways the row is.
 ///
-/// Of three leaves, the way is the leaf outside the closer pair. Of four, the way is which pair is closer.
+/// The way of an answer about three leaves is the leaf outside the closer pair; of four leaves, the closer pair.
 fn cell(&[near, far]: &[[i32; 2]; 2]) -> (Cell, usize) {
     let [a, b, c, d] = [near[0], near[1], far[0], far[1]];
     if a != c && a != d && b != c && b != d {

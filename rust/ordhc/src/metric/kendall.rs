@@ -194,7 +194,7 @@ struct Scratch {
     /// In the outer tree: the leaves that join, ordered by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
-    /// Of a row of a matrix: the other leaves, closest first, and the class of each leaf by its place in the tree.
+    /// For a row of a matrix: the other leaves, closest first, and the class of each leaf by its place in the tree.
     order: Vec<u32>,
     classes: Vec<u32>,
 }

@@ -405,14 +405,14 @@ impl<'a> Chain<'a> {
         // A table is not worth it for few answers.
         let other = (of_noise > 0.0 && self.pairs.len() > FEW).then(|| Link::new(noise));
         let new = if of_noise > 0.0 {
-            let of_bouts = match &other {
+            let of_sums = match &other {
                 Some(link) => self.pairs.log_likelihood(&self.tree, &self.noises, scale, |_, x| link.log(x)),
                 None => {
                     let log = |_: u8, difference: f64| log_without_table(noise, difference);
                     self.pairs.log_likelihood(&self.tree, &self.noises, scale, log)
                 }
             };
-            of_bouts + self.scaled_log_of_choices(scale, |_| noise)
+            of_sums + self.scaled_log_of_choices(scale, |_| noise)
         } else {
             self.scaled_log_likelihood(scale)
         };

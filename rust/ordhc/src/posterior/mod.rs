@@ -31,7 +31,6 @@
 //! cluster.
 
 pub(crate) mod answers;
-mod bouts;
 mod chain;
 mod choice_heights;
 mod choice_places;
@@ -43,6 +42,7 @@ mod information;
 mod lengths;
 mod link;
 mod luce;
+mod node_sums;
 mod pairs;
 mod places;
 mod prior;

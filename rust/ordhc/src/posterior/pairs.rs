@@ -1,9 +1,9 @@
 //! The comparisons of two pairs as functions of the heights of nodes.
 
 use super::answers::Answers;
-use super::bouts::Bouts;
 use super::height_tree::{HeightTree, Spans};
 use super::lengths::Lengths;
+use super::node_sums::NodeSums;
 use super::reliability::Noises;
 use super::terms::Terms;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::error::Result;
 /// comparison has a difference of its own.
 #[derive(Debug, Clone)]
 pub(super) enum Pairs {
-    Sums(Bouts),
+    Sums(NodeSums),
     Each(Terms),
 }
 
@@ -21,7 +21,7 @@ impl Pairs {
         if lengths.are_learnt() {
             return Terms::new(tree.n_leaves(), tree.n_nodes(), answers).map(Self::Each);
         }
-        Bouts::new(tree.n_nodes(), answers.all().len(), noises.n_levels()).map(Self::Sums)
+        NodeSums::new(tree.n_nodes(), answers.all().len(), noises.n_levels()).map(Self::Sums)
     }
 
     /// Updates the comparisons after the topology of the tree changes.
@@ -34,7 +34,7 @@ impl Pairs {
         lengths: &Lengths,
     ) {
         match self {
-            Self::Sums(bouts) => bouts.follow(tree, spans, answers, noises),
+            Self::Sums(node_sums) => node_sums.follow(tree, spans, answers, noises),
             Self::Each(terms) => terms.follow(tree, spans, answers, lengths),
         }
     }
@@ -42,7 +42,7 @@ impl Pairs {
     /// Returns the number of sums of answers.
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Sums(bouts) => bouts.len(),
+            Self::Sums(node_sums) => node_sums.len(),
             Self::Each(terms) => terms.len(),
         }
     }
@@ -50,7 +50,7 @@ impl Pairs {
     /// Returns the total weight of the comparisons about a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         match self {
-            Self::Sums(bouts) => bouts.weight(node),
+            Self::Sums(node_sums) => node_sums.weight(node),
             Self::Each(terms) => terms.weight(node),
         }
     }
@@ -58,7 +58,7 @@ impl Pairs {
     /// Returns the rise of the log-likelihood if the height of a node changes.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         match self {
-            Self::Sums(bouts) => bouts.gain(tree, noises, node, height),
+            Self::Sums(node_sums) => node_sums.gain(tree, noises, node, height),
             Self::Each(terms) => terms.gain(noises, node, height - tree.height(node)),
         }
     }
@@ -87,7 +87,7 @@ impl Pairs {
         log: impl Fn(u8, f64) -> f64,
     ) -> f64 {
         match self {
-            Self::Sums(bouts) => bouts.log_likelihood(tree, factor, log),
+            Self::Sums(node_sums) => node_sums.log_likelihood(tree, factor, log),
             Self::Each(terms) => {
                 terms.log_likelihood(factor, |person, difference| log(noises.level(person), difference))
             }

@@ -7,11 +7,11 @@ mod rooting;
 use proptest::prelude::*;
 
 use super::answers::{Answer, Answers};
-use super::bouts::Bouts;
 use super::chain::{Chain, Standing};
 use super::choice_heights::ChoiceHeights;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
 use super::lengths::Lengths;
+use super::node_sums::NodeSums;
 use super::places::{Rest, Scores};
 use super::prior::Shapes;
 use super::random::Random;
@@ -328,19 +328,19 @@ proptest! {
         let mut chain = chain_at(&answers, &shapes, noises, n, Random::new(seed, 1));
         chain.sweep(&Monitor::new()).unwrap();
         let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
-        let mut bouts = Bouts::new(2 * n - 1, answers.all().len(), chain.noises.n_levels()).unwrap();
+        let mut node_sums = NodeSums::new(2 * n - 1, answers.all().len(), chain.noises.n_levels()).unwrap();
         chain.tree.nodes_under(chain.tree.root(), &mut order);
         spans.follow(&chain.tree, &order);
-        bouts.follow(&chain.tree, &spans, &answers, &chain.noises);
+        node_sums.follow(&chain.tree, &spans, &answers, &chain.noises);
         let before = log_likelihood(&chain.tree, &answers, &chain);
         let log = |level: u8, difference: f64| chain.noises.link(level).log(difference);
-        prop_assert!((bouts.log_likelihood(&chain.tree, 1.0, log) - before).abs() < 1e-8);
+        prop_assert!((node_sums.log_likelihood(&chain.tree, 1.0, log) - before).abs() < 1e-8);
         for &node in order.iter().filter(|&&node| !chain.tree.is_leaf(node)) {
             let height = chain.tree.height(node) + 0.7;
             let mut other = chain.tree.clone();
             other.set_height(node, height);
             let gain = log_likelihood(&other, &answers, &chain) - before;
-            prop_assert!((bouts.gain(&chain.tree, &chain.noises, node, height) - gain).abs() < 1e-8);
+            prop_assert!((node_sums.gain(&chain.tree, &chain.noises, node, height) - gain).abs() < 1e-8);
         }
     }
 

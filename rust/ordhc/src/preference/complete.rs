@@ -125,7 +125,7 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
         times[near] += 1;
         times[far] += 1;
     };
-    // A monitor that nobody observes is never interrupted.
+    // A monitor without an observer is never interrupted.
     let _ = each(quadruplets, &starts, &unwatched, count);
     let u = times.iter().position(|&times| times + 1 < n_pairs).expect("an answer is missing");
     let mut met = vec![false; n_pairs];

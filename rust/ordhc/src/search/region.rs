@@ -184,7 +184,7 @@ impl Region {
         best.1
     }
 
-    /// Removes everything below a position from a part. What is left of the part is outside of this position.
+    /// Removes everything below a position from a part. The rest of the part is outside of this position.
     pub(crate) fn cut(&mut self, at: u32, top: u32) {
         let spot = &mut self.spots[at as usize];
         let gone = spot.size - 1;

@@ -37,7 +37,7 @@ struct Entry<V> {
     value: V,
 }
 
-/// What answers say about the items of each context that has more than one item, context by context.
+/// The statements about the items of each context that has more than one item, context by context.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,

@@ -173,7 +173,7 @@ class Dashboard:
         if (found := summary.lengths) is None:
             told = "Appears with the first answers."
             if summary.tree is not None:
-                told = "Not known: with so many answers a faster method makes the tree."
+                told = "Not known: with this number of answers, a faster method makes the tree."
             return self._render("part_lengths.html", items=(), told=told, span=(0.0, 1.0))
         told = told_lengths(found["deviation"])
         return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span_of(found))

@@ -49,7 +49,7 @@ class Moment:
 
 
 class Live:
-    """The source of snapshots, which are made only while somebody views the dashboard."""
+    """The source of snapshots, which are made only while a browser shows the dashboard."""
 
     def __init__(self, study: Study, desk: Desk, writer: Writer) -> None:
         self._study, self._desk, self._writer = study, desk, writer

@@ -159,7 +159,7 @@ pub(super) struct Rules<'m> {
     /// A round costs about as much as moving one in this number of all entries one by one. (Tests also use 0 and large
     /// values, here and below.)
     pub(super) share: usize,
-    /// A chain may read this many times the number of entries before entries are sorted.
+    /// Entries are sorted after a chain has read this multiple of their number.
     pub(super) patience: usize,
     /// Clusters are stored in a table if at least one in this number of pairs is linked.
     pub(super) filled: usize,

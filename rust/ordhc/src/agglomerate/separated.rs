@@ -12,7 +12,7 @@ const ASKED: usize = 16;
 const NEAREST: usize = 8;
 /// There are no groups if fewer of the tested leaves pass.
 const MOST: usize = ASKED / 2;
-/// More groups aren't tried if this many fewer leaves pass than before.
+/// No more groups are tried if the number of leaves that pass falls by at least this number.
 const LESS: usize = 3;
 
 /// Returns the group of each leaf, if most leaves are nearer to the leaves of their group than to others, and no group

@@ -14,7 +14,7 @@ from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
 
-__all__ = ["Crown", "Item"]
+__all__ = ["Truncated", "Item"]
 
 #: By default, trees with more than `WHOLE` leaves are collapsed to `COLLAPSED` tips.
 WHOLE, COLLAPSED = 299, 60
@@ -43,7 +43,7 @@ class Item:
     far: float = 0.0
 
 
-class Crown:
+class Truncated:
     """The items of a picture. If the tree is too large, only its top is shown.
 
     Parameters

@@ -8,7 +8,7 @@ use crate::memory;
 
 /// The total weight of the answers that a node is above (or below) another one.
 #[derive(Debug, Clone, Copy)]
-struct Bout {
+struct NodeSum {
     other: u32,
     above: bool,
     /// The level of the noise.
@@ -19,25 +19,25 @@ struct Bout {
 /// For each node, the weights of the answers about it and other nodes. Answers about the same two nodes are summed.
 /// Given the topology, the likelihood of heights depends only on these sums.
 #[derive(Debug, Clone)]
-pub(super) struct Bouts {
+pub(super) struct NodeSums {
     starts: Vec<usize>,
-    bouts: Vec<Bout>,
+    merged: Vec<NodeSum>,
     /// For each level of the noise: the weight of the answers about two pairs with the same ancestor.
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
-    by_node: Vec<Bout>,
+    by_node: Vec<NodeSum>,
     /// The sum for each node, level, and which of both nodes is above.
     sums: Vec<f64>,
     touched: Vec<u32>,
 }
 
-impl Bouts {
+impl NodeSums {
     pub(super) fn new(n_nodes: usize, n_answers: usize, n_levels: usize) -> Result<Self> {
         const WHAT: &str = "answers by node";
-        let nothing = Bout { other: 0, above: false, level: 0, weight: 0.0 };
+        let nothing = NodeSum { other: 0, above: false, level: 0, weight: 0.0 };
         Ok(Self {
             starts: memory::filled(WHAT, 0, n_nodes + 1)?,
-            bouts: memory::room(WHAT, 2 * n_answers)?,
+            merged: memory::room(WHAT, 2 * n_answers)?,
             even: vec![0.0; n_levels],
             joins: memory::room(WHAT, n_answers)?,
             by_node: memory::filled(WHAT, nothing, 2 * n_answers)?,
@@ -69,58 +69,58 @@ impl Bouts {
             if near != far {
                 let level = noises.level(answer.person);
                 for (node, other, above) in [(near, far, true), (far, near, false)] {
-                    self.by_node[self.starts[node as usize]] = Bout { other, above, level, weight: answer.weight };
+                    self.by_node[self.starts[node as usize]] = NodeSum { other, above, level, weight: answer.weight };
                     self.starts[node as usize] += 1;
                 }
             }
         }
         // Every start has moved to the end of its node.
-        self.bouts.clear();
+        self.merged.clear();
         let mut from = 0;
         for node in 0..n_nodes {
             let to = self.starts[node];
-            self.starts[node] = self.bouts.len();
-            for bout in &self.by_node[from..to] {
-                let at = bout.other as usize * n_cells + 2 * bout.level as usize + usize::from(bout.above);
+            self.starts[node] = self.merged.len();
+            for entry in &self.by_node[from..to] {
+                let at = entry.other as usize * n_cells + 2 * entry.level as usize + usize::from(entry.above);
                 if self.sums[at] == 0.0 {
                     self.touched.push(at as u32);
                 }
-                self.sums[at] += bout.weight;
+                self.sums[at] += entry.weight;
             }
             for at in self.touched.drain(..) {
                 let weight = std::mem::take(&mut self.sums[at as usize]);
                 let (other, level) = (at / n_cells as u32, (at as usize % n_cells / 2) as u8);
-                self.bouts.push(Bout { other, above: at % 2 == 1, level, weight });
+                self.merged.push(NodeSum { other, above: at % 2 == 1, level, weight });
             }
             from = to;
         }
-        self.starts[n_nodes] = self.bouts.len();
+        self.starts[n_nodes] = self.merged.len();
     }
 
-    fn of(&self, node: u32) -> &[Bout] {
-        &self.bouts[self.starts[node as usize]..self.starts[node as usize + 1]]
+    fn of(&self, node: u32) -> &[NodeSum] {
+        &self.merged[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 
     /// Returns the total weight of the answers about a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
-        self.of(node).iter().map(|bout| bout.weight).sum()
+        self.of(node).iter().map(|entry| entry.weight).sum()
     }
 
     /// Returns the change of the log-likelihood if a node gets another height.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         let old = tree.height(node);
-        let gain = |bout: &Bout| {
-            let other = tree.height(bout.other);
-            let sign = if bout.above { 1.0 } else { -1.0 };
-            let link = noises.link(bout.level);
-            bout.weight * (link.log(sign * (height - other)) - link.log(sign * (old - other)))
+        let gain = |entry: &NodeSum| {
+            let other = tree.height(entry.other);
+            let sign = if entry.above { 1.0 } else { -1.0 };
+            let link = noises.link(entry.level);
+            entry.weight * (link.log(sign * (height - other)) - link.log(sign * (old - other)))
         };
         self.of(node).iter().map(gain).sum()
     }
 
     /// Returns the number of sums.
     pub(super) fn len(&self) -> usize {
-        self.bouts.len()
+        self.merged.len()
     }
 
     /// Returns the log-likelihood if heights were multiplied by `factor`. `log` returns that of an answer, given the
@@ -128,8 +128,8 @@ impl Bouts {
     pub(super) fn log_likelihood(&self, tree: &HeightTree, factor: f64, log: impl Fn(u8, f64) -> f64) -> f64 {
         let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * log(level, 0.0)).sum();
         for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {
-            for bout in self.of(node).iter().filter(|bout| bout.above) {
-                sum += bout.weight * log(bout.level, factor * (tree.height(node) - tree.height(bout.other)));
+            for entry in self.of(node).iter().filter(|entry| entry.above) {
+                sum += entry.weight * log(entry.level, factor * (tree.height(node) - tree.height(entry.other)));
             }
         }
         sum

@@ -17,7 +17,7 @@ __all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pai
 _LEVELS = (2, 4, 8)
 #: With more leaves than this summaries are cut by mean heights, as `Samples.summary` has it.
 CORRELATED = 3_000
-#: So many trees say how right flat clusters are expected to be.
+#: Number of trees that estimate the accuracy of flat clusters.
 _JUDGES = 50
 
 
@@ -30,8 +30,8 @@ class Expected:
     accuracy
         The mean share of sets of three leaves, two of which are closer, that the tree joins rightly.
     low, high
-        It lies between these for 0.9 of the trees that were drawn. Of few simulated truths a third to two
-        thirds did so: the interval is too narrow.
+        The accuracy of 0.9 of the drawn trees lies in this interval. In a few simulations, it held a third to
+        two thirds of the true accuracies: the interval is too narrow.
     aari
         The adjusted Rand index of 2, 4 and 8 clusters, averaged: the mean. Where the tree is cut by
         correlations, so are those that may be true.
