@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     type=Registered("method"),
-    help="The name of a method: a similarity, a linkage and, with +spr, moves of subtrees. Default: "
+    help="The name of a method, or SIMILARITY+LINKAGE; +spr after it moves subtrees. Default: "
     "posterior-al if it takes at most ten seconds. Otherwise, and with --bootstrap, adds3-al+spr or "
     "adds4-al+spr, which take milliseconds.",
 )

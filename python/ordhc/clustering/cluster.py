@@ -60,7 +60,8 @@ def cluster(
         A paper's name: "adds3-al", "mulk3-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
         "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
         quadruplets; "cosine-al", "dot-al" for vectors that have been centred or have hundreds of noisy
-        coordinates. After any of these, "+spr" moves subtrees as long as that improves the tree: by
+        coordinates. "SIMILARITY+LINKAGE" names the two parts, such as "adds3+complete". After any of these,
+        "+spr" moves subtrees as long as that improves the tree: by
         Dasgupta's cost under the similarities of the method, or by the revenue if the method has none
         (`ordhc.refine` has other objectives). By default, of comparisons: "posterior-al" (see
         `ordhc.posterior`), whose trees have the fewest wrong triples, where it is estimated to take at most

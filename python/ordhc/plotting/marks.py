@@ -123,10 +123,10 @@ def draw_marked(ax: "Axes", drawn: Truncated, shapes: Shapes, marked: Collection
     ):
         if some:
             x, y = zip(*map(shapes.node, some), strict=True)
-            drawn = ax.scatter(x, y, s=area, facecolors=face, edgecolors=colour, zorder=4, clip_on=False)
+            dots = ax.scatter(x, y, s=area, facecolors=face, edgecolors=colour, zorder=4, clip_on=False)
             # Dots have no outline, so that they cover less of the names beside them.
-            drawn.set_linewidth(0 if face == colour else 1.3 * max(line, 0.8))
-            drawn.set_gid("ordhc-marked-leaves" if face == colour else "ordhc-marked-nodes")
+            dots.set_linewidth(0 if face == colour else 1.3 * max(line, 0.8))
+            dots.set_gid("ordhc-marked-leaves" if face == colour else "ordhc-marked-nodes")
 
 
 def draw_node_names(

@@ -54,8 +54,8 @@ def _rings(ax: "Axes", drawn: Truncated, shapes: Circle, inks: Theme, size: floa
 
     ticks = _ticks(drawn, 5)
     first, last = -0.5, drawn.width - 0.5
-    drawn = [shapes.arc(shapes.radius(tick), first, last) for tick in ticks]
-    rings = LineCollection(drawn, colors=inks.pale, linewidths=0.5, zorder=0.5)
+    lines = [shapes.arc(shapes.radius(tick), first, last) for tick in ticks]
+    rings = LineCollection(lines, colors=inks.pale, linewidths=0.5, zorder=0.5)
     rings.set_gid("ordhc-rings")
     ax.add_collection(rings)
     small = min(size or 7.0, 7.0)
@@ -100,10 +100,10 @@ def _bar(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme, size: float)
             at = (place, (start + end) / 2)
             note(at, xytext=(2, 0), ha="left", va="center")
         return
-    drawn = length * 0.94 / depth
+    extent = length * 0.94 / depth
     low, high = ax.get_ylim()
     left = ax.get_xlim()[0]
     place = high - 0.02 * (high - low)
-    ax.plot([left, left + drawn], [place, place], **style)  # type: ignore[arg-type]
-    at = (left + drawn / 2, place)
+    ax.plot([left, left + extent], [place, place], **style)  # type: ignore[arg-type]
+    at = (left + extent / 2, place)
     note(at, xytext=(0, -2), ha="center", va="top", annotation_clip=False)

@@ -3,9 +3,9 @@
 The specs of ordhc itself are in `ordhc.builtin`, which registers them in the same way as plugins.
 """
 
-from ordhc.plugins.registry import list_plugins
+from ordhc.plugins.registry import list_plugins, registered
 
-__all__ = ["list_plugins"]
+__all__ = ["list_plugins", "registered"]
 
 
 def __dir__() -> list[str]:

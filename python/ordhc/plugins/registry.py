@@ -13,8 +13,8 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -45,6 +45,7 @@ __all__ = [
     "list_plugins",
     "named",
     "names",
+    "registered",
     "reset",
     "title",
 ]
@@ -70,6 +71,8 @@ _HOOKS = {
     "command": "ordhc_commands",
 }
 BUILTIN = "ordhc"
+#: The plugin of specs that `registered` adds.
+HERE = "here"
 #: Modules with the specs of ordhc itself, in the order in which `list_plugins` lists them.
 _BUILTINS = tuple(
     f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
@@ -133,15 +136,34 @@ class _Registry:
     def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
         """Call the hooks of one plugin and add its specs; raise `PluginError` if one is invalid."""
         for spec in list(_specs_of(module)):
-            owners = self.owners.setdefault((spec.kind, spec.name), [])
-            if plugin in owners:
-                raise PluginError(f"it registers the {spec.kind} {spec.name!r} twice")
-            owners.append(plugin)
-            self.specs[spec.kind, f"{plugin}:{spec.name}"] = spec
-            row = Registered(
-                plugin, entry_point, version, spec.kind, spec.name, spec.summary, spec.source, "ok"
-            )
-            self.rows.append(row)
+            self.add_spec(plugin, entry_point, version, spec)
+
+    def add_spec(self, plugin: str, entry_point: str, version: str, spec: "Spec") -> None:
+        """Add a spec of a plugin; raise `PluginError` if the plugin has another spec of this name."""
+        owners = self.owners.setdefault((spec.kind, spec.name), [])
+        if plugin in owners:
+            raise PluginError(f"it registers the {spec.kind} {spec.name!r} twice")
+        owners.append(plugin)
+        self.specs[spec.kind, f"{plugin}:{spec.name}"] = spec
+        row = Registered(plugin, entry_point, version, spec.kind, spec.name, spec.summary, spec.source, "ok")
+        self.rows.append(row)
+
+    def without(self, specs: "Iterable[Spec]") -> "_Registry":
+        """Return a registry without `specs` of the plugin `HERE`, to which others can be added."""
+        gone = {(spec.kind, spec.name) for spec in specs}
+        other = _Registry()
+        other.packages = dict(self.packages)
+        other.specs = {
+            (kind, name): spec
+            for (kind, name), spec in self.specs.items()
+            if (kind, name.removeprefix(f"{HERE}:")) not in gone
+        }
+        for key, owners in self.owners.items():
+            kept = [owner for owner in owners if owner != HERE or key not in gone]
+            if kept:
+                other.owners[key] = kept
+        other.rows = [row for row in self.rows if row.plugin != HERE or (row.kind, row.name) not in gone]
+        return other
 
     def fail(self, plugin: str, entry_point: str, version: str, error: BaseException) -> None:
         """Add a row for a plugin that failed; warn, or raise if `ORDHC_STRICT` is set."""
@@ -299,7 +321,8 @@ def get(kind: str, name: str) -> "Spec":
     kind
         "linkage", "similarity", "method", "oracle", "metric" or "command".
     name
-        The name, or `plugin:name`. The suffix `+spr` of a method adds moves of subtrees.
+        The name, or `plugin:name`. A method can also be a similarity and a linkage, `similarity+linkage`. The
+        suffix `+spr` of a method adds moves of subtrees.
 
     Raises
     ------
@@ -326,10 +349,23 @@ def get(kind: str, name: str) -> "Spec":
         if plain.refine is None:
             objective = "revenue" if plain.similarity is None else "dasgupta"
             spec = replace(plain, name=f"{plain.name}{MOVES}", refine=objective)
+    if spec is None and kind == "method" and "+" in name:
+        spec = _pair(name)
     if spec is None:
         raise InputError(_unknown(kind, name))
     registry.known[kind, name] = spec
     return spec
+
+
+def _pair(name: str) -> "MethodSpec":
+    """Return the method of a similarity and a linkage, whose names are joined by `+`."""
+    from ordhc.plugins.specs import MethodSpec
+
+    similarity, _, linkage = name.partition("+")
+    get("similarity", similarity)
+    get("linkage", linkage)
+    summary = f"similarity {similarity}, linkage {linkage}"
+    return MethodSpec(name=name.replace(":", "."), summary=summary, similarity=similarity, linkage=linkage)
 
 
 def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
@@ -450,6 +486,62 @@ def list_plugins() -> list[Registered]:
     ['tree', 'similarity', 'vectors', 'recorded', 'person']
     """
     return list(_load().rows)
+
+
+@contextmanager
+def registered(*specs: "Spec") -> Iterator[None]:
+    """Register specs without a package, as long as a `with` block runs.
+
+    Use the function to try a linkage, similarity, method, oracle or metric. The names work in the block, in
+    all threads of this process. Workers in other processes know only the names of installed packages (see the
+    page "Writing a plugin").
+
+    Parameters
+    ----------
+    *specs
+        Specs from `ordhc.specs`. The plugin of these specs is called "here", so `here:name` works if another
+        plugin has the same name.
+
+    Raises
+    ------
+    PluginError
+        An argument is no spec, or a name is given twice.
+    InputError
+        A name belongs to ordhc itself.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> from ordhc.specs import LanceWilliams, LinkageSpec
+    >>> flexible = LinkageSpec(
+    ...     name="flexible",
+    ...     summary="Lance & Williams 1967",
+    ...     coefficients=LanceWilliams(alpha="(1 - beta) / 2", beta="beta"),
+    ...     parameters={"beta": -0.25},
+    ... )
+    >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2), (2, 3, 0), (3, 2, 1)])
+    >>> with ordhc.plugins.registered(flexible):
+    ...     ordhc.cluster(t, "adds3+flexible").cut(2).tolist()
+    [0, 0, 1, 1]
+    """
+    global _registry
+    from ordhc.plugins.specs import Spec
+
+    with _lock:
+        registry = _load().without(())
+        for spec in specs:
+            if not isinstance(spec, Spec) or not spec.kind:
+                raise PluginError(f"{_checks.quoted(spec)} is no spec; ordhc.specs has their classes")
+            if BUILTIN in registry.owners.get((spec.kind, spec.name), []):
+                raise InputError(f"ordhc has a {spec.kind} {spec.name!r} already: choose another name")
+            registry.add_spec(HERE, "registered", "", spec)
+        registry.finish()
+        _registry = registry
+    try:
+        yield
+    finally:
+        with _lock:
+            _registry = _load().without(specs)
 
 
 def reset() -> None:
