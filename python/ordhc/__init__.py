@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ordhc.clustering.refine import refine
     from ordhc.comparison.comparisons import Quadruplets, Triplets
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
+    from ordhc.estimator import VectorClustering as VectorClustering
     from ordhc.evaluate.bootstrap import bootstrap
     from ordhc.evaluate.needed import plan
     from ordhc.evaluate.people_groups import people_groups
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from ordhc.tree.convert import as_dendrogram
     from ordhc.tree.dendrogram import Dendrogram
 
-# `OrdinalClustering` is missing in this list, so that `from ordhc import *` works without scikit-learn.
+# The estimators are missing in this list, so that `from ordhc import *` works without scikit-learn.
 __all__ = [
     "Dendrogram",
     "Learner",
@@ -97,7 +98,7 @@ _LATER = {
     "ordhc.clustering.posterior": "posterior",
     "ordhc.clustering.refine": "refine",
     "ordhc.comparison.comparisons": "Quadruplets Triplets",
-    "ordhc.estimator": "OrdinalClustering",
+    "ordhc.estimator": "OrdinalClustering VectorClustering",
     "ordhc.evaluate.bootstrap": "bootstrap",
     "ordhc.evaluate.needed": "plan",
     "ordhc.evaluate.people_groups": "people_groups",
@@ -144,6 +145,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    # `help(ordhc)` imports all listed names, so `OrdinalClustering` is listed only with scikit-learn.
+    # `help(ordhc)` imports all listed names, so the estimators are listed only with scikit-learn.
     there = {*__all__, *_MODULES}
-    return sorted({*there, "OrdinalClustering"} if find_spec("sklearn") else there)
+    return sorted({*there, "OrdinalClustering", "VectorClustering"} if find_spec("sklearn") else there)

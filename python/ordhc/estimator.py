@@ -1,4 +1,4 @@
-"""The estimator for scikit-learn (the extra `sklearn`)."""
+"""The estimators for scikit-learn (the extra `sklearn`): one of comparisons, one of vectors."""
 
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
 from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.clustering.sampling import drawn_by
+from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.comparison.frames import column_names
 from ordhc.comparison.rows import changed
@@ -20,13 +21,19 @@ from ordhc.plugins.registry import Named
 from ordhc.tree.matching import leaves_of
 
 try:
-    from sklearn.base import BaseEstimator, ClusterMixin
+    from sklearn.base import (
+        BaseEstimator,
+        ClassNamePrefixFeaturesOutMixin,
+        ClusterMixin,
+        TransformerMixin,
+    )
+    from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.validation import check_is_fitted
+    from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
-    raise MissingExtraError.of("OrdinalClustering", "scikit-learn", "sklearn") from None
+    raise MissingExtraError.of("an estimator", "scikit-learn", "sklearn") from None
 
-__all__ = ["OrdinalClustering"]
+__all__ = ["OrdinalClustering", "VectorClustering"]
 
 
 def __dir__() -> list[str]:
@@ -44,7 +51,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     """A scikit-learn estimator for hierarchical clustering of comparisons.
 
     Samples are comparisons, not leaves: `X` has one row for each answer, `labels_` has one entry for each
-    leaf.
+    leaf. `VectorClustering` is the estimator for vectors.
 
     Parameters
     ----------
@@ -304,3 +311,143 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         tags.input_tags.string = True
         return tags
+
+
+class VectorClustering(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """A scikit-learn estimator for hierarchical clustering of vectors.
+
+    Samples are vectors: `X` is an (n, p) array, and `labels_` has one entry for each row. The estimator
+    passes scikit-learn's `check_estimator`, so it works in `Pipeline`, `GridSearchCV` and with `set_output`.
+    `OrdinalClustering` is the estimator for comparisons.
+
+    Parameters
+    ----------
+    n_clusters
+        The number of flat clusters, for `labels_`.
+    similarity
+        The name of a similarity of vectors, as in `ordhc.cluster`: "euclidean", "sqeuclidean", "manhattan",
+        "cosine", "dot", "pca-cosine", "pca-dot", or that of a plugin; or a pair of a name and a dict of
+        settings.
+    linkage
+        The name of a linkage, or a pair of a name and a dict of settings. "ward" needs distances.
+
+    Attributes
+    ----------
+    dendrogram_ : Dendrogram
+        The tree.
+    children_ : ndarray of shape (n - 1, 2)
+        The two clusters of each merge, as in `sklearn.cluster.AgglomerativeClustering`.
+    distances_ : ndarray of shape (n - 1,)
+        The heights of the merges as dissimilarities, ascending except under inversions.
+    labels_ : ndarray of shape (n,)
+        The flat cluster of each row, numbered from 0 in the order of each cluster's first row.
+    cluster_centers_ : ndarray of shape (n_clusters, p)
+        The mean of the rows of each flat cluster.
+    n_leaves_ : int
+        The number of rows.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of shape (p,)
+        The names of the columns. Only set if `X` is a data frame with names of type str.
+
+    Examples
+    --------
+    >>> from ordhc import VectorClustering
+    >>> X = [[0, 0], [0, 1], [5, 5], [5, 6]]
+    >>> model = VectorClustering(n_clusters=2).fit(X)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.children_.tolist()
+    [[0, 1], [2, 3], [4, 5]]
+    >>> model.predict([[1, 1]])
+    array([0])
+    """
+
+    def __init__(
+        self, n_clusters: int = 2, *, similarity: Named = "euclidean", linkage: Named = "ward"
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.similarity = similarity
+        self.linkage = linkage
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the tree to vectors and return the estimator.
+
+        Parameters
+        ----------
+        X
+            (n, p) finite numbers, at least two rows; an array or a data frame.
+        y
+            Ignored.
+
+        Returns
+        -------
+        VectorClustering
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            Comparisons instead of vectors; more clusters than rows; an unknown similarity or linkage.
+        ValueError
+            Numbers that are not finite; fewer than two rows.
+        """
+        del y
+        if isinstance(X, Triplets | Quadruplets):
+            raise InputError(f"{type(X).__name__} are comparisons, not vectors: use OrdinalClustering")
+        rows = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        wanted = _checks.whole("n_clusters", self.n_clusters, at_least=1)
+        if wanted > len(rows):
+            raise InputError(f"n_clusters = {wanted} is above the {len(rows)} rows")
+        tree = cluster(rows, similarity=self.similarity, linkage=self.linkage)
+        self.dendrogram_ = tree
+        self.n_leaves_ = tree.n_leaves
+        self.children_ = tree.merges
+        self.distances_ = tree.to_linkage_matrix()[:, 2]
+        self.labels_ = tree.cut(n_clusters=wanted)
+        self.cluster_centers_ = np.stack(
+            [rows[self.labels_ == label].mean(axis=0) for label in range(wanted)]
+        )
+        self._n_features_out = wanted
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the Euclidean distance of each row from the mean of each flat cluster.
+
+        Parameters
+        ----------
+        X
+            (m, p) vectors.
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters)
+        """
+        return self._distances(X)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the flat cluster whose mean is nearest to each row, by Euclidean distance.
+
+        A row of the fitted data can be nearer to the mean of another cluster than to that of its own. Their
+        clusters in the tree are `labels_`.
+
+        Parameters
+        ----------
+        X
+            (m, p) vectors.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return self._distances(X).argmin(axis=1)
+
+    def _distances(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        return np.asarray(euclidean_distances(rows, self.cluster_centers_))

@@ -385,3 +385,17 @@ def test_data_frames_of_vectors_name_leaves(index, names):
         assert metrics.ari(tree, moved, 3) == metrics.ari(tree.replace(names=None), LABELS, 3)
         # Other numbers number rows.
         assert metrics.ari(tree, naive.Series(LABELS, range(70, 70 + N)), 3) == metrics.ari(tree, LABELS, 3)
+
+
+def test_functions_of_scipy_take_a_tree():
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    points = np.random.default_rng(0).normal(size=(9, 2))
+    tree = ordhc.cluster(points, similarity="euclidean", linkage="average")
+    Z = tree.to_linkage_matrix()
+    assert np.array_equal(np.asarray(tree), Z)
+    assert np.array_equal(hierarchy.cophenet(tree), hierarchy.cophenet(Z))
+    assert hierarchy.fcluster(tree, 3, "maxclust").tolist() == hierarchy.fcluster(Z, 3, "maxclust").tolist()
+    assert hierarchy.dendrogram(tree, no_plot=True)["ivl"] == hierarchy.dendrogram(Z, no_plot=True)["ivl"]
+    assert np.asarray(tree, dtype="float32").dtype == np.float32
+    with pytest.raises(ValueError, match="no array of its own"):
+        tree.__array__(copy=False)

@@ -14,6 +14,9 @@ from ordhc.errors import InputError
 
 __all__ = ["comparisons_of_any", "is_sparse", "states_all_twice"]
 
+#: The hint if numbers are no leaf ids.
+_VECTORS = "; for vectors use ordhc.VectorClustering"
+
 
 def comparisons_of_any(
     X: Any,
@@ -132,11 +135,19 @@ def _from_list(
     if table.ndim == 2 and table.shape[1] not in (3, 4):
         raise InputError(
             f"X has {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 3 is required, "
-            "anchor, near and far, and 4 for quadruplets"
+            f"anchor, near and far, and 4 for quadruplets{_VECTORS}"
         )
     if table.ndim == 2 and table.dtype.kind in "if":
         for row, column in np.argwhere(table < 0)[:1]:
-            raise InputError(f"Negative values in data: X[{row}, {column}] is {table[row, column]}")
+            raise InputError(f"Negative values in data: X[{row}, {column}] is {table[row, column]}{_VECTORS}")
+    if table.ndim == 2 and table.dtype.kind == "f":
+        broken = np.isfinite(table) & (table % 1 != 0)
+        # A single broken number is a mistake in a table of ids, whose error has the name of the column.
+        if broken.mean() > 0.5:
+            row, column = np.argwhere(broken)[0]
+            raise InputError(
+                f"X[{row}, {column}] is {table[row, column]}; leaf ids are whole numbers{_VECTORS}"
+            )
     kind: type[Comparisons] = Quadruplets if table.ndim == 2 and table.shape[1] == 4 else Triplets
     data = kind(X, n_leaves)
     data = _weighted(data, checked_weights(sample_weight, len(data)))

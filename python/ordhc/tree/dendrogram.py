@@ -1199,6 +1199,12 @@ class Dendrogram:
             [self.merges.astype(np.float64), heights, np.array(sizes[self.n_leaves :], float)]
         )
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return SciPy's linkage matrix, so that functions of SciPy take a tree; see `to_linkage_matrix`."""
+        if copy is False:
+            raise ValueError("a tree has no array of its own: np.asarray(tree) makes one")
+        return np.asarray(self.to_linkage_matrix(), dtype=dtype)
+
     @classmethod
     def from_linkage_matrix(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
         """Return the tree of SciPy's linkage matrix `Z`, (n - 1, 4); heights are dissimilarities.
