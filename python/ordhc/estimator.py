@@ -17,7 +17,7 @@ from ordhc.comparison.rows import changed
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.metrics.answers import answer_accuracy
 from ordhc.plugins import registry
-from ordhc.plugins.registry import Named
+from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.tree.matching import leaves_of
 
 try:
@@ -127,11 +127,11 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: Named | None = None,
+        method: Method | None = None,
         n_clusters: int | None = None,
         *,
-        similarity: Named | None = None,
-        linkage: Named | None = None,
+        similarity: Similarity | None = None,
+        linkage: Linkage | None = None,
         n_leaves: int | None = None,
         initial_clusters: ArrayLike | None = None,
         tie_seed: int | None = None,
@@ -317,7 +317,7 @@ class VectorClustering(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
-    BaseEstimator,  # type: ignore[misc]
+    BaseEstimator,
 ):
     """A scikit-learn estimator for hierarchical clustering of vectors.
 
@@ -369,7 +369,7 @@ class VectorClustering(
     """
 
     def __init__(
-        self, n_clusters: int = 2, *, similarity: Named = "euclidean", linkage: Named = "ward"
+        self, n_clusters: int = 2, *, similarity: Similarity = "euclidean", linkage: Linkage = "ward"
     ) -> None:
         self.n_clusters = n_clusters
         self.similarity = similarity
@@ -445,7 +445,8 @@ class VectorClustering(
         -------
         ndarray of shape (m,)
         """
-        return self._distances(X).argmin(axis=1)
+        nearest: NDArray[np.int64] = self._distances(X).argmin(axis=1)
+        return nearest
 
     def _distances(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)

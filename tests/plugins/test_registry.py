@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, get_args, get_origin
 
 import pytest
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.plugins import registry
+from ordhc.plugins.names import Linkage, Method, Metric, Similarity
 from support.plugins import S, good, rows_of, the_row
 
 
@@ -206,3 +208,13 @@ def test_plugins_load_on_any_thread(install):
     install("threaded", good("threaded"))
     with ThreadPoolExecutor(1) as pool:
         assert [row.status for row in pool.submit(rows_of, "threaded").result()] == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [("method", Method), ("similarity", Similarity), ("linkage", Linkage), ("metric", Metric)],
+)
+def test_editors_complete_the_names_of_ordhc(kind, names):
+    literal = next(one for one in get_args(names) if get_origin(one) is Literal)
+    rows = ordhc.plugins.list_plugins()
+    assert set(get_args(literal)) == {row.name for row in rows if (row.plugin, row.kind) == ("ordhc", kind)}

@@ -25,6 +25,7 @@ from ordhc._checks.scalars import (
     whole,
     words,
 )
+from ordhc._checks.signatures import shows_options
 
 __all__ = [
     "array",
@@ -50,6 +51,7 @@ __all__ = [
     "remedied",
     "seed",
     "settings",
+    "shows_options",
     "square",
     "text",
     "unknown_name",

@@ -17,6 +17,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError
 from ordhc.plugins import registry
+from ordhc.plugins.names import Linkage
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram
@@ -32,7 +33,7 @@ MISSING = ("zero", "ignore")
 
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
-    name: registry.Named = "average",
+    name: Linkage = "average",
     *,
     dissimilarity: bool | None = None,
     names: Sequence[str] | None = None,

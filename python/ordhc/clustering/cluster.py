@@ -21,7 +21,7 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.scale import in_units
 from ordhc.errors import InputError, warn
 from ordhc.io.scan import Scan
-from ordhc.plugins.registry import Named
+from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.lengths import less_lengths
 from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.similarities.vectors import Vectors
@@ -39,10 +39,10 @@ _CUT, _ALL_BUT_FEW = 5, 0.95
 @shows_progress("clustering")
 def cluster(
     data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
-    method: Named | None = None,
+    method: Method | None = None,
     *,
-    similarity: Named | None = None,
-    linkage: Named | None = None,
+    similarity: Similarity | None = None,
+    linkage: Linkage | None = None,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     progress: Progress | bool | None = None,

@@ -279,6 +279,7 @@ class Triplets(Rows):
         return cls(table, n_leaves, found, weights, **belong)
 
     @classmethod
+    @_checks.shows_options(AnswerOptions)
     def from_frame(
         cls,
         data: Any,
@@ -354,6 +355,7 @@ class Quadruplets(Rows):
     _what = "quadruplets"
 
     @classmethod
+    @_checks.shows_options(AnswerOptions)
     def from_frame(
         cls,
         data: Any,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,11 +30,12 @@ from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.metrics.answers import answers_foretold
 from ordhc.plotting.drawing import svg
-from ordhc.plugins.registry import Named
+from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.pictures import PictureOptions
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -129,7 +130,8 @@ class Bootstrap:
         support = self.tree.support
         return np.zeros(0) if support is None else support
 
-    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+    @_checks.shows_options(PictureOptions)
+    def plot(self, ax: "Axes | None" = None, **options: Unpack[PictureOptions]) -> "Axes":
         """Draw the tree with its support; see `Dendrogram.plot`."""
         return self.tree.plot(ax, **options)
 
@@ -162,10 +164,10 @@ class Bootstrap:
 @shows_progress("resampling")
 def bootstrap(
     data: Triplets | Quadruplets | Scan,
-    method: Named | None = None,
+    method: Method | None = None,
     *,
-    similarity: Named | None = None,
-    linkage: Named | None = None,
+    similarity: Similarity | None = None,
+    linkage: Linkage | None = None,
     n_resamples: int = 200,
     seed: int = 0,
     group: ArrayLike | None = None,

@@ -28,6 +28,7 @@ from ordhc.io.portions import unit_of
 from ordhc.io.scan import Scan, kind_of
 from ordhc.io.spill import Spill
 from ordhc.plugins import registry
+from ordhc.plugins.names import Method
 from ordhc.plugins.registry import Named
 
 __all__ = [
@@ -269,7 +270,7 @@ def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:
 @shows_progress("comparing")
 def select(
     data: Triplets | Quadruplets | Scan,
-    methods: Sequence[Named] | None = None,
+    methods: Sequence[Method] | None = None,
     *,
     folds: int = 5,
     seed: int = 0,

@@ -27,6 +27,7 @@ from ordhc.io.sheet import check_header, located
 __all__ = ["read_answers", "read_table"]
 
 
+@_checks.shows_options(FileOptions)
 def read_answers(
     file: Source,
     kind: str = "triplet",

@@ -300,6 +300,7 @@ def _state(path: str) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
+@_checks.shows_options(FileOptions)
 def scan(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     kind: str = "triplet",

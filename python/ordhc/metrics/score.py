@@ -9,6 +9,7 @@ from ordhc.errors import InputError
 from ordhc.io.scan import Scan, kind_of
 from ordhc.metrics.comparisons import quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.plugins import registry
+from ordhc.plugins.names import Metric
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
@@ -22,7 +23,7 @@ _OF_SCANS = (triplet_revenue, quadruplet_revenue, satisfied)
 def score(
     tree: Any,
     reference: Any,
-    metric: str | None = None,
+    metric: Metric | None = None,
     *,
     progress: Progress | bool | None = None,
     **parameters: Any,

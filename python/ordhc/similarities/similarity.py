@@ -15,6 +15,7 @@ from ordhc.errors import InputError, MissingExtraError, PluginError, warn
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.plugins import registry
+from ordhc.plugins.names import Similarity
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
 from ordhc.similarities.comparisons import float_type, shaped_by
@@ -34,7 +35,7 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 )
 def similarity(
     data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
-    name: registry.Named = "adds3",
+    name: Similarity = "adds3",
     *,
     layout: str = "square",
     dtype: Any = "float64",

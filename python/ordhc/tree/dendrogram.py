@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from ordhc.errors import InputError, warn
 from ordhc.tree import newick, orders, rooting, tables
 from ordhc.tree.annotations import Annotations, shown
 from ordhc.tree.node import Node
+from ordhc.tree.pictures import PictureOptions, SavedOptions
 from ordhc.tree.settings import in_words
 from ordhc.tree.shape import Shape
 
@@ -1411,15 +1412,14 @@ class Dendrogram:
             nodes, scale=self.scale, kind=self.kind, leaf_heights=self.leaf_heights is not None
         )
 
-    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+    @_checks.shows_options(PictureOptions)
+    def plot(self, ax: "Axes | None" = None, **options: Unpack[PictureOptions]) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`).
 
         A tree with heights is drawn as a dendrogram. A tree with lengths is drawn as a phylogram with an axis
         of distances from the root. A tree of shape alone is drawn as a cladogram.
 
-        Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
-        color_by, colors, columns, palette, marked, labels, node_names, support, support_threshold, scale,
-        width, height, font, font_size, line_width, theme, title, pyplot.
+        `ordhc.plotting.plot_dendrogram` describes the options.
 
         Without `ax` the tree is drawn into pyplot's current axes if they are empty, else into a new pyplot
         figure. So ``plt.savefig`` and notebooks show the tree. With `ax` the state of pyplot does not change.
@@ -1433,7 +1433,8 @@ class Dendrogram:
 
         return plot_dendrogram(self, ax, **{"pyplot": ax is None, **checked_options(options)})
 
-    def savefig(self, path: str | os.PathLike[str], **options: Any) -> None:
+    @_checks.shows_options(SavedOptions)
+    def savefig(self, path: str | os.PathLike[str], **options: Unpack[SavedOptions]) -> None:
         """Draw the tree into an svg, png or pdf file, or write an html page to explore the tree.
 
         The same tree and options give the same file. Text in svg and pdf files can be edited. Pictures need

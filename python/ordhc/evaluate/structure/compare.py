@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from ordhc.evaluate.trials import split
 from ordhc.io.spill import Spill
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
+from ordhc.tree.pictures import PictureOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,7 +149,8 @@ class Structure:
         """A limit of the conclusion: that a learner chose the questions; otherwise None."""
         return ADAPTIVE if self.adaptive else None
 
-    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+    @_checks.shows_options(PictureOptions)
+    def plot(self, ax: "Axes | None" = None, **options: Unpack[PictureOptions]) -> "Axes":
         """Draw `tree` with marks at the `misfits`: dots at items, rings around clusters.
 
         Parameters
@@ -168,7 +170,7 @@ class Structure:
         >>> t, _ = ordhc.datasets.planted(800, levels=2, leaves_per_cluster=4, seed=1)
         >>> ax = ordhc.structure(t, folds=2).plot(support=False)
         """
-        return self.tree.plot(ax, **{"marked": [each.label for each in self.misfits], **options})
+        return self.tree.plot(ax, **{"marked": [each.label for each in self.misfits], **options})  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return "\n".join([*aligned(self._table()), *self._notes(), "", self.verdict.text])

@@ -1,0 +1,33 @@
+"""Show options that a function takes as `**options` in its signature."""
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Any, TypeVar
+
+__all__ = ["shows_options"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def shows_options(options: type) -> Callable[[_F], _F]:
+    """Decorate a function with `**options`, so that `help` lists the keys of a `TypedDict` instead.
+
+    The default of each option is shown as `...`, because the function that uses the option has the default.
+
+    Parameters
+    ----------
+    options
+        The `TypedDict` with the names and types of the options.
+    """
+
+    def decorate(function: _F) -> _F:
+        known = signature(function)
+        own = [each for each in known.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        more = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+            for name, kind in options.__annotations__.items()
+        ]
+        function.__signature__ = known.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return function
+
+    return decorate

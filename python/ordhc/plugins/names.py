@@ -1,0 +1,93 @@
+"""The types of arguments that name a method, a similarity, a linkage or a metric.
+
+Editors complete the names of ordhc itself. Names of plugins are any text.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+__all__ = ["Linkage", "Method", "Metric", "Similarity"]
+
+#: A name, or a pair of a name and its settings.
+Method = (
+    Literal[
+        "posterior-al",
+        "adds3-al+spr",
+        "adds4-al+spr",
+        "adds3-al+lengths+spr",
+        "adds4-al+lengths+spr",
+        "adds3-al",
+        "adds4-al",
+        "mulk3-al",
+        "mulk4-al",
+        "4k-al",
+        "3-al",
+        "4-al",
+        "4-sl",
+        "4-cl",
+        "cosine-al",
+        "dot-al",
+        "consistency",
+        "build",
+    ]
+    | str
+    | tuple[str, Mapping[str, Any]]
+)
+Similarity = (
+    Literal[
+        "adds3",
+        "adds4",
+        "mulk3",
+        "mulk4",
+        "4k",
+        "dot",
+        "cosine",
+        "pca-dot",
+        "pca-cosine",
+        "euclidean",
+        "sqeuclidean",
+        "manhattan",
+    ]
+    | str
+    | tuple[str, Mapping[str, Any]]
+)
+Linkage = (
+    Literal[
+        "average",
+        "single",
+        "complete",
+        "weighted",
+        "ward",
+        "centroid",
+        "median",
+        "3-al",
+        "4-al",
+        "4-sl",
+        "4-cl",
+        "build",
+        "consistency",
+        "posterior-al",
+    ]
+    | str
+    | tuple[str, Mapping[str, Any]]
+)
+#: The name of a metric.
+Metric = (
+    Literal[
+        "triplet_revenue",
+        "quadruplet_revenue",
+        "satisfied",
+        "answer_accuracy",
+        "dasgupta_cost",
+        "dasgupta_revenue",
+        "cophenetic_correlation",
+        "ari",
+        "aari",
+        "dendrogram_purity",
+        "kendall_tau_b",
+        "merge_distortion",
+        "triplet_distance",
+        "robinson_foulds",
+    ]
+    | str
+)
