@@ -15,6 +15,7 @@ __all__ = [
     "OrdhcWarning",
     "PluginError",
     "SkippedRowsWarning",
+    "StoppedError",
     "warn",
 ]
 
@@ -68,6 +69,10 @@ InternalError.__str__ = _with_report  # type: ignore[method-assign, assignment]
 
 class PluginError(RuntimeError):
     """A plugin cannot be used; the message names it and says why."""
+
+
+class StoppedError(PluginError):
+    """An oracle stops without a fault, for example because its budget is spent; learners keep its answers."""
 
 
 class MissingExtraError(ImportError):

@@ -1,6 +1,7 @@
 """Budgets, pace, concurrency and interrupts."""
 
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from conftest import TREE
 SOME = all_questions()[::7][:40]
 
 
-@pytest.mark.parametrize("limit", [{"calls": 50}, {"tokens": 5000}])
+@pytest.mark.parametrize("limit", [{"calls": 50}, {"tokens": 5000}, {"cost": 5000e-6}])
 def test_budgets(served, truth, tmp_path, limit):
     server = served()
     questions = all_questions()[:40]
     cache = tmp_path / "c.sqlite"
-    with judged(server, budget=limit, cache=cache) as judge:
+    with judged(server, budget=limit, cache=cache, prices={"input": 1, "output": 1}) as judge:
         with pytest.raises(BudgetError, match=r"is spent.*costs nothing again.*goes on") as caught:
             judge(questions)
         spent = judge.report()
@@ -33,7 +34,7 @@ def test_budgets(served, truth, tmp_path, limit):
         # What was held back for requests under way, and wasn't needed, may be enough for another one.
         assert server.requests - spent.calls <= (0 if "calls" in limit else 3)
         judge.budget = {"calls": 1000}
-        assert judge.budget == {"calls": 1000, "tokens": None}
+        assert judge.budget == {"calls": 1000, "tokens": None, "cost": None}
         assert (judge(questions) == truth(questions)).all()
     assert server.requests == 120
     assert max(server.prompts.values()) == 1
@@ -48,6 +49,38 @@ def test_a_budget_within_learning(served, tmp_path):
         tree = ordhc.learn(judge, learner=caught.value.learner)
     assert ordhc.metrics.robinson_foulds(tree.replace(names=None), ordhc.as_dendrogram(TREE)) == 0
     assert max(server.prompts.values()) == 1
+
+
+def test_a_limit_of_requests_that_holds_is_said_once(served, monkeypatch):
+    monkeypatch.setattr("ordhc_judge.judge._LONG_WAIT", 0.01)
+    with judged(served(), rpm=1200) as judge:
+        with pytest.warns(ordhc.errors.OrdhcWarning, match=r"rpm = 1200 holds requests back.*rpm=None"):
+            judge(SOME[:10])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            judge(SOME[10:20])
+    with judged(served(), rpm=None) as judge, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judge(SOME[:10])
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ({"cost": -1}, "budget\\['cost'\\] = -1 is no number from 0"),
+        ({"cost": "1"}, "is no number from 0"),
+        ({"cost": float("nan")}, "is no number from 0"),
+        ({"usd": 1}, "is no dict of calls, tokens and cost"),
+    ],
+)
+def test_bad_budgets(served, budget, said):
+    with pytest.raises(ValueError, match=said):
+        judged(served(), budget=budget, prices={"input": 1, "output": 1})
+
+
+def test_a_budget_of_money_needs_prices(served):
+    with pytest.raises(ValueError, match="needs prices"):
+        judged(served(), budget={"cost": 1})
 
 
 def test_pace(served):

@@ -5,6 +5,7 @@ import re
 import warnings
 from pathlib import Path
 
+import numpy as np
 import ordhc_judge
 import pytest
 from ordhc_judge.examples import taxonomy
@@ -87,15 +88,63 @@ def test_a_budget_that_is_spent_and_a_key_that_is_wrong(run, served):
     assert "\nordhc: http://127.0.0.1:" in err
     assert "refuses the key with status 401" in err
     assert "secret" not in err
-    code, out, err = run(*learn, *params(server, key="sk-right", budget='{"calls": 30}'))
-    assert code == 2
+    code, out, err = run(*learn, *params(server, key="sk-right", budget='{"calls": 30}'), "-o", "part.nwk")
+    assert code == 0
     assert "the budget of 30 calls is spent" in err
     assert "goes on" in err
+    assert "to go" in out
+    assert sorted(ordhc.read_tree("part.nwk").names) == sorted(ITEMS)
     code, out, err = run(*learn, *params(server, key="sk-right"))
     assert code == 0
     assert max(server.prompts.values()) == 1
     for file in Path().iterdir():
         assert b"sk-right" not in file.read_bytes()
+
+
+def test_a_budget_that_is_spent_without_a_session(run, served):
+    learn = ["learn", "--oracle", "judge", "--items", items_csv()]
+    given = params(served(), budget='{"cost": 0.0001}', prices='{"input": 1, "output": 1}')
+    code, out, err = run(*learn, *given, "-o", "part.nwk", "--json")
+    assert code == 0
+    assert "the budget of cost 0.0001 is spent" in err
+    assert json.loads(out)["done"] is False
+    assert sorted(ordhc.read_tree("part.nwk").names) == sorted(ITEMS)
+
+
+def test_embeddings_give_a_prior(run, served):
+    server = served()
+    given = params(server)
+    code, out, err = run("judge", "embed", items_csv(), *given, "-o", "prior.nwk", "--vectors", "x.npy")
+    assert (code, out, err) == (0, "", "")
+    prior = ordhc.read_tree("prior.nwk")
+    assert sorted(prior.names) == sorted(ITEMS)
+    X = np.load("x.npy")
+    assert len(X) == len(ITEMS)
+    again = ordhc.cluster(X, similarity="cosine", linkage="average").replace(names=ITEMS)
+    assert ordhc.metrics.robinson_foulds(prior, again) == 0
+    learn = [
+        "learn",
+        "--oracle",
+        "judge",
+        "--items",
+        "intents.csv",
+        *given,
+        "--prior",
+        "prior.nwk",
+        "--p",
+        "0.9",
+    ]
+    assert run(*learn, "-o", "tree.nwk")[0] == 0
+    truth = ordhc.as_dendrogram(TREE).replace(names=ITEMS)
+    assert ordhc.metrics.triplet_distance(ordhc.read_tree("tree.nwk"), truth) <= 0.05
+    for arguments, message in (
+        (["--param", "model=m"], "needs the address of a server"),
+        ([*given, "--param", "batchs=3"], "no parameter 'batchs'; its parameters: url"),
+        ([*given, "--param", 'budget={"cost": 1}'], "needs prices"),
+    ):
+        code, _, err = run("judge", "embed", "intents.csv", *arguments)
+        assert code == 2
+        assert message in err
 
 
 def test_a_bug_does_not_show_the_key(run, served, monkeypatch):
@@ -176,7 +225,7 @@ def test_labels(run, served):
 
 
 def test_help_and_mistakes(run, served):
-    assert re.search(r"judge +Estimates, audits and labels with a language model\.", run("--help")[1])
+    assert re.search(r"judge +Audits, embeddings and labels with a language model\.", run("--help")[1])
     for command in ((), ("audit",), ("estimate",), ("label",)):
         code, out, _ = run("judge", *command, "--help")
         # The parameters of an example are whole on their line.

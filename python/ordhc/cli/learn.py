@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ordhc._progress import Progress
+    from ordhc.asking.learner import Learner
     from ordhc.asking.methods import Method
     from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
@@ -222,13 +223,9 @@ def learn(
                 except KeyboardInterrupt:
                     say(f"\n{LEFT}", err=True)
             else:
-                from ordhc.asking.loop import learn as verb
-
-                with _asking(quiet) as progress:
-                    who = who or oracle
-                    tree = verb(
-                        answerer.oracle, session=kept, supported_by=supported_by, who=who, progress=progress
-                    )
+                tree = _learnt(
+                    answerer.oracle, quiet, kept, session=kept, supported_by=supported_by, who=who or oracle
+                )
             if export is not None:
                 export_answers(kept, export)
             found = {
@@ -323,6 +320,19 @@ def _answerer(
     return _Answerer(asked, source if spec.takes == ("tree",) else None)
 
 
+def _learnt(oracle: "Answering", quiet: bool, kept: "Learner | Session", **options: Any) -> "Dendrogram":
+    """Return the tree that an oracle's answers give; if its budget is spent, the tree so far."""
+    from ordhc.asking.loop import learn
+    from ordhc.errors import StoppedError
+
+    with _asking(quiet) as progress:
+        try:
+            return learn(oracle, progress=progress, **options)
+        except StoppedError as stop:
+            click.echo(f"ordhc: {stop}", err=True)
+            return kept.tree()
+
+
 @contextmanager
 def _asking(quiet: bool) -> "Iterator[Progress | None]":
     """Show a progress bar; without a terminal print a line each minute, because an oracle may take hours."""
@@ -405,7 +415,6 @@ def _simulated(
 
     from ordhc import metrics
     from ordhc.asking.learner import Learner
-    from ordhc.asking.loop import learn as verb
     from ordhc.asking.methods import Uncertain
     from ordhc.asking.oracle import known_to
     from ordhc.errors import InputError
@@ -417,8 +426,7 @@ def _simulated(
     if isinstance(given["method"], Uncertain):
         given = {**given, "method": replace(given["method"], among=known_to(oracle, leaves))}
     learner = Learner(leaves, **given)
-    with _asking(quiet) as progress:
-        tree = verb(oracle, learner=learner, supported_by=supported_by, progress=progress)
+    tree = _learnt(oracle, quiet, learner, learner=learner, supported_by=supported_by)
     n = tree.n_leaves
     found = {
         "tree": tree,

@@ -112,7 +112,7 @@ def ordhc_commands() -> list[CommandSpec]:
     return [
         CommandSpec(
             name="judge",
-            summary="estimates, audits and labels with a language model",
+            summary="audits, embeddings and labels with a language model",
             make=_command,
         )
     ]

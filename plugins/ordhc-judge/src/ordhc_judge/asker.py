@@ -11,7 +11,7 @@ from ordhc_judge.client import Client, Received, Tuning
 from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import BudgetError, JudgeError
 from ordhc_judge.replies import Reply, brief, read_chat, read_text, usage_of
-from ordhc_judge.spending import Budget, Pace
+from ordhc_judge.spending import Budget, Pace, Tokens
 
 __all__ = ["Asker", "Chat"]
 
@@ -98,7 +98,7 @@ class Asker:
         self.replies: Counter[str] = Counter()
         self.n_cached = 0
         self.prompt_tokens = self.completion_tokens = 0
-        self._asked_tokens = self._n_measured = 0
+        self._n_measured, self._measured = 0, (0, 0)
         self._in_a_row = 0
         self._has_worked = False
         self._one_at_a_time = asyncio.Lock()
@@ -287,13 +287,14 @@ class Asker:
                 " again goes on"
             )
 
-    def _expected(self, messages: list[dict[str, str]]) -> int:
+    def _expected(self, messages: list[dict[str, str]]) -> Tokens:
         """Return an estimate of the tokens of a prompt and its answer."""
         if self._n_measured >= 5:
-            return int(1.25 * self._asked_tokens / self._n_measured) + 1
-        return _rough(messages) + 16
+            share = 1.25 / self._n_measured
+            return int(share * self._measured[0]) + 1, int(share * self._measured[1]) + 1
+        return _rough(messages), 16
 
-    def _used(self, document: Any, messages: list[dict[str, str]]) -> int | None:
+    def _used(self, document: Any, messages: list[dict[str, str]]) -> Tokens | None:
         """Return the tokens of a completion, estimated if the server does not count; None if it has none."""
         if read_chat(document) is None:
             return None
@@ -302,9 +303,9 @@ class Asker:
         written = 4 if written is None else written
         self.prompt_tokens += asked
         self.completion_tokens += written
-        self._asked_tokens += asked + written
+        self._measured = (self._measured[0] + asked, self._measured[1] + written)
         self._n_measured += 1
-        return asked + written
+        return asked, written
 
 
 def _lets_others_finish(error: JudgeError) -> bool:

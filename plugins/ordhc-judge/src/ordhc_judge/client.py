@@ -16,7 +16,7 @@ from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import JudgeError, KeyRefusedError
 from ordhc_judge.replies import brief, message_of, retry_after
 from ordhc_judge.secret import scrubbed
-from ordhc_judge.spending import Budget, Pace
+from ordhc_judge.spending import Budget, Pace, Tokens
 
 __all__ = ["LARGEST_REPLY", "Client", "Received", "Tuning"]
 
@@ -121,8 +121,8 @@ class Client:
         self,
         path: str,
         body: dict[str, Any] | None,
-        tokens: int,
-        used: Callable[[Any], int | None],
+        tokens: Tokens,
+        used: Callable[[Any], Tokens | None],
         before: Callable[[], Any],
         most: int = LARGEST_REPLY,
     ) -> Received:
@@ -135,9 +135,9 @@ class Client:
         body
             The JSON body; None for a request without a body.
         tokens
-            The number of tokens that the budget reserves for each attempt.
+            The numbers of tokens that the budget reserves for each attempt, of the prompt and of the answer.
         used
-            Returns the number of tokens that a document took; None if it is not the document asked for.
+            Returns the numbers of tokens that a document took; None if it is not the document asked for.
         before
             Called before each attempt, for example to renew a claim.
         most
@@ -157,13 +157,13 @@ class Client:
             attempts += 1
             self.attempts += 1
             begin = time.perf_counter()
-            taken, version = 0, self._version
+            taken, version = (0, 0), self._version
             status, raw, wait, fault, document = 0, "", None, "", None
             try:
                 status, document, raw, wait = await self._exchange(path, body, most)
                 self._reached = True
                 told = used(document) if status == 200 and isinstance(document, dict) else None
-                is_asked, taken = told is not None, told or 0
+                is_asked, taken = told is not None, told or (0, 0)
             except (TimeoutError, httpx2.TimeoutException):
                 fault = "timeout"
             except (httpx2.ConnectError, httpx2.ProxyError) as error:

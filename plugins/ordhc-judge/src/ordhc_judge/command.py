@@ -1,5 +1,6 @@
-"""`ordhc judge`: estimates, audits and labels with a language model."""
+"""`ordhc judge`: estimates, audits, embeddings and labels with a language model."""
 
+from inspect import signature
 from typing import Any
 
 import click
@@ -35,6 +36,8 @@ def judge() -> None:
     Examples:
       ordhc judge estimate 5000 --items intents.csv --param url=http://localhost:11434/v1 --param model=qwen3
       ordhc judge audit gold.csv --param url=http://localhost:11434/v1 --param model=qwen3
+      ordhc judge embed intents.csv --param url=http://localhost:11434/v1 --param model=nomic-embed-text \\
+          -o prior.nwk
       ordhc learn intents.ordhc --items intents.csv --oracle judge --param url=... --param model=...
     """
 
@@ -108,6 +111,55 @@ def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json
         emit_json({**asdict(found), "tokens": found.tokens})
     else:
         say(found)
+
+
+@judge.command(cls=Command, no_args_is_help=True)
+@click.argument("items")
+@section("The server")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of `ordhc_judge.embed`: url, model, key, cache, batch, concurrency, rpm, budget, "
+    "timeout, retries, headers, extra. Repeatable.",
+)
+@section("Results")
+@click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
+@click.option("--vectors", metavar="NPY", help="Write the vectors, a row for each item.")
+def embed(items: str, params: tuple[str, ...], outputs: tuple[str, ...], vectors: str | None) -> None:
+    """Make a tree of ITEMS from embedding vectors, which a learner can begin with (--prior).
+
+    ITEMS are texts: one on each line, or csv with the columns `name` and `text`. The tree is that of average
+    linkage of cosines. A learner that begins with it needs far fewer questions.
+
+    \b
+    Example:
+      ordhc judge embed intents.csv --param url=... --param model=... -o prior.nwk
+      ordhc learn intents.ordhc --items intents.csv --oracle judge --param url=... --prior prior.nwk
+    """
+    import numpy as np
+
+    import ordhc
+    from ordhc_judge.embedding import embed as embedded
+    from ordhc_judge.items import Items
+
+    given = {"cache": "judge.sqlite", "model": None, **parameters_of(params)}
+    known = signature(embedded).parameters
+    for name in given:
+        if name not in known or name == "items":
+            raise InputError(f"embed has no parameter {name!r}; its parameters: {', '.join([*known][1:])}")
+    if "url" not in given:
+        raise InputError("embed needs the address of a server: --param url=https://...")
+    texts = Items.of(items)
+    rows = embedded(texts, given.pop("url"), given.pop("model"), **given)
+    if vectors is not None:
+        np.save(vectors, rows)
+    tree = ordhc.cluster(rows, similarity="cosine", linkage="average").replace(names=texts.names)
+    for path in outputs:
+        ordhc.write_tree(tree, path)
+    if not (outputs or vectors):
+        say(tree.to_newick())
 
 
 @judge.command(cls=Command, no_args_is_help=True)

@@ -15,7 +15,7 @@ from ordhc_judge.engine import Engine, Setup
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.items import Items
 from ordhc_judge.replies import usage_of
-from ordhc_judge.spending import Budget, whole
+from ordhc_judge.spending import Budget, Tokens, whole
 
 __all__ = ["embed"]
 
@@ -33,7 +33,7 @@ def embed(
     batch: int = 64,
     concurrency: int = 8,
     rpm: float | str | None = "auto",
-    budget: Mapping[str, int] | None = None,
+    budget: Mapping[str, float] | None = None,
     timeout: float = 60,
     retries: int = 5,
     headers: Mapping[str, str] | None = None,
@@ -129,15 +129,15 @@ async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> li
     body = {"model": asker.chat.model, "input": texts, **extra}
     tokens = sum(len(text.encode()) // 3 + 1 for text in texts)
 
-    def used(document: Any) -> int | None:
+    def used(document: Any) -> Tokens | None:
         if _rows(document, len(texts)) is None:
             return None
         asked = usage_of(document)[0]
         asker.prompt_tokens += tokens if asked is None else asked
-        return tokens if asked is None else asked
+        return (tokens if asked is None else asked), 0
 
     received = await asker.client.send(
-        "/embeddings", body, tokens, used, lambda: None, LARGEST_REPLY + _LARGEST_VECTOR * len(texts)
+        "/embeddings", body, (tokens, 0), used, lambda: None, LARGEST_REPLY + _LARGEST_VECTOR * len(texts)
     )
     rows = None if received.fault else _rows(received.document, len(texts))
     if rows is None:

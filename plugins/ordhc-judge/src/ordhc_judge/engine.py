@@ -147,6 +147,10 @@ class Engine:
             tuple(dict.fromkeys((*before.rejected, *asker.chat.rejected))),
         )
 
+    def waited(self) -> float:
+        """Return the seconds that requests have waited for the limit of requests per minute."""
+        return 0.0 if self._asker is None else self._asker.client.pace.waited
+
     def close(self) -> None:
         """Close connections and the cache."""
         asker, self._earlier, self._asker = self._asker, self.told(), None
@@ -177,7 +181,7 @@ class Engine:
 async def _only_model(client: Client) -> str:
     """Return the name of a server's only model; raise `InputError` if the server has several."""
     try:
-        received = await client.send("/models", None, 0, lambda _: 0, lambda: None, _LARGEST_LIST)
+        received = await client.send("/models", None, (0, 0), lambda _: (0, 0), lambda: None, _LARGEST_LIST)
         listed = received.document.get("data") if received.document else None
     except JudgeError as error:
         if "status 404" not in str(error):

@@ -1,6 +1,6 @@
 """Errors that stop a judge. All earlier replies are kept in the cache."""
 
-from ordhc.errors import PluginError
+from ordhc.errors import PluginError, StoppedError
 
 __all__ = ["BudgetError", "JudgeError", "KeyRefusedError"]
 
@@ -9,7 +9,7 @@ class JudgeError(PluginError):
     """The judge cannot continue; the message gives the reason and a remedy."""
 
 
-class BudgetError(JudgeError):
+class BudgetError(JudgeError, StoppedError):
     """The budget is spent.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ordhc
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 from ordhc.progress import Progress, shows_progress
 from ordhc_judge.engine import Engine, Setup
 from ordhc_judge.inquiry import Inquiry
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ordhc_judge.auditing import Audit
 
 __all__ = ["Judge"]
+
+#: Warn once requests have waited this number of seconds together for the limit of requests per minute.
+_LONG_WAIT = 60.0
 
 
 class Judge:
@@ -55,8 +58,8 @@ class Judge:
         The largest number of requests per minute, evenly spread. None (on the command line `none` or 0) means
         no limit. By default "auto": no limit for a server on this machine, 500 for others.
     budget
-        A dict of the `calls` (requests that are sent) and `tokens` that this judge may spend. A missing key
-        means no limit.
+        A dict of the `calls` (requests that are sent), `tokens` and `cost` (money, in the currency of
+        `prices`) that this judge may spend. A missing key means no limit.
     cache
         An SQLite file for all replies, which other processes can use at the same time. None (the default)
         keeps replies only as long as the judge exists.
@@ -66,7 +69,8 @@ class Judge:
         How the replies to the orders are combined. "all" (the default): the common answer, -1 if the orders
         disagree. "majority": the answer of more than half of the orders, otherwise -1.
     prices
-        The price of a million tokens, as ``dict(input=..., output=...)``, for `estimate` and `report`.
+        The price of a million tokens, as ``dict(input=..., output=...)``, for the `budget`, `estimate` and
+        `report`.
     logprobs
         `True` (the default) asks for log-probabilities, for the weights of `answer`.
     max_tokens
@@ -113,7 +117,7 @@ class Judge:
         temperature: float | None = 0,
         concurrency: int = 8,
         rpm: float | str | None = "auto",
-        budget: Mapping[str, int] | None = None,
+        budget: Mapping[str, float] | None = None,
         cache: str | os.PathLike[str] | None = None,
         template: str | Mapping[str, str] | None = None,
         agree: str = "all",
@@ -125,6 +129,7 @@ class Judge:
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
+        self._has_warned = False
         #: The probability that an answer is right, which learners use; None before the first audit.
         self.p: float | None = None
         self._items = Items.of(items)
@@ -155,7 +160,7 @@ class Judge:
             optional=optional,
             extra=extra,
         )
-        self._budget = Budget(budget)
+        self._budget = Budget(budget, self._prices)
         self._engine = Engine(self._setup, self._budget)
         self._inquiry = Inquiry(self._items, self._template, self._times, agree, self._engine)
         # Close the connections when the judge is garbage collected.
@@ -187,7 +192,15 @@ class Judge:
         BudgetError, KeyRefusedError, JudgeError
             The judge cannot continue; all replies so far are in the cache.
         """
-        return self._inquiry.ask(self._checked(rows), None)[0]
+        answers = self._inquiry.ask(self._checked(rows), None)[0]
+        waited = self._engine.waited()
+        if waited > _LONG_WAIT and not self._has_warned:
+            self._has_warned = True
+            warn(
+                f"rpm = {self._setup.rpm:g} holds requests back: they have waited {waited:,.0f} seconds in "
+                "total; rpm=None (--param rpm=none) removes the limit, for a server that allows it"
+            )
+        return answers
 
     # Questions that the caller chooses.
 
@@ -239,18 +252,18 @@ class Judge:
     # Costs and accuracy.
 
     @property
-    def budget(self) -> dict[str, int | None]:
-        """The largest numbers of calls and tokens; assign a larger budget to continue.
+    def budget(self) -> dict[str, float | None]:
+        """The largest numbers of calls and tokens, and the largest cost; assign a larger budget to continue.
 
-        Calls and tokens that were spent before count towards the new budget.
+        Calls, tokens and money that were spent before count towards the new budget.
         """
-        limits = {"calls": self._budget.most_calls, "tokens": self._budget.most_tokens}
-        return {name: None if limit == math.inf else int(limit) for name, limit in limits.items()}
+        spent = self._budget
+        limits = {"calls": spent.most_calls, "tokens": spent.most_tokens, "cost": spent.most_cost}
+        return {name: None if limit == math.inf else limit for name, limit in limits.items()}
 
     @budget.setter
-    def budget(self, given: Mapping[str, int] | None) -> None:
-        new = Budget(given)
-        self._budget.most_calls, self._budget.most_tokens = new.most_calls, new.most_tokens
+    def budget(self, given: Mapping[str, float] | None) -> None:
+        self._budget.limit(given)
 
     def estimate(self, n_questions: int | None = None) -> Estimate:
         """Return an estimate of calls, tokens, minutes and cost; no request is sent.
@@ -291,6 +304,8 @@ class Judge:
             if need > room
         ]
         cost = None if self._prices is None else self._prices.cost(prompt, completion)
+        if cost is not None and cost > self._budget.most_cost - self._budget.cost:
+            over.append(f"cost {self._budget.most_cost:,.6g}")
         return Estimate(count, calls, prompt, completion, max(slots, at_pace) / 60, cost, basis, tuple(over))
 
     def audit(

@@ -47,7 +47,7 @@ def label(
     words: int = 4,
     min_size: int = 2,
     levels: int | None = None,
-    budget: Mapping[str, int] | None = None,
+    budget: Mapping[str, float] | None = None,
     **settings: Any,
 ) -> ordhc.Dendrogram:
     """Return the tree with names for its clusters, which a language model finds from the root down.

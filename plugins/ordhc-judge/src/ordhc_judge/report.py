@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ordhc_judge.spending import money
+
 __all__ = ["Report", "Share"]
 
 #: The normal quantile of a 95 % interval.
@@ -114,7 +116,7 @@ class Report:
             ("tokens", f"{self.prompt_tokens:,} asked, {self.completion_tokens:,} written"),
         ]
         if self.cost is not None:
-            lines.append(("cost", f"{self.cost:,.2f}"))
+            lines.append(("cost", money(self.cost)))
         for title, counts in (("faults", self.faults), ("unanswered", self.unanswered)):
             if counts:
                 lines.append((title, ", ".join(f"{name}: {count:,}" for name, count in counts.items())))

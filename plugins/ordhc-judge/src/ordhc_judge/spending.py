@@ -9,7 +9,10 @@ from typing import Any
 from ordhc.errors import InputError
 from ordhc_judge.errors import BudgetError
 
-__all__ = ["Budget", "Estimate", "Pace", "Prices", "whole"]
+__all__ = ["Budget", "Estimate", "Pace", "Prices", "Tokens", "money", "whole"]
+
+#: The numbers of tokens of a prompt and of an answer.
+Tokens = tuple[int, int]
 
 
 def whole(what: str, value: Any, at_least: int) -> int:
@@ -24,52 +27,93 @@ def whole(what: str, value: Any, at_least: int) -> int:
     return number
 
 
+def money(cost: float) -> str:
+    """Format a cost: with two decimals, or with two digits if it is below 1."""
+    return f"{cost:,.2f}" if cost >= 1 or cost == 0 else f"{cost:.2g}"
+
+
 class Budget:
-    """The calls and tokens that may be spent, and those that were spent.
+    """The calls, tokens and money that may be spent, and those that were spent.
 
     A call is a request that is sent, with or without an answer. Tokens are those that the server counts.
     While a request is open, an estimate of its tokens is reserved.
     """
 
-    def __init__(self, given: Mapping[str, Any] | None) -> None:
-        if given is None:
-            given = {}
-        if not isinstance(given, Mapping) or set(given) - {"calls", "tokens"}:
-            raise InputError(f"budget = {given!r} is no dict of calls and tokens")
+    def __init__(self, given: Mapping[str, Any] | None, prices: "Prices | None" = None) -> None:
+        self.prices = prices
+        self.calls = 0
+        self.used = self.held = (0, 0)
+        self.limit(given)
+
+    def limit(self, given: Mapping[str, Any] | None) -> None:
+        """Set the limits; calls and tokens that were spent before count towards them."""
+        given = {} if given is None else given
+        if not isinstance(given, Mapping) or set(given) - {"calls", "tokens", "cost"}:
+            raise InputError(f"budget = {given!r} is no dict of calls, tokens and cost")
         limits = {
             name: math.inf if given.get(name) is None else whole(f"budget[{name!r}]", given[name], 0)
             for name in ("calls", "tokens")
         }
+        cost = given.get("cost")
+        if cost is not None and self.prices is None:
+            raise InputError(f"budget['cost'] = {cost!r} needs prices=dict(input=..., output=...)")
+        if cost is not None and (isinstance(cost, bool | str) or not 0 <= cost < math.inf):
+            raise InputError(f"budget['cost'] = {cost!r} is no number from 0, in the currency of prices")
         self.most_calls, self.most_tokens = limits["calls"], limits["tokens"]
-        self.calls = self.tokens = self.held = 0
+        self.most_cost = math.inf if cost is None else float(cost)
 
-    def hold(self, tokens: int) -> None:
+    @property
+    def tokens(self) -> int:
+        """The number of tokens that were spent."""
+        return sum(self.used)
+
+    @property
+    def cost(self) -> float:
+        """The money that was spent; 0 without prices."""
+        return 0.0 if self.prices is None else self.prices.cost(*self.used)
+
+    def hold(self, tokens: Tokens) -> None:
         """Spend one call and reserve tokens for it; raise `BudgetError` if the budget does not suffice."""
+        after = _added(_added(self.used, self.held), tokens)
         if self.calls >= self.most_calls:
             raise BudgetError(self._spent(f"{self.most_calls:,.0f} calls"), self.calls, self.tokens)
-        if self.tokens + self.held + tokens > self.most_tokens:
+        if sum(after) > self.most_tokens:
             raise BudgetError(self._spent(f"{self.most_tokens:,.0f} tokens"), self.calls, self.tokens)
+        if self.prices is not None and self.prices.cost(*after) > self.most_cost:
+            raise BudgetError(self._spent(f"cost {self.most_cost:,.6g}"), self.calls, self.tokens)
         self.calls += 1
-        self.held += tokens
+        self.held = _added(self.held, tokens)
 
-    def settle(self, held: int, used: int) -> None:
+    def settle(self, held: Tokens, used: Tokens) -> None:
         """Replace the reserved tokens of a call by the tokens that it used."""
-        self.held -= held
-        self.tokens += used
+        self.held = (self.held[0] - held[0], self.held[1] - held[1])
+        self.used = _added(self.used, used)
 
     def _spent(self, what: str) -> str:
+        cost = "" if self.prices is None else f", cost {self.cost:,.6g}"
         return (
-            f"the budget of {what} is spent ({self.calls:,} calls and {self.tokens:,} tokens); every answer"
-            " so far is in the cache and costs nothing again: the same with a larger budget goes on where"
-            " this stopped"
+            f"the budget of {what} is spent ({self.calls:,} calls and {self.tokens:,} tokens{cost}); "
+            "every answer so far is in the cache and costs nothing again: the same with a larger budget "
+            "goes on where this stopped"
         )
 
 
+def _added(one: Tokens, other: Tokens) -> Tokens:
+    return one[0] + other[0], one[1] + other[1]
+
+
 class Pace:
-    """A limit of calls per minute, evenly spread, and pauses that a server asks for."""
+    """A limit of calls per minute, evenly spread, and pauses that a server asks for.
+
+    Attributes
+    ----------
+    waited
+        The seconds that calls have waited for the limit, all calls together.
+    """
 
     def __init__(self, rpm: float | None) -> None:
         self._interval = 0.0 if rpm is None else 60.0 / rpm
+        self.waited = 0.0
         self._next = self._resume = 0.0
 
     async def turn(self) -> None:
@@ -84,6 +128,7 @@ class Pace:
             if now >= self._resume:
                 # Reserve the time slot before sleeping, so that other tasks take later slots.
                 self._next += self._interval
+                self.waited += at - now
                 await asyncio.sleep(at - now)
                 if loop.time() >= self._resume:
                     return
@@ -157,9 +202,7 @@ class Estimate:
         return self.prompt_tokens + self.completion_tokens
 
     def __str__(self) -> str:
-        cost = (
-            "unknown: give prices=dict(input=..., output=...)" if self.cost is None else f"{self.cost:,.2f}"
-        )
+        cost = "unknown: give prices=dict(input=..., output=...)" if self.cost is None else money(self.cost)
         asked, written = f"{self.prompt_tokens:,}", f"{self.completion_tokens:,}"
         lines = [
             f"questions  {self.questions:,}",
