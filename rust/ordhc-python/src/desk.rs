@@ -79,6 +79,8 @@ impl Table<'_> {
                 5 => apply(Event::Use)?,
                 7..=10 => apply(Event::Spent)?,
                 13 => apply(Event::Parallel(reference as u64))?,
+                15 => apply(Event::Added)?,
+                16 => apply(Event::Retired((reference - 1) as u32))?,
                 _ => {}
             }
         }
