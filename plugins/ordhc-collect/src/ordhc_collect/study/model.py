@@ -160,19 +160,19 @@ class Study:
             return self
         known = {item.name: item for item in self.items}
         if not known.keys() & set(names):
-            raise InputError("the session has other items than this study", path=str(path))
+            raise InputError("the session has other names than this study", path=str(path))
         for name in names:
             if name not in known and name not in retired:
                 raise InputError(
-                    f"the study cannot show the item {name!r} of the session: add it to [items] of the study, or "
-                    f"retire it with `ordhc session retire {path.name} {name!r}`",
+                    f"the session has other names than this study, which cannot show {name!r}: add it to "
+                    f"[items] of the study, or retire it with `ordhc session retire {path} {name!r}`",
                     path=str(path),
                 )
         for name in known:
             if name not in names:
                 raise InputError(
                     f"the session does not have the item {name!r} of the study: add it with "
-                    f"`ordhc session add {path.name} {name!r}`, or remove it from [items] of the study",
+                    f"`ordhc session add {path} {name!r}`, or remove it from [items] of the study",
                     path=str(path),
                 )
         number = {name: leaf for leaf, name in enumerate(names)}
