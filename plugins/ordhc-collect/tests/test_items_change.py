@@ -18,8 +18,8 @@ def leaves_in(data):
 
 @pytest.mark.parametrize("question", ["odd", "triplet", "pairs"])
 def test_a_question_about_a_retired_item_is_not_shown(serve, question):
-    top = 'sampler = "uncertain"' if question == "pairs" else ""
-    server = serve(n=9, per_person=30, study=f'question = "{question}"', top=top)
+    more = '[learner]\nmethod = "uncertain"\nquestion = "pairs"' if question == "pairs" else ""
+    server = serve(n=9, per_person=30, study=f'question = "{question}"', more=more)
     client, other = Client(server), Client(server)
     page, late = client.begin(), other.begin()
     with ordhc.Session(server.data) as session:
@@ -73,7 +73,7 @@ def test_a_new_item_is_shown_after_the_server_has_started_again(serve, tmp_path,
     page = client.begin()
     with ordhc.Session(server.data) as session:
         session.add_items("wolf")
-    for _ in range(25):
+    for _ in range(12):
         assert 6 not in shown_on(page)
         page = client.answer(page)
     assert "cannot show these new items before its server starts again: wolf" in caplog.text
