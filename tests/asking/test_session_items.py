@@ -315,6 +315,31 @@ def test_twenty_items_join_fifty_one_by_one_although_answers_are_wrong(tmp_path)
     assert right >= 3
 
 
+def test_the_places_of_an_item_are_known(tmp_path):
+    method = learners.Robust(p=0.8)
+    with ordhc.Session(tmp_path / "a", NAMES[:8], start=of_names(NAMES[:8]), method=method) as session:
+        assert session.places(NAMES[0]) == []
+        session.add_items(NAMES[8])
+        before = session.places(NAMES[8])
+        for who in ("ann", "bob", "eve"):
+            answer(session, 2, who=who)
+        during = session.places(8)
+        assert during[0].probability > before[0].probability
+        finish(session, ("ann", "bob", "eve"))
+        after = session.places(NAMES[8])
+        assert after[0].probability > during[0].probability
+        tree = of_names(NAMES[:9])
+        (parent,) = [node for node in tree.nodes() if NAMES[8] in [child.name for child in node.children]]
+        beside = {tree.names[leaf] for leaf in parent.leaves} - {NAMES[8]}
+        assert (set(after[0].leaves), after[0].where) == (beside, "beside")
+    with ordhc.Session(tmp_path / "a") as again:
+        assert again.places(8) == after
+        again.retire(NAMES[8])
+        assert again.places(8) == []
+        with pytest.raises(InputError):
+            again.places("no such item")
+
+
 acts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99)), max_size=40)
 
 

@@ -289,6 +289,7 @@ CALLS = {
     "Analysed.accuracy": (_of_analysed("accuracy"), {"model": TREE}),
     "Analysed.posterior": (_of_analysed("posterior"), {"sweeps": 2}),
     "Session.add_items": (_with_names("add_items"), {"items": "d"}),
+    "Session.places": (_in_session("places"), {"item": 0}),
     "Session.retire": (_with_names("retire"), {"items": "b"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.release": (_in_session("release"), {"ids": [1]}),

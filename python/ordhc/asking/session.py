@@ -31,6 +31,7 @@ from ordhc.asking.given import (
     checked_who,
 )
 from ordhc.asking.items import Item, checked_items, items_of, retired_names
+from ordhc.asking.learner import Place, places_of
 from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.mirror import Mirror
 from ordhc.asking.opening import Given, opened
@@ -109,7 +110,7 @@ class Session:
     Members by purpose:
 
     * questions and answers: `ask`, `tell`, `release`, `undo`, `add_answers`, `done`, `status`
-    * results: `tree`, `comparisons`, `analysed`, `table`, `people`
+    * results: `tree`, `places`, `comparisons`, `analysed`, `table`, `people`
     * excluding and deleting people: `set_rules`, `forget`
     * adding and retiring items: `add_items`, `retire`, `items`, `retired`
     * the session: `names`, `n_leaves`, `width`, `settings`, `transaction`, `close`
@@ -511,6 +512,31 @@ class Session:
         [('cat', None, True), ('dog', None, False)]
         """
         return self._mirror.reading(lambda: items_of(self._mirror))
+
+    def places(self, item: int | str) -> list[Place]:
+        """Return the places where an item may belong, the most probable first; see `Learner.places`.
+
+        The list is empty for a retired item, and for methods other than "robust". The places of an item stay
+        known after the search if the session has a `start` or if items were added.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> robust, start = ordhc.learners.Robust(p=0.9), "((cat,dog),car);"
+        >>> with ordhc.Session(path, ["cat", "dog", "car"], start=start, method=robust) as session:
+        ...     session.add_items("bus")
+        ...     places = session.places("bus")
+        >>> len(places), round(sum(place.probability for place in places), 3)
+        (7, 1.0)
+        """
+
+        def found() -> list[Place]:
+            log, names = self._mirror.log, self._mirror.names
+            number = _checks.leaf_number(item, names, log.n_leaves)
+            return [] if log.is_retired[number] else places_of(self._mirror.desk, number, names)
+
+        return self._mirror.reading(found)
 
     def tree(self) -> Dendrogram:
         """Return the best tree so far, of all items that are not retired.

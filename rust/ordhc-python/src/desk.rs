@@ -228,6 +228,12 @@ impl Desk {
         py.detach(|| with!(self.lock(), desk => desk.learner().support(tree)))
     }
 
+    /// As the learner's.
+    fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
+        let places = py.detach(|| with!(self.lock(), desk => desk.learner().places(leaf)))?;
+        Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
+    }
+
     #[getter]
     fn done(&self, py: Python<'_>) -> bool {
         with!(self.lock_attached(py), desk => desk.done())

@@ -176,7 +176,8 @@ impl<const K: usize> Desk<K> {
         self.retired.insert(leaf);
         // A learner that begins its searches again has withdrawn all questions. People keep the questions that they
         // have, and the learner may ask these questions again.
-        let gone: Vec<u64> = self.live.iter().filter(|(_, live)| self.is_restarting || live.0.contains(&leaf)).map(|at| *at.0).collect();
+        let gone: Vec<u64> =
+            self.live.iter().filter(|(_, live)| self.is_restarting || live.0.contains(&leaf)).map(|at| *at.0).collect();
         for slot in gone {
             let Some((leaves, number)) = self.live.remove(&slot) else { continue };
             self.waiting.remove(&slot);

@@ -155,8 +155,8 @@ pub trait Learner<const K: usize = 3>: Send {
     }
 
     /// Returns the places where a leaf may belong with a probability of at least 0.001, the likeliest first. Places are
-    /// known while the leaf is searched, and also afterwards if the learner started from a tree. Returns `None` for
-    /// other leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
+    /// known while the leaf is searched, and also afterwards if the learner started from a tree or leaves were added.
+    /// Returns `None` for other leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }

@@ -30,7 +30,7 @@ pub(crate) struct Robust {
     risk: Risk,
     /// The number of leaves whose places were known at the start, or whose searches have begun.
     started: usize,
-    /// If the learner started from a tree: the likely places of each leaf when it was placed.
+    /// If the learner started from a tree, or leaves were added: the likely places of each leaf when it was placed.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
     /// The number of leaves that were put under a node.
     under: usize,
@@ -317,6 +317,7 @@ impl Inserting for Robust {
 
     fn note_added(&mut self, leaf: u32) {
         self.risk.add(leaf);
+        self.kept.get_or_insert_with(HashMap::new);
     }
 
     fn resume(&mut self, _was_done: bool) {
