@@ -57,6 +57,8 @@ class Mirror:
         self._lock = threading.RLock()
         self.log = Log(store.settings["n_leaves"], store.width)
         self.log.is_shared = uses_any_answer(store.method)
+        names = store.settings["names"]
+        self._names: tuple[str, ...] | None = None if names is None else tuple(names)
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
         # back, learner).
         self._snapshots = [(0, 0, desk)]
@@ -79,10 +81,9 @@ class Mirror:
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of all leaves, retired ones included, or None."""
-        first = self.store.settings["names"]
-        if first is None:
-            return None
-        return (*first, *(change.name for change in self.log.changes if change.kind == ADDED))
+        if self._names is None or not self.log.changes:
+            return self._names
+        return (*self._names, *(change.name for change in self.log.changes if change.kind == ADDED))
 
     # The learner follows the log, and the log follows the file.
 

@@ -7,7 +7,7 @@ log.
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -240,16 +240,17 @@ class Session:
         if who is None:
             raise InputError(f"sampler={name!r} needs who, the person who answers")
 
-        def work() -> Questions:
+        def checked() -> list[Row] | None:
             log = self._mirror.log
-            asked = None if rows is None else checked_rows(rows, self._width, log.n_leaves)
-            for at, row in enumerate(asked or ()):
+            found = None if rows is None else checked_rows(rows, self._width, log.n_leaves)
+            for at, row in enumerate(found or ()):
                 for leaf in row:
                     if log.is_retired[leaf]:
                         raise InputError(f"{self._called(leaf)} is retired and cannot be asked about", row=at)
-            return self._crowd.pose(SAMPLERS[name], asked, who, lease)
+            return found
 
-        return self._mirror.writing(work)
+        asked = self._mirror.reading(checked)
+        return self._mirror.writing(lambda: self._crowd.pose(SAMPLERS[name], asked, who, lease))
 
     def _called(self, leaf: int) -> str:
         names = self._mirror.names
@@ -430,9 +431,8 @@ class Session:
         """
         given = checked_items(items)
 
-        def work() -> None:
-            known = self._changeable()
-            gone = set(retired_names(self._mirror))
+        def check() -> None:
+            known, gone = set(self._changeable()), set(retired_names(self._mirror))
             for name in given:
                 if name in gone:
                     again = _checks.quoted(f"{name} 2")
@@ -443,9 +443,8 @@ class Session:
                     raise InputError(f"the session has an item {_checks.quoted(name)} already")
             if len(known) + len(given) >= 2**31:
                 raise InputError(f"{len(known) + len(given):,} items are more than {2**31 - 1:,}")
-            self._crowd.add_items(given)
 
-        self._mirror.writing(work)
+        self._change(check, lambda: self._crowd.add_items(given))
 
     def retire(self, items: str | Sequence[str]) -> None:
         """Retire items while people answer; nobody is asked about them any more.
@@ -473,18 +472,28 @@ class Session:
         """
         given = checked_items(items)
 
-        def work() -> None:
-            known = self._changeable()
-            gone = set(retired_names(self._mirror))
+        def check() -> dict[int, str]:
+            known, gone = self._changeable(), set(retired_names(self._mirror))
+            number = {name: leaf for leaf, name in enumerate(known)}
             for name in given:
-                if name not in known:
+                if name not in number:
                     raise InputError(_checks.unknown_name(name, known))
                 if name in gone:
                     raise InputError(f"{_checks.quoted(name)} is retired already")
             if len(gone) + len(given) == len(known):
                 raise InputError("a session needs an item, and all would be retired: add another one first")
-            number = {name: leaf for leaf, name in enumerate(known)}
-            self._crowd.retire({number[name]: name for name in given})
+            return {number[name]: name for name in given}
+
+        self._change(check, lambda: self._crowd.retire(check()))
+
+    def _change(self, check: Callable[[], Any], change: Callable[[], None]) -> None:
+        """Change the items if `check` raises no error, also when no other process can write any more."""
+        # An error before anything is written does not spoil a transaction of the caller.
+        self._mirror.reading(check)
+
+        def work() -> None:
+            check()
+            change()
 
         self._mirror.writing(work)
 
