@@ -137,12 +137,13 @@ def test_items_are_added_and_retired(tmp_path, capsys):
     assert code == 0
     assert out.startswith("retired  old\n0 answers, 2 of 4 leaves")
     # The oracle does not know the retired item.
-    assert run(capsys, *learn)[1] == "((bus,car),(cat,dog));\n"
+    assert ordhc.metrics.robinson_foulds(run(capsys, *learn)[1], "((bus,car),(cat,dog));") == 0
     code, out, _ = run(capsys, "session", "add", file, "--items", tmp_path / "more.txt")
     assert code == 0
     assert out.startswith("added    wolf, bike\n")
     assert "4 of 6 leaves, about" in out
-    assert run(capsys, *learn)[1] == "((bike,(bus,car)),(cat,(dog,wolf)));\n"
+    tree = run(capsys, *learn)[1]
+    assert ordhc.metrics.robinson_foulds(tree, "((bike,(bus,car)),(cat,(dog,wolf)));") == 0
     out = run(capsys, "session", "info", file)[1]
     assert "6 of 6 leaves, done" in out
     assert "old: retired 20" in out
