@@ -34,7 +34,6 @@ PLACING = [
     {"method": "robust", "p": 0.9, "noise": "persistent"},
     {"method": "robust", "p": 0.9, "schedule": "balanced"},
     {"method": "majority", "p": 0.9},
-    {"method": "robust-paper", "p": 0.99, "delta": 0.4},
 ]
 
 
@@ -101,6 +100,20 @@ def test_methods_that_place_items_take_new_ones(tmp_path, kind, n):
         assert state(again) == expected
         assert [item.name for item in again.items() if item.retired] == [NAMES[0]]
         assert [item.name for item in again.items() if item.added] == [*NAMES[n : n + 4], NAMES[20]]
+
+
+def test_robust_paper_takes_new_items(tmp_path):
+    method = learners.RobustPaper(p=0.99, delta=0.4)
+    with ordhc.Session(tmp_path / "a", NAMES[:1], method=method, durable=False) as session:
+        for name in NAMES[1:4]:
+            session.add_items(name)
+            answer(session, 3)
+        finish(session)
+        assert_right(session)
+        session.retire(NAMES[1])
+        session.add_items(NAMES[4])
+        finish(session)
+        assert_right(session)
 
 
 @pytest.mark.parametrize("question", ["odd", "triplet", "pairs"])
@@ -343,7 +356,7 @@ def test_the_places_of_an_item_are_known(tmp_path):
 acts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99)), max_size=40)
 
 
-@pytest.mark.parametrize("kind", [*PLACING[:9], {"method": "uncertain"}], ids=str)
+@pytest.mark.parametrize("kind", [*PLACING, {"method": "uncertain"}], ids=str)
 @given(n=st.integers(1, 6), acts=acts)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_happens_a_replay_has_the_same_state(tmp_path_factory, kind, n, acts):
