@@ -330,7 +330,8 @@ def test_twenty_items_join_fifty_one_by_one_although_answers_are_wrong(tmp_path)
 
 def test_the_places_of_an_item_are_known(tmp_path):
     method = learners.Robust(p=0.8)
-    with ordhc.Session(tmp_path / "a", NAMES[:8], start=of_names(NAMES[:8]), method=method) as session:
+    options = {"start": of_names(NAMES[:8]), "method": method, "distinct": False}
+    with ordhc.Session(tmp_path / "a", NAMES[:8], **options) as session:
         assert session.places(NAMES[0]) == []
         session.add_items(NAMES[8])
         before = session.places(NAMES[8])
