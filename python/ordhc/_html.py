@@ -71,7 +71,7 @@ def picture(svg: str) -> str:
 
 def asked(subject: Any) -> str:
     """Return HTML that shows which share of its leaves a learner or a session has placed."""
-    share = subject.status.n_placed / max(subject.n_leaves, 1)
+    share = subject.status.n_placed / max(subject.n_leaves - len(getattr(subject, "retired", ())), 1)
     bar = f'<progress value="{share:.3f}" max="1" style="width:20em;max-width:60%"></progress>'
     return block(
         repr(subject)[1:-1], f'<div style="{_PADDING}">{bar} {share:.0%} of the leaves have their place</div>'

@@ -5,6 +5,7 @@ and `isinstance`.
 """
 
 from ordhc.asking.analysis import Analysed
+from ordhc.asking.items import Item
 from ordhc.asking.learner import Place
 from ordhc.asking.people import Person
 from ordhc.asking.questions import Questions
@@ -24,6 +25,7 @@ __all__ = [
     "Bootstrap",
     "Candidate",
     "Index",
+    "Item",
     "PeopleGroups",
     "Person",
     "Place",

@@ -157,3 +157,30 @@ def test_what_the_first_format_holds(tmp_path):
         assert session.tell([27, 28], ORACLE([[2, 4, 6], [4, 6, 5]]), who="bob") == ["taken", "taken"]
         assert session.status.n_answered == 10
         assert session.undo("bob") is not None
+
+
+def test_what_the_second_format_holds(tmp_path):
+    path = tmp_path / "a.ordhc"
+    shutil.copyfile(DATA / "session-2.ordhc", path)
+    with ordhc.Session(path) as session:
+        assert session.names == ("ant", "bee", "cat", "dog", "eel", "fox", "gnu")
+        assert session.retired == ("bee",)
+        assert [item.added for item in session.items()] == [*[None] * 4, 1.7e9 + 11, 1.7e9 + 11, 1.7e9 + 24]
+        assert [item.retired for item in session.items() if item.retired] == [1.7e9 + 17]
+        rows, answers, who = answers_of(session)
+        assert rows[:3].tolist() == [[3, 2, 1], [3, 2, 0], [2, 3, 0]]
+        assert answers.tolist() == [0, 0, 1, 2, 2, 2, 1, 1, 0]
+        assert who == ["ann", "ann", "zoë", "zoë", "ann", "ann", "bob", "zoë", "zoë"]
+        assert session.status.n_placed == 2
+        assert session.tree().to_newick(branch_lengths=False) == "(ant,eel,fox,gnu,(cat,dog));"
+        assert session.tell([32, 34], ORACLE([[2, 3, 0], [3, 5, 4]]), who="bob") == ["taken", "taken"]
+
+
+def test_a_missing_last_event_is_still_noticed_after_an_upgrade(tmp_path):
+    path = tmp_path / "a.ordhc"
+    shutil.copyfile(DATA / "session-1.ordhc", path)
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)")
+    db.close()
+    with pytest.raises(InputError, match="the last event is"):
+        ordhc.Session(path)

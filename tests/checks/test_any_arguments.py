@@ -68,6 +68,14 @@ def _in_session(method):
     return functools.wraps(getattr(ordhc.Session, method))(call)
 
 
+def _with_names(method):
+    def call(*args, **given):
+        with ordhc.Session(f"session{next(numbers_of_files)}.ordhc", ["a", "b", "c"]) as session:
+            return getattr(session, method)(*args, **given)
+
+    return functools.wraps(getattr(ordhc.Session, method))(call)
+
+
 def _of_analysed(method):
     def call(*args, **given):
         return getattr(_one_session().analysed(), method)(*args, **given)
@@ -137,7 +145,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "analysed ask close comparisons people set_rules table transaction tree undo".split()  # noqa: SIM905
+_PLAIN = "analysed ask close comparisons items people set_rules table transaction tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -284,6 +292,9 @@ CALLS = {
     "Session.ask of a sampler": (_in_session("ask"), {"sampler": "random", "who": "ann"}),
     "Analysed.accuracy": (_of_analysed("accuracy"), {"model": TREE}),
     "Analysed.posterior": (_of_analysed("posterior"), {"sweeps": 2}),
+    "Session.add_items": (_with_names("add_items"), {"items": "d"}),
+    "Session.places": (_in_session("places"), {"item": 0}),
+    "Session.retire": (_with_names("retire"), {"items": "b"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),

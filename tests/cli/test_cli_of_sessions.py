@@ -125,3 +125,42 @@ def test_salmon_without_a_loser(tmp_path):
     found = ordhc.read_answers(file, format="salmon")
     assert [tuple(found.names[leaf] for leaf in row) for row in found] == [("a", "b", "c"), ("b", "a", "c")]
     assert found.group_names == ("ann", "bob")
+
+
+def test_items_are_added_and_retired(tmp_path, capsys):
+    (tmp_path / "truth.nwk").write_text("((cat,(dog,wolf)),((car,bus),bike));")
+    (tmp_path / "more.txt").write_text("wolf\nbike\n")
+    file, learn = tmp_path / "a.ordhc", ("learn", tmp_path / "a.ordhc", "--oracle", "tree")
+    learn = (*learn, "--source", tmp_path / "truth.nwk", "-o", "-", "-q")
+    ordhc.Session(file, ["cat", "dog", "car", "bus", "old"]).close()
+    code, out, _ = run(capsys, "session", "retire", file, "old")
+    assert code == 0
+    assert out.startswith("retired  old\n0 answers, 2 of 4 leaves")
+    # The oracle does not know the retired item.
+    assert ordhc.metrics.robinson_foulds(run(capsys, *learn)[1], "((bus,car),(cat,dog));") == 0
+    code, out, _ = run(capsys, "session", "add", file, "--items", tmp_path / "more.txt")
+    assert code == 0
+    assert out.startswith("added    wolf, bike\n")
+    assert "4 of 6 leaves, about" in out
+    tree = run(capsys, *learn)[1]
+    assert ordhc.metrics.robinson_foulds(tree, "((bike,(bus,car)),(cat,(dog,wolf)));") == 0
+    out = run(capsys, "session", "info", file)[1]
+    assert "6 of 6 leaves, done" in out
+    assert "old: retired 20" in out
+    assert "wolf: added 20" in out
+    found = json.loads(run(capsys, "session", "info", file, "--json")[1])
+    assert found["n_leaves"] == found["n_placed"] == 6
+    assert [item["name"] for item in found["items"]] == ["old", "wolf", "bike"]
+    assert run(capsys, "session", "about", file, "wolf")[0] == 0
+    tree = run(capsys, "cluster", file, "-o", "-", "-q")[1]
+    assert "wolf" in tree
+    assert "old" not in tree
+    for arguments, why in [
+        (("add", file), "no items: give names, or --items FILE"),
+        (("add", file, "cat"), "has an item 'cat' already"),
+        (("add", file, "old"), "was retired"),
+        (("retire", file, "wolff"), "wolf"),
+        (("add", tmp_path / "b.ordhc", "x"), "there is no such session"),
+    ]:
+        code, _, err = run(capsys, "session", *arguments)
+        assert (code, why in err) == (2, True), err

@@ -59,7 +59,7 @@ def study(tmp_path_factory):
     path = make_study(folder, 24, per_person=30, more=RULES)
     found, data = read_study(path), folder / "study.ordhc"
     tree = truth()
-    with opened(found, data) as session:
+    with opened(found, data) as (_, session):
         desk = Desk(found, session, data, Clock())
         for k in range(24):
             take_part(desk, f"bot{k}", Answering(tree, "odd", 0.85, f"{k}"), 30, 2.0)
@@ -218,7 +218,7 @@ def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
     for changed in (text, text, text.replace("per_person = 30", "per_person = 20") + password):
         path.write_text(changed)
         found = read_study(path)
-        with opened(found, data) as session:
+        with opened(found, data) as (_, session):
             Desk(found, session, data, Clock())
     path.write_text(text)
     with sqlite3.connect(data) as db:
@@ -243,7 +243,7 @@ def random_study(tmp_path_factory):
     path = make_study(folder, 24, per_person=15, top='sampler = "random"', more=RULES)
     found, data = read_study(path), folder / "study.ordhc"
     tree = truth()
-    with opened(found, data) as session:
+    with opened(found, data) as (_, session):
         desk = Desk(found, session, data, Clock())
         for k in range(12):
             take_part(desk, f"bot{k}", Answering(tree, "odd", 0.85, f"{k}"), 15, 2.0)

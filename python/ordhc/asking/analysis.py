@@ -60,6 +60,7 @@ class Analysed:
         * "weights": "reliability" or "equal";
         * "rules": the latest rules in words, and "n_times_rules_were_set";
         * "excluded": the reasons for each excluded person, and "n_excluded_answers";
+        * "n_retired_answers": the number of other answers that are about items that were retired;
         * "samplers": the number of answers for each sampler of questions.
     rules
         All rules that were ever set, each with its time, the latest last. See `Session.set_rules`.
@@ -141,8 +142,8 @@ class Analysis:
     Callers must call the methods within `Mirror.reading` or `Mirror.writing`.
     """
 
-    def __init__(self, mirror: Mirror, names: tuple[str, ...] | None) -> None:
-        self._mirror, self._log, self._names = mirror, mirror.log, names
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror, self._log = mirror, mirror.log
         self._width = mirror.log.width
         # The reliability of each person by number, and the counts of answers and of deleted events at that
         # estimate.
@@ -172,11 +173,20 @@ class Analysis:
                 apart &= ~elsewhere[numbers]
             keep = apart if heldout else ~apart
             at, found = at[keep], None if found is None else found[keep]
+        keep = ~log.are_retired(log.leaves[at])
+        if not keep.all():
+            at, found = at[keep], None if found is None else found[keep]
         who = [log.people[person][0] for person in log.who[at].tolist()]
         if found is not None and found.sum() > 0:
             found = found / found.mean()
         rows, told, is_adaptive = log.leaves[at], log.answers[at], bool((self._kinds(at) == ASKED).any())
-        return comparisons_of(rows, told, log.n_leaves, self._names, who, weights=found, adaptive=is_adaptive)
+        n, own = log.n_leaves, self._mirror.names
+        if log.is_retired.any():
+            # The comparisons, like the tree, have only the leaves that are not retired.
+            active = log.active
+            rows = np.searchsorted(active, rows).astype(np.int32)
+            n, own = len(active), None if own is None else tuple(own[leaf] for leaf in active.tolist())
+        return comparisons_of(rows, told, n, own, who, weights=found, adaptive=is_adaptive)
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
         """See `Session.analysed`."""
@@ -189,6 +199,9 @@ class Analysis:
         names = sorted(by_rules if exclude is None else exclude)
         gone = set(names)
         out = np.array([name in gone for name in who], dtype=bool)
+        rows, _ = rows_and_answers(table)
+        lost = self._log.are_retired(rows)
+        n_out, n_lost, out = int(out.sum()), int((lost & ~out).sum()), out | lost
         apart = table["sampler"] == "heldout"
         samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
         heldout = self.comparisons("equal", True, names)
@@ -205,7 +218,8 @@ class Analysis:
                 "rules": rules[-1].in_words() if rules else [],
                 "n_times_rules_were_set": len(rules),
                 "excluded": {name: list(by_rules.get(name, ("named",))) for name in names},
-                "n_excluded_answers": int(out.sum()),
+                "n_excluded_answers": n_out,
+                "n_retired_answers": n_lost,
                 "samplers": dict(zip(samplers.tolist(), counts.tolist(), strict=True)),
             },
             rules,
@@ -405,12 +419,14 @@ class Analysis:
         tree = self._mirror.desk.tree()
         if not len(rows):
             return np.zeros(0, dtype=np.int8)
+        is_unknown = self._log.are_retired(rows)
         if self._width == 3:
             found = _ordhc.TreeOracle(tree).answer(np.ascontiguousarray(rows))
-            return np.where(found == -1, _SILENT, found).astype(np.int8)
+            return np.where((found == -1) | is_unknown, _SILENT, found).astype(np.int8)
         whole = from_engine(tree)
         first, second = (lca_size(whole, rows[:, i], rows[:, i + 1]) for i in (0, 2))
-        return np.where(first == second, _SILENT, np.where(first < second, 1, -1)).astype(np.int8)
+        answers = np.where(first < second, 1, -1)
+        return np.where((first == second) | is_unknown, _SILENT, answers).astype(np.int8)
 
 
 def best_tree(data: Triplets | Quadruplets) -> Dendrogram | None:

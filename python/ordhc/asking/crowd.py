@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ordhc.asking.events import (
+    ADDED,
     ANSWER,
     ASKED,
     GONE,
@@ -12,6 +13,7 @@ from ordhc.asking.events import (
     PARALLEL,
     PASSED,
     QUESTIONS,
+    RETIRED,
     SAMPLERS,
     UNDO,
     USE,
@@ -105,7 +107,8 @@ class Crowd:
     def _kept(self, most: int, mine: list[int]) -> Found:
         """Return at most `most` unanswered questions in `mine` that the learner did not choose."""
         log = self._log
-        filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]][: max(most, 0)]
+        filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]]
+        filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
     def _open(self, most: int, who: str | None, met: Met | None, mine: list[int]) -> Found:
@@ -233,7 +236,11 @@ class Crowd:
             mine = log.answers_by(number, who) + here.get(number, [])
             if mine:
                 states.append("already answered")
-            elif log.n_answers[number - 1] or (log.kinds[number - 1] == ASKED and not is_asked(number)):
+            elif (
+                log.n_answers[number - 1]
+                or (log.kinds[number - 1] == ASKED and not is_asked(number))
+                or log.is_retired[list(leaves)].any()
+            ):
                 states.append("late")
             else:
                 states.append("taken")
@@ -256,6 +263,18 @@ class Crowd:
             return None
         self._mirror.append([Event(UNDO, last, (), None, who), Event(USE)])
         return tuple(self._log.leaves[last - 1].tolist())
+
+    def add_items(self, names: Sequence[str]) -> None:
+        """Add leaves with these names."""
+        first = self._log.n_leaves + 1
+        self._mirror.append([Event(ADDED, k, (), None, name) for k, name in enumerate(names, first)])
+
+    def retire(self, leaves: Mapping[int, str]) -> None:
+        """Retire leaves, with their names, and end the leases of questions about them."""
+        self._mirror.append([Event(RETIRED, leaf + 1, (), None, name) for leaf, name in leaves.items()])
+        leased = self._mirror.leases.numbers()
+        rows = self._log.leaves[leased - 1]
+        self.release(leased[self._log.are_retired(rows)].tolist())
 
     def release(self, numbers: list[int]) -> None:
         """End the leases of these questions."""

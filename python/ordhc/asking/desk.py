@@ -13,6 +13,7 @@ from ordhc.asking.methods import BY_PERSON, Majority, Method, Robust, RobustPape
 from ordhc.asking.people import PRIOR
 from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["checked_trusts", "new_desk", "uses_any_answer"]
 
@@ -25,8 +26,10 @@ def uses_any_answer(method: Method) -> bool:
     return not isinstance(method, Robust | RobustPaper | Majority) and method.right == 1
 
 
-def new_desk(names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]) -> _ordhc.Desk:
-    """Return a desk whose learner has asked no question yet."""
+def new_desk(
+    names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]
+) -> tuple[_ordhc.Desk, Dendrogram | None]:
+    """Return a desk whose learner has asked no question yet, and the tree with which the learner begins."""
     # A leaf takes at least 100 bytes in the learner and its snapshots.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     method = from_settings(settings)
@@ -40,7 +43,7 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, 
     own = {key: settings[key] for key in OF_LEARNERS if key in settings}
     learner = Learner(n_leaves if names is None else names, method, **own)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
-    return _ordhc.Desk(learner._learner, *bounds)
+    return _ordhc.Desk(learner._learner, *bounds), learner._start
 
 
 def checked_trusts(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:

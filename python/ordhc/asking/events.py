@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "ADDED",
     "ANSWER",
     "ASKED",
     "GOLD",
@@ -23,6 +24,7 @@ __all__ = [
     "QUESTIONS",
     "RANDOM",
     "REPEAT",
+    "RETIRED",
     "SAMPLERS",
     "UNDO",
     "USE",
@@ -61,6 +63,10 @@ KNOWN = 12
 PARALLEL = 13
 #: An event of a forgotten person, or an unused number.
 GONE = 14
+#: An item is added. `ref` is the number of leaves from now on, and `who` is the name of the item.
+ADDED = 15
+#: An item is retired. `ref` is the number of leaves up to and including its leaf, and `who` is its name.
+RETIRED = 16
 
 #: Kinds of questions by the names of their samplers.
 SAMPLERS = {"learner": ASKED, "heldout": HELDOUT, "repeat": REPEAT, "random": RANDOM, "gold": GOLD}
@@ -74,6 +80,7 @@ class Event(NamedTuple):
     ref: int = -1
     leaves: tuple[int, ...] = ()
     answer: int | None = None
+    #: The person, or the name of the item that is added or retired.
     who: str | None = None
     #: The duration of the answer in seconds; None if the caller did not report it.
     seconds: float | None = None
@@ -154,9 +161,12 @@ def checksum_of_text(text: str | None) -> int:
     return NONE if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def are_questions(table: NDArray[Any], n_leaves: int) -> NDArray[np.bool_]:
-    """Return the (m,) mask of valid questions: three different leaves, or two different pairs of leaves."""
-    inside = ((table >= 0) & (table < n_leaves)).all(axis=1)
+def are_questions(table: NDArray[Any], n_leaves: int | NDArray[Any]) -> NDArray[np.bool_]:
+    """Return the (m,) mask of valid questions: three different leaves, or two different pairs of leaves.
+
+    `n_leaves` is the number of leaves, or (m,) numbers, one for each question.
+    """
+    inside = ((table >= 0) & (table < np.reshape(n_leaves, (-1, 1)))).all(axis=1)
     if table.shape[1] == 3:
         a, b, c = table.T
         return np.asarray(inside & (a != b) & (b != c) & (a != c))

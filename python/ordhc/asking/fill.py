@@ -84,18 +84,22 @@ class Filler:
 
     def _is_new(self, leaves: Key) -> bool:
         key = key_of(leaves)
+        if self._log.is_retired[list(leaves)].any():
+            return False
         # Questions that the learner asks now are left to the learner.
         return key not in self._new and not self._met.knows(key) and not self._desk.asks(leaves)
 
     def _drawn(self) -> Key | None:
-        n, width = self._log.n_leaves, self._log.width
+        log, width = self._log, self._log.width
+        active = log.active.tolist() if log.is_retired.any() else range(log.n_leaves)
+        n = len(active)
         if n < 3:
             return None
         for _ in range(_DRAWS):
             if width == 3:
-                leaves = tuple(self._random.sample(range(n), 3))
+                leaves = tuple(self._random.sample(active, 3))
             else:
-                leaves = (*self._random.sample(range(n), 2), *self._random.sample(range(n), 2))
+                leaves = (*self._random.sample(active, 2), *self._random.sample(active, 2))
                 if set(leaves[:2]) == set(leaves[2:]):
                     continue
             if self._is_new(leaves):
@@ -103,9 +107,9 @@ class Filler:
         if n**width > _FEW * 6:
             return None
         if width == 3:
-            every: list[Key] = list(combinations(range(n), 3))
+            every: list[Key] = list(combinations(active, 3))
         else:
-            every = [first + second for first, second in combinations(combinations(range(n), 2), 2)]
+            every = [first + second for first, second in combinations(combinations(active, 2), 2)]
         left = [leaves for leaves in every if self._is_new(leaves)]
         return self._random.choice(left) if left else None
 

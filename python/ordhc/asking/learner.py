@@ -20,7 +20,7 @@ from ordhc.asking.start import start_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about"]
+__all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about", "places_of"]
 
 #: The message if `p` is given for answers, but the learner does not weigh answers.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
@@ -44,6 +44,18 @@ class Place:
     probability: float
     where: str
     leaves: tuple[Any, ...]
+
+
+def places_of(learner: _ordhc.Learner | _ordhc.Desk, number: int, names: Sequence[str] | None) -> list[Place]:
+    """Return the places where the leaf `number` may belong; see `Learner.places`."""
+    return [
+        Place(
+            probability,
+            "under" if is_under else "beside",
+            tuple(leaves if names is None else [names[other] for other in leaves]),
+        )
+        for probability, leaves, is_under in learner.places(number) or []
+    ]
 
 
 def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
@@ -281,16 +293,7 @@ class Learner:
         (7, 1.0)
         """
         number = _checks.leaf_number(leaf, self._names, self.n_leaves)
-        found = self._learner.places(number) or []
-        names = self._names
-        return [
-            Place(
-                probability,
-                "under" if is_under else "beside",
-                tuple(leaves if names is None else [names[other] for other in leaves]),
-            )
-            for probability, leaves, is_under in found
-        ]
+        return places_of(self._learner, number, self._names)
 
     @property
     def done(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from ordhc._ordhc import Desk
 from ordhc.asking.columns import Columns, from_rows
 from ordhc.asking.events import (
+    ADDED,
     ANSWER,
     ASKED,
     GOLD,
-    GONE,
     HELDOUT,
     IMPORT,
     KNOWN,
@@ -24,6 +24,7 @@ from ordhc.asking.events import (
     QUESTIONS,
     RANDOM,
     REPEAT,
+    RETIRED,
     UNDO,
     USE,
     BrokenError,
@@ -37,11 +38,11 @@ from ordhc.asking.met import Key, Met
 
 __all__ = ["Log"]
 
-_IS_QUESTION = np.zeros(GONE + 1, dtype=np.bool_)
+_IS_QUESTION = np.zeros(RETIRED + 1, dtype=np.bool_)
 _IS_QUESTION[sorted(QUESTIONS)] = True
 #: The kinds of events after which the learner may have new questions.
-_MOVES = np.zeros(GONE + 1, dtype=np.bool_)
-_MOVES[[ASKED, ANSWER, IMPORT, UNDO, USE, PARALLEL]] = True
+_MOVES = np.zeros(RETIRED + 1, dtype=np.bool_)
+_MOVES[[ASKED, ANSWER, IMPORT, UNDO, USE, PARALLEL, ADDED, RETIRED]] = True
 
 _COLUMNS: dict[str, Any] = {
     "kinds": np.int8,
@@ -55,6 +56,15 @@ _COLUMNS: dict[str, Any] = {
     "p": np.float64,
     "n_answers": np.int32,
 }
+
+
+class Change(NamedTuple):
+    """An item that was added or retired: row and kind of the event, leaf and name of the item."""
+
+    row: int
+    kind: int
+    leaf: int
+    name: str
 
 
 class Log:
@@ -78,7 +88,10 @@ class Log:
     n_answers: NDArray[np.int32]
 
     def __init__(self, n_leaves: int, width: int) -> None:
-        self.n_leaves, self.width = n_leaves, width
+        self.width = width
+        self._n_first = n_leaves
+        #: The items that were added or retired, in the order of the events.
+        self.changes: list[Change] = []
         #: True if the learner uses answers to questions of the samplers "repeat" and "random".
         self.is_shared = False
         self.n = 0
@@ -108,6 +121,15 @@ class Log:
         self.parallel = 1
         self._met: dict[int, Met] = {}
         self._is_idle_at = 0
+        self._know_leaves()
+
+    def _know_leaves(self) -> None:
+        """Update what follows from `changes`."""
+        #: The number of leaves, retired ones included.
+        self.n_leaves = self._n_first + sum(change.kind == ADDED for change in self.changes)
+        #: The (n_leaves,) mask of leaves that were retired.
+        self.is_retired = np.zeros(self.n_leaves, dtype=np.bool_)
+        self.is_retired[[change.leaf for change in self.changes if change.kind == RETIRED]] = True
 
     def _meet(self, names: set[Any]) -> None:
         for name in names - self.ids.keys():
@@ -139,10 +161,15 @@ class Log:
         """Append columns; see `extend`."""
         kinds, refs, table, answers, names, who, at, seconds, p, totals = found
         first, m = self.n + 1, len(kinds)
-        self._meet(set(names))
-        ids = np.array([self.ids[name] for name in names], dtype=np.int32)[who]
+        # The names of items are not those of people.
+        of_items = np.flatnonzero((kinds == ADDED) | (kinds == RETIRED))
+        is_person = np.ones(m, dtype=np.bool_)
+        is_person[of_items] = False
+        met = {names[k] for k in np.unique(who[is_person]).tolist()}
+        self._meet(met)
+        ids = np.array([self.ids.get(name, 0) for name in names], dtype=np.int32)[who] * is_person
         moments = np.ascontiguousarray(at).view(np.int64)
-        people = np.array([total for _, total in self.people], dtype=np.int64)[ids]
+        people = np.array([checksum_of_text(name) for name in names], dtype=np.int64)[who]
         seqs = np.arange(first, first + m)
         columns = [
             np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)
@@ -150,7 +177,10 @@ class Log:
         wrong = np.flatnonzero(checksums(columns, seconds, p) != totals)
         if wrong.size:
             raise BrokenError(first + int(wrong[0]), "is not what was written")
-        self._check(first, kinds, refs, table, answers, p)
+        told = [(row, int(kinds[row]), int(refs[row]) - 1, names[who[row]]) for row in of_items.tolist()]
+        changes = self._checked_changes(told)
+        n_leaves = self.n_leaves + np.cumsum(kinds == ADDED) if changes else self.n_leaves
+        self._check(first, kinds, refs, table, answers, p, n_leaves)
 
         n, end = self.n, self.n + m
         if end > len(self.kinds):
@@ -160,14 +190,33 @@ class Log:
         self.at[n:end], self.seconds[n:end], self.n_answers[n:end] = moments.view(np.float64), seconds, 0
         self.p[n:end] = p
         self._check_refs(n, end)
+        if changes:
+            self.changes = [*self.changes, *changes]
+            self._know_leaves()
         self._count(n, end)
         self.n = end
 
-    def _check(self, first: int, kinds: Any, refs: Any, table: Any, answers: Any, p: Any) -> None:
-        known = (kinds >= ASKED) & (kinds <= GONE)
+    def _checked_changes(self, told: Sequence[tuple[int, int, int, Any]]) -> list[Change]:
+        """Return items that were added or retired, from rows after the last one, kinds, leaves and names."""
+        changes: list[Change] = []
+        n, gone = self.n_leaves, set(np.flatnonzero(self.is_retired).tolist()) if told else set()
+        for row, kind, leaf, name in told:
+            is_added = kind == ADDED
+            if not isinstance(name, str) or (leaf != n if is_added else not 0 <= leaf < n or leaf in gone):
+                raise BrokenError(self.n + 1 + row, "says what cannot be")
+            n += is_added
+            if not is_added:
+                gone.add(leaf)
+            changes.append(Change(self.n + row, kind, leaf, name))
+        return changes
+
+    def _check(
+        self, first: int, kinds: Any, refs: Any, table: Any, answers: Any, p: Any, n_leaves: Any
+    ) -> None:
+        known = (kinds >= ASKED) & (kinds <= RETIRED)
         told = (kinds == ANSWER) | (kinds == IMPORT) | (kinds == KNOWN)
         rows = told | ((kinds >= HELDOUT) & (kinds <= GOLD)) | ((kinds == ASKED) & (table[:, 0] != NONE))
-        fine = known & (~rows | are_questions(table, self.n_leaves))
+        fine = known & (~rows | are_questions(table, n_leaves))
         fine &= rows | (table == NONE).all(axis=1)
         largest = 2 if self.width == 3 else 1
         fine &= ~told | ((answers >= -1) & (answers <= largest))
@@ -222,6 +271,10 @@ class Log:
         if n + len(events) > len(self.kinds):
             self.reserve(max(n + len(events), 2 * len(self.kinds)))
         for row, (kind, ref, leaves, answer, who, seconds, p) in enumerate(events, n):
+            if kind in (ADDED, RETIRED):
+                self.changes.append(Change(row, kind, ref - 1, str(who)))
+                self._know_leaves()
+                who = None
             person = self.ids.get(who)
             if person is None:
                 self._meet({who})
@@ -259,6 +312,7 @@ class Log:
     def cut(self, n: int) -> None:
         """Drop all events after the first `n`."""
         self.n = n
+        self.changes = [change for change in self.changes if change.row < n]
         self._forget_counts()
         self.undone[:] = False
         self.n_answers[:] = 0
@@ -300,11 +354,21 @@ class Log:
         elif kind == ANSWER and ref > 0 and self.is_shared and self.kinds[ref - 1] in (REPEAT, RANDOM):
             ref = -1
         told = NO_ANSWER if answer is None else answer
-        desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p, self.ids[who])
+        person = 0 if kind in (ADDED, RETIRED) else self.ids[who]
+        desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p, person)
 
     def _is_told(self, kind: int) -> bool:
         """Return True if the learner receives the answers to questions of this kind."""
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
+
+    def are_retired(self, leaves: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return the (m,) mask of rows of (m, 3) or (m, 4) leaves with a retired one."""
+        return np.asarray(self.is_retired[leaves].any(axis=1))
+
+    @property
+    def active(self) -> NDArray[np.intp]:
+        """The leaves that are not retired, in ascending order."""
+        return np.flatnonzero(~self.is_retired)
 
     def n_undone(self, stop: int) -> int:
         """Return the number of answers among the first `stop` events that were taken back."""

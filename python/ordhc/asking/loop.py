@@ -317,16 +317,30 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
         if own_way is not None:
             leaves = np.asarray(own_way(own), dtype=np.int32)
             return lambda rows: answer(leaves[rows])
-        place = {name: leaf for leaf, name in enumerate(known)}
-        for name in own:
-            if name not in place:
-                raise InputError(f"leaves of the oracle: {_checks.unknown_name(name, known)}")
-        numbers = np.array([place[name] for name in own], dtype=np.int32)
-        return lambda rows: answer(numbers[rows])
+        numbers = _numbers(known, subject)
+
+        def of_names(rows: NDArray[Any]) -> Any:
+            nonlocal numbers
+            if rows.size and rows.max() >= len(numbers):
+                # Somebody has added items to the session.
+                numbers = _numbers(known, subject)
+            return answer(numbers[rows])
+
+        return of_names
     n = getattr(answer, "n_leaves", None)
     if n is not None and n < subject.n_leaves:
         raise InputError(f"the oracle knows {n:,} leaves, and there are {subject.n_leaves:,}")
     return answer
+
+
+def _numbers(known: Sequence[str], subject: Any) -> NDArray[np.int32]:
+    """Return the oracle's number of each leaf of a learner or session; -1 for retired items."""
+    place = {name: leaf for leaf, name in enumerate(known)}
+    retired = set(getattr(subject, "retired", ()))
+    for name in subject.names:
+        if name not in place and name not in retired:
+            raise InputError(f"leaves of the oracle: {_checks.unknown_name(name, known)}")
+    return np.array([place.get(name, -1) for name in subject.names], dtype=np.int32)
 
 
 def _steps(
@@ -377,7 +391,8 @@ def _steps(
             known = subject.status.n_answered
             share = known / (known + subject.status.remaining) if known else 0.0
             # The estimate of remaining answers can grow, so report the largest share so far.
-            told = max(told, min(subject.status.n_placed / subject.n_leaves, share))
+            n_leaves = subject.n_leaves - len(getattr(subject, "retired", ()))
+            told = max(told, min(subject.status.n_placed / n_leaves, share))
             progress(told)
 
 

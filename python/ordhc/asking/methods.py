@@ -69,6 +69,8 @@ class Method(ABC):
     expects_errors: ClassVar[bool] = False
     #: True if the learner can begin with a tree of some of the leaves.
     takes_start: ClassVar[bool] = False
+    #: The reason why items of a session cannot be added or retired, with a remedy; None if they can.
+    needs_all: ClassVar[str | None] = None
 
     @abstractmethod
     def _engine(self, common: Common) -> _ordhc.Learner:
@@ -218,6 +220,10 @@ class Quick(Method):
     """
 
     name: ClassVar[str] = "quick"
+    needs_all: ClassVar[str | None] = (
+        "quick divides all items at the start; make a session with the method insertion, and "
+        "start=session.tree() for new items, or session.tree().prune(item) without an old one"
+    )
 
     def _engine(self, common: Common) -> _ordhc.Learner:
         return _of_threes("quick", common)
@@ -384,6 +390,10 @@ class Revise(Method):
     """
 
     name: ClassVar[str] = "revise"
+    needs_all: ClassVar[str | None] = (
+        "revise needs a prior with all items; place new items with ordhc.insert, and make a session with "
+        "Revise(prior) of that tree, or of session.tree().prune(item) without an old one"
+    )
     expects_errors: ClassVar[bool] = True
     prior: Any = None
     prior_strength: float = 20.0
@@ -488,6 +498,10 @@ class OfPairs(Method):
     """A method that asks which of two pairs of leaves is closer."""
 
     width = 4
+    needs_all: ClassVar[str | None] = (
+        "single, complete and 4k-active plan their questions for all items at the start; make a session with "
+        "Uncertain(question='pairs'), and give it the answers so far with add_answers"
+    )
 
     def _engine(self, common: Common) -> _ordhc.Learner:
         # Single and complete linkage have none of these settings.

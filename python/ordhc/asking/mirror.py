@@ -22,7 +22,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.asking.desk import uses_any_answer
 from ordhc.asking.disk import GAP, Disk, start_of_machine
-from ordhc.asking.events import GONE, UNDO, BrokenError, Event
+from ordhc.asking.events import ADDED, GONE, UNDO, BrokenError, Event
 from ordhc.asking.leases import Leases
 from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
@@ -57,6 +57,8 @@ class Mirror:
         self._lock = threading.RLock()
         self.log = Log(store.settings["n_leaves"], store.width)
         self.log.is_shared = uses_any_answer(store.method)
+        names = store.settings["names"]
+        self._names: tuple[str, ...] | None = None if names is None else tuple(names)
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
         # back, learner).
         self._snapshots = [(0, 0, desk)]
@@ -71,10 +73,17 @@ class Mirror:
         self._seen_at = 0
         #: True once this process has written to the file.
         self._is_here = False
-        self._is_stale = True
+        self._is_stale, self._is_closed = True, False
         #: `_is_together` is True within `transaction`; `_is_broken` is True if a call within it has failed.
         self._is_together, self._is_broken = False, False
         self._refresh(progress)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of all leaves, retired ones included, or None."""
+        if self._names is None or not self.log.changes:
+            return self._names
+        return (*self._names, *(change.name for change in self.log.changes if change.kind == ADDED))
 
     # The learner follows the log, and the log follows the file.
 
@@ -223,6 +232,11 @@ class Mirror:
                 self._refresh()
             return work()
 
+    def latest(self, work: Callable[[], T]) -> T:
+        """Return the result of `work` as `reading` does, also after the file was closed."""
+        with self._lock:
+            return work() if self._is_closed else self.reading(work)
+
     def writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
         """Return the result of `work`, whose changes take effect as a whole or not at all.
 
@@ -298,5 +312,6 @@ class Mirror:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
+            self._is_closed = True
             self.store.close()
         self.disk.close()

@@ -9,6 +9,7 @@ import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc.asking.desk import new_desk
+from ordhc.asking.events import ADDED, RETIRED
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
 from ordhc.asking.schema import FORMAT, damaged
@@ -17,6 +18,7 @@ from ordhc.asking.start import kept_start
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
+from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Given", "opened"]
 
@@ -56,8 +58,14 @@ class Given:
 
 def opened(
     path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
-) -> tuple[Store, _ordhc.Desk]:
-    """Return the file and its desk; raise `InputError` if an existing file has other settings."""
+) -> tuple[Store, _ordhc.Desk, Dendrogram | None]:
+    """Return the file, its desk, and the tree with which its learner begins.
+
+    Raises
+    ------
+    InputError
+        An existing file has other settings.
+    """
     checked = _checks.names(names)
     if n_leaves is not None:
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
@@ -65,7 +73,7 @@ def opened(
         _create(path, checked, n_leaves, given)
     store = Store(path)
     try:
-        return store, _desk_of(store, checked, n_leaves, given)
+        return store, *_desk_of(store, checked, n_leaves, given)
     except BaseException:
         store.close()
         raise
@@ -87,12 +95,22 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
     create(path, {"format": FORMAT, "n_leaves": n, "names": listed, "learner": kept}, method.width)
 
 
-def _desk_of(store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: Given) -> _ordhc.Desk:
+def _later_names(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return all names, with those of items that were added, and the names that are not retired."""
+    added, retired = store.item_names(ADDED), set(store.item_names(RETIRED))
+    every = (*(store.settings["names"] or ()), *added)
+    return every, tuple(name for name in every if name not in retired)
+
+
+def _desk_of(
+    store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: Given
+) -> tuple[_ordhc.Desk, Dendrogram | None]:
     settings, n = store.settings["learner"], store.settings["n_leaves"]
     own_names = None if store.settings["names"] is None else tuple(store.settings["names"])
-    if names is not None and names != own_names:
-        raise InputError("the session has other names than those given", path=brief(store.path, 200))
-    if n_leaves is not None and n_leaves != n:
+    if names is not None and names != own_names and names not in _later_names(store):
+        reason = "the session has other names than those given; `ordhc session add` adds items"
+        raise InputError(reason, path=brief(store.path, 200))
+    if n_leaves is not None and n_leaves not in (n, *map(len, _later_names(store))):
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
     # Files of a salvaged session may lack settings; the method has their defaults.
     kept = {**_DEFAULTS, **settings, **store.method.to_settings()}

@@ -18,7 +18,7 @@ from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Ev
 from ordhc.asking.log import Log
 from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
-from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of
+from ordhc.asking.schema import EARLIER, FORMAT, KEYS, checked_settings, foreign_schema, sum_of
 from ordhc.asking.settings import from_settings
 from ordhc.asking.store import Store, copied, create
 from ordhc.asking.trouble import Watch
@@ -221,7 +221,8 @@ def _settings(rows: list[Row]) -> dict[str, Any] | None:
         if "copy" in texts:
             texts = {**json.loads(texts["copy"]), **texts}
         kept = {key: json.loads(texts[key]) for key in KEYS[:-1]}
-        return checked_settings(kept) if kept["format"] == FORMAT else None
+        is_known = kept["format"] == FORMAT or kept["format"] in EARLIER
+        return checked_settings({**kept, "format": FORMAT}) if is_known else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 

@@ -26,7 +26,7 @@ __all__ = [
     "upgrade",
 ]
 
-FORMAT = 1
+FORMAT = 2
 _COLUMNS = ("a", "b", "c", "d")
 #: Settings by their key in `KEYS`.
 Kept = dict[str, Any]
@@ -49,9 +49,6 @@ class Earlier(NamedTuple):
     upgrade: Callable[[sqlite3.Connection, Kept], None]
 
 
-#: Every earlier format by its number: none yet. To raise `FORMAT`, add the previous format here and keep a
-#: file of it in `tests/data`. Also make `salvage`, which reads only `FORMAT`, read such files.
-EARLIER: dict[int, Earlier] = {}
 #: The keys of settings, in the order of their rows; "copy" repeats all settings, for `salvage`.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
 
@@ -66,7 +63,7 @@ def schema(width: int) -> dict[str, str]:
         "settings": "CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
         "events": (
             "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT,"
-            " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 14),"
+            " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 16),"
             f" ref INTEGER CHECK (ref > 0), {leaves}"
             f" answer INTEGER CHECK (answer BETWEEN -1 AND {2 if width == 3 else 1}),"
             " who TEXT, at REAL NOT NULL, seconds REAL CHECK (seconds >= 0),"
@@ -81,6 +78,31 @@ def schema(width: int) -> dict[str, str]:
         # and the rules.
         "state": "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
     }
+
+
+def _schema_1(width: int) -> dict[str, str]:
+    """Return the statements of format 1, which had no events of items."""
+    tables = schema(width)
+    return {**tables, "events": tables["events"].replace("BETWEEN 1 AND 16", "BETWEEN 1 AND 14")}
+
+
+def _upgrade_1(db: sqlite3.Connection, _: Kept) -> None:
+    """Make the table of events anew, because SQLite cannot change the limits of a column."""
+    rows = db.execute("SELECT * FROM events ORDER BY seq").fetchall()
+    (told,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'events'").fetchone()
+    width = 4 if told == _schema_1(4)["events"] else 3
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchall()
+    db.execute("DROP TABLE events")
+    db.execute(schema(width)["events"])
+    db.executemany(insertion(width), rows)
+    # Copy this number even if it is not that of the last event: a missing event must still be noticed.
+    db.execute("DELETE FROM sqlite_sequence WHERE name = 'events'")
+    db.executemany("INSERT INTO sqlite_sequence VALUES ('events', ?)", last)
+
+
+#: Every earlier format by its number. To raise `FORMAT`, add the previous format here and keep a file of it
+#: in `tests/data`. Also make `salvage` read such files.
+EARLIER: dict[int, Earlier] = {1: Earlier(_schema_1, _upgrade_1)}
 
 
 def foreign_schema(db: sqlite3.Connection) -> str | None:

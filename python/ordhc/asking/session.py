@@ -7,7 +7,7 @@ log.
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -30,6 +30,8 @@ from ordhc.asking.given import (
     checked_seconds,
     checked_who,
 )
+from ordhc.asking.items import Item, checked_items, items_of, retired_names
+from ordhc.asking.learner import Place, places_of
 from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.mirror import Mirror
 from ordhc.asking.opening import Given, opened
@@ -40,7 +42,6 @@ from ordhc.asking.rules import checked_rules
 from ordhc.asking.start import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Session"]
@@ -109,8 +110,9 @@ class Session:
     Members by purpose:
 
     * questions and answers: `ask`, `tell`, `release`, `undo`, `add_answers`, `done`, `status`
-    * results: `tree`, `comparisons`, `analysed`, `table`, `people`
+    * results: `tree`, `places`, `comparisons`, `analysed`, `table`, `people`
     * excluding and deleting people: `set_rules`, `forget`
+    * adding and retiring items: `add_items`, `retire`, `items`, `retired`
     * the session: `names`, `n_leaves`, `width`, `settings`, `transaction`, `close`
 
     Examples
@@ -150,14 +152,9 @@ class Session:
         is_durable = None if durable is None else _checks.flag("durable", durable)
         own = {"repeat": repeat, "budget": budget, "limit": limit, "seed": seed, "start": start}
         given = Given.of(method, fill, distinct, **own)
-        store, desk = opened(self._path, names, n_leaves, given)
-        kept = store.settings
-        self._settings: dict[str, Any] = kept["learner"]
-        self._names: tuple[str, ...] | None = None if kept["names"] is None else tuple(kept["names"])
-        self._n_leaves: int = kept["n_leaves"]
+        store, desk, self._start = opened(self._path, names, n_leaves, given)
+        self._settings: dict[str, Any] = store.settings["learner"]
         self._width, self._method = store.width, store.method
-        start = self._settings.get("start")
-        self._start: Dendrogram | None = None if start is None else as_dendrogram(start)
         self._repeat: int = self._settings.get("repeat", 1)
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
@@ -167,7 +164,7 @@ class Session:
             store.close()
             raise
         self._crowd = Crowd(self._mirror)
-        self._analysis = Analysis(self._mirror, self._names)
+        self._analysis = Analysis(self._mirror)
         # The comparisons from which the last tree was made, and that tree.
         self._best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
 
@@ -242,8 +239,22 @@ class Session:
         name = _checks.choice("sampler", sampler, others)
         if who is None:
             raise InputError(f"sampler={name!r} needs who, the person who answers")
-        asked = None if rows is None else checked_rows(rows, self._width, self._n_leaves)
+
+        def checked() -> list[Row] | None:
+            log = self._mirror.log
+            found = None if rows is None else checked_rows(rows, self._width, log.n_leaves)
+            for at, row in enumerate(found or ()):
+                for leaf in row:
+                    if log.is_retired[leaf]:
+                        raise InputError(f"{self._called(leaf)} is retired and cannot be asked about", row=at)
+            return found
+
+        asked = self._mirror.reading(checked)
         return self._mirror.writing(lambda: self._crowd.pose(SAMPLERS[name], asked, who, lease))
+
+    def _called(self, leaf: int) -> str:
+        names = self._mirror.names
+        return f"leaf {leaf}" if names is None else _checks.quoted(names[leaf])
 
     def tell(
         self,
@@ -369,7 +380,7 @@ class Session:
         if _checks.flag("gold", gold) and who is not None:
             raise InputError("gold answers are right, whoever gave them: leave out who")
         progress = _checks.callback("progress", progress)
-        checked = checked_answers(rows, answers, self._width, self._n_leaves)
+        checked = checked_answers(rows, answers, self._width, self.n_leaves)
         if not checked:
             if progress is not None:
                 progress(1.0)
@@ -381,8 +392,163 @@ class Session:
             lambda: self._mirror.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
         )
 
+    def add_items(self, items: str | Sequence[str]) -> None:
+        """Add items while people answer; the learner asks where the new items belong.
+
+        Everything else goes on: questions stay open, and placed items keep their places. The event is in the
+        file, in order with the answers, so other processes that use the session know the items too.
+
+        Parameters
+        ----------
+        items
+            The name of a new item, or several names.
+
+        Raises
+        ------
+        InputError
+            An empty name; a name that the session has already, also that of a retired item; a session without
+            names; or a method that needs all items at the start: "quick", "revise", "single", "complete" and
+            "4k-active". No item of this call is added.
+
+        Notes
+        -----
+        The new items have the next numbers, so leaves that are in use keep theirs. For "robust",
+        "robust-paper" and "majority" the probability that any of the added items gets a wrong place is at
+        most another `delta`. For "uncertain" without a `budget` each new item adds 20 questions, times
+        `repeat`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> truth = ordhc.oracles.from_tree("((cat,(dog,wolf)),(car,bus));")
+        >>> with ordhc.Session(path, ["cat", "dog", "car", "bus"]) as session:
+        ...     tree = ordhc.learn(truth, session=session)
+        ...     session.add_items("wolf")
+        ...     session.retire("bus")
+        ...     ordhc.learn(truth, session=session).to_newick(branch_lengths=False)
+        '(car,(cat,(dog,wolf)));'
+        """
+        given = checked_items(items)
+
+        def check() -> None:
+            known, gone = set(self._changeable()), set(retired_names(self._mirror))
+            for name in given:
+                if name in gone:
+                    again = _checks.quoted(f"{name} 2")
+                    raise InputError(
+                        f"{_checks.quoted(name)} was retired; give another name, such as {again}"
+                    )
+                if name in known:
+                    raise InputError(f"the session has an item {_checks.quoted(name)} already")
+            if len(known) + len(given) >= 2**31:
+                raise InputError(f"{len(known) + len(given):,} items are more than {2**31 - 1:,}")
+
+        self._change(check, lambda: self._crowd.add_items(given))
+
+    def retire(self, items: str | Sequence[str]) -> None:
+        """Retire items while people answer; nobody is asked about them any more.
+
+        Open questions about the items are withdrawn. All answers are kept: `table` has the answers about
+        retired items, also those that come later ("late"), but `tree`, `comparisons` and `analysed` do not
+        use them. The other items keep their places and their numbers.
+
+        Parameters
+        ----------
+        items
+            The name of an item, or several names.
+
+        Raises
+        ------
+        InputError
+            A name that the session does not have, or that is retired already; all items of the session; a
+            session without names; or a method that needs all items, see `add_items`. No item of this call is
+            retired.
+
+        Notes
+        -----
+        A method that places one item after another searches the places of unplaced items again. Answers that
+        it got about these items are used if it asks the same questions.
+        """
+        given = checked_items(items)
+
+        def check() -> dict[int, str]:
+            known, gone = self._changeable(), set(retired_names(self._mirror))
+            number = {name: leaf for leaf, name in enumerate(known)}
+            for name in given:
+                if name not in number:
+                    raise InputError(_checks.unknown_name(name, known))
+                if name in gone:
+                    raise InputError(f"{_checks.quoted(name)} is retired already")
+            if len(gone) + len(given) == len(known):
+                raise InputError("a session needs an item, and all would be retired: add another one first")
+            return {number[name]: name for name in given}
+
+        self._change(check, lambda: self._crowd.retire(check()))
+
+    def _change(self, check: Callable[[], Any], change: Callable[[], None]) -> None:
+        """Change the items if `check` raises no error, also when no other process can write any more."""
+        # An error before anything is written does not spoil a transaction of the caller.
+        self._mirror.reading(check)
+
+        def work() -> None:
+            check()
+            change()
+
+        self._mirror.writing(work)
+
+    def _changeable(self) -> tuple[str, ...]:
+        """Return the names of all items; raise `InputError` if items cannot be added or retired."""
+        if self._method.needs_all is not None:
+            raise InputError(f"items of this session cannot change: {self._method.needs_all}")
+        names = self._mirror.names
+        if names is None:
+            raise InputError(
+                "items of this session cannot change, because they have no names: make a session with names"
+            )
+        return names
+
+    def items(self) -> list[Item]:
+        """Return all items in the order of their numbers, with the times when they were added and retired.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, ["cat", "dog"]) as session:
+        ...     session.retire("dog")
+        ...     [(item.name, item.added, item.retired is None) for item in session.items()]
+        [('cat', None, True), ('dog', None, False)]
+        """
+        return self._mirror.reading(lambda: items_of(self._mirror))
+
+    def places(self, item: int | str) -> list[Place]:
+        """Return the places where an item may belong, the most probable first; see `Learner.places`.
+
+        The list is empty for a retired item, and for methods other than "robust". The places of an item stay
+        known after the search if the session has a `start` or if items were added.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> robust, start = ordhc.learners.Robust(p=0.9), "((cat,dog),car);"
+        >>> with ordhc.Session(path, ["cat", "dog", "car"], start=start, method=robust) as session:
+        ...     session.add_items("bus")
+        ...     places = session.places("bus")
+        >>> len(places), round(sum(place.probability for place in places), 3)
+        (7, 1.0)
+        """
+
+        def found() -> list[Place]:
+            log, names = self._mirror.log, self._mirror.names
+            number = _checks.leaf_number(item, names, log.n_leaves)
+            return [] if log.is_retired[number] else places_of(self._mirror.desk, number, names)
+
+        return self._mirror.reading(found)
+
     def tree(self) -> Dendrogram:
-        """Return the best tree so far.
+        """Return the best tree so far, of all items that are not retired.
 
         With the method "uncertain" the tree is that of `ordhc.posterior` for the answers that are not
         excluded (`analysed`), with the support of its clusters. `ordhc cluster`, `ordhc report` and the
@@ -396,7 +562,10 @@ class Session:
                 self._best = data, best_tree(data)
             if self._best[1] is not None:
                 return self._best[1]
-        return self._mirror.reading(lambda: supported_tree(self._mirror.desk, self._names, self._start))
+        mirror = self._mirror
+        return mirror.reading(
+            lambda: supported_tree(mirror.desk, mirror.names, self._start, retired_names(mirror))
+        )
 
     @property
     def done(self) -> bool:
@@ -415,8 +584,13 @@ class Session:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, or None."""
-        return self._names
+        """The names of all leaves by number, those of retired items included; None if they have no names."""
+        return self._mirror.latest(lambda: self._mirror.names)
+
+    @property
+    def retired(self) -> tuple[str, ...]:
+        """The names of the items that were retired, in the order of their numbers."""
+        return self._mirror.latest(lambda: retired_names(self._mirror))
 
     @property
     def width(self) -> int:
@@ -425,8 +599,8 @@ class Session:
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves."""
-        return self._n_leaves
+        """The number of leaves, retired items included."""
+        return self._mirror.latest(lambda: self._mirror.log.n_leaves)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -653,7 +827,7 @@ class Session:
 
     def __repr__(self) -> str:
         status = self.status
-        placed = f"{status.n_placed:,} of {self._n_leaves:,} leaves"
+        placed = f"{status.n_placed:,} of {self.n_leaves - len(self.retired):,} leaves"
         return f"<Session {self._path}: {placed}, {status.n_answered:,} answers>"
 
     _repr_html_ = _html.asked

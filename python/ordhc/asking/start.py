@@ -39,18 +39,30 @@ def kept_start(start: Any) -> dict[str, Any]:
 
 
 def supported_tree(
-    learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None, start: Dendrogram | None
+    learner: _ordhc.Learner | _ordhc.Desk,
+    names: tuple[str, ...] | None,
+    start: Dendrogram | None,
+    retired: Sequence[str] = (),
 ) -> Dendrogram:
     """Return the tree of a learner, with the support of its nodes if the learner knows it.
 
-    Heights are levels, or those of `start`, the tree that the learner began with.
+    Heights are levels, or those of `start`, the tree that the learner began with. The tree has no `retired`
+    leaves.
     """
     found = learner.tree()
     support = learner.support(found)
     tree = from_engine(found, names)
-    if start is not None:
+    if retired:
+        tree = tree.prune(list(retired))
+    if start is not None and (start := _without(start, retired)) is not None:
         return _with_scale(start, tree)
     return tree if support is None else tree.replace(support=support)
+
+
+def _without(start: Dendrogram, retired: Sequence[str]) -> Dendrogram | None:
+    """Return `start` without some leaves, or None if no leaf is left."""
+    gone = [name for name in start.names or () if name in set(retired)]
+    return None if len(gone) == start.n_leaves else start.prune(gone) if gone else start
 
 
 def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:

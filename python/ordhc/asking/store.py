@@ -347,6 +347,12 @@ class Store:
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
 
+    def item_names(self, kind: int) -> list[str]:
+        """Return the names in the events of a kind, `ADDED` or `RETIRED`, in order."""
+        with self._errors:
+            rows = self._db.execute("SELECT who FROM events WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
+            return [str(name) for (name,) in rows]
+
     def n_events(self) -> int:
         """Return the number of events in the file."""
         with self._errors:

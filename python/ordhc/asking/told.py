@@ -52,7 +52,18 @@ def tree_of(subject: Any, supported_by: int | None) -> Dendrogram:
     if supported_by is None:
         return tree
     if not isinstance(subject, Learner):
-        return contracted(tree, *rows_and_answers(subject.table()), supported_by)
+        return contracted(tree, *_about(tree, subject), supported_by)
     parts = _told.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
     rows, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
     return contracted(tree, rows, answers, supported_by)
+
+
+def _about(tree: Dendrogram, session: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the questions and answers of a session about the leaves of its tree, numbered as in the tree."""
+    rows, answers = rows_and_answers(session.table())
+    if not session.retired or tree.names is None:
+        return rows, answers
+    number = {name: leaf for leaf, name in enumerate(tree.names)}
+    rows = np.array([number.get(name, -1) for name in session.names])[rows]
+    known = (rows >= 0).all(axis=1)
+    return rows[known], answers[known]

@@ -46,8 +46,8 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
     # Names are shown unchanged, with their numbers.
     console = Console(stderr=True, highlight=False)
     shows = Pictures(pictures or {}, console)
-    names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
-    console.print(f"[bold]{session.n_leaves:,} items, {session.status.n_answered:,} answers so far.[/bold]")
+    n_items = session.n_leaves - len(session.retired)
+    console.print(f"[bold]{n_items:,} items, {session.status.n_answered:,} answers so far.[/bold]")
     pairs = session.width == 4
     if pairs:
         console.print("Which pair is more similar? [bold]1[/bold], [bold]2[/bold], or")
@@ -66,7 +66,9 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
         left = session.status.remaining
         share = session.status.n_answered / max(session.status.n_answered + left, 1)
         console.print(f"\n[dim]{share:.0%} done, {remaining_in_words(left)}[/dim]")
-        texts = [names[leaf] for leaf in row]
+        # Read the names anew, because items can be added at any time.
+        names = session.names
+        texts = [f"leaf {leaf}" if names is None else names[leaf] for leaf in row]
         parts = [texts[:2], texts[2:]] if pairs else [[text] for text in texts]
         for at, part in enumerate(parts, 1):
             console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(on_one_line(' and '.join(part)))}")

@@ -1,8 +1,10 @@
-"""`ordhc session`: inspect session files, and salvage damaged ones."""
+"""`ordhc session`: inspect session files, change their items, and salvage damaged ones."""
 
 from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,16 +12,86 @@ from ordhc._checks import on_one_line
 from ordhc.cli.help import Command, Group
 from ordhc.cli.output import counted_people, emit_json, json_option, progress_bar, say
 
+if TYPE_CHECKING:
+    from ordhc.asking.session import Session
+
 
 @click.group(cls=Group)
 def session() -> None:
-    """Inspect and repair session files, which `ordhc learn` makes.
+    """Inspect and repair session files, which `ordhc learn` makes, and change their items.
 
     \b
     Example:
       ordhc session info animals.ordhc
       ordhc session about animals.ordhc cat dog
+      ordhc session add animals.ordhc wolf
     """
+
+
+def _items_option(what: str) -> Callable[[Any], Any]:
+    told = f"A text file with the names of items to {what}, one a line, or a table with a column of names."
+    return click.option("--items", "source", metavar="FILE", help=told)
+
+
+@session.command(cls=Command, no_args_is_help=True)
+@click.argument("file")
+@click.argument("items", nargs=-1)
+@_items_option("add")
+def add(file: str, items: tuple[str, ...], source: str | None) -> None:
+    """Add ITEMS to a session, also while people answer its questions.
+
+    The session goes on as before, and asks where the new items belong. The methods quick, revise, single,
+    complete and 4k-active need all items at the start and refuse. An item that was retired cannot come back
+    by the same name.
+
+    \b
+    Examples:
+      ordhc session add animals.ordhc wolf "polar bear"
+      ordhc session add animals.ordhc --items more.txt
+    """
+    _change(file, items, source, "add_items", "added")
+
+
+@session.command(cls=Command, no_args_is_help=True)
+@click.argument("file")
+@click.argument("items", nargs=-1)
+@_items_option("retire")
+def retire(file: str, items: tuple[str, ...], source: str | None) -> None:
+    """Retire ITEMS of a session, also while people answer: nobody is asked about them any more.
+
+    All answers are kept, but the tree has no retired items. Open questions about them are withdrawn.
+
+    \b
+    Examples:
+      ordhc session retire animals.ordhc dog
+    """
+    _change(file, items, source, "retire", "retired")
+
+
+def _change(file: str, items: tuple[str, ...], source: str | None, method: str, what: str) -> None:
+    """Add or retire items, and print the progress of the session."""
+    from ordhc.asking.session import Session
+    from ordhc.errors import InputError
+    from ordhc.io import read_names
+
+    _check_exists(file)
+    names = [*items, *(() if source is None else read_names(source))]
+    if not names:
+        raise InputError("no items: give names, or --items FILE")
+    with Session(file) as kept:
+        getattr(kept, method)(names)
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
+        say(on_one_line(f"{what:<8} {shown}"))
+        say(_progress_of(kept))
+
+
+def _progress_of(kept: "Session") -> str:
+    from ordhc.asking.remaining import remaining_in_words
+
+    status = kept.status
+    state = "done" if kept.done else remaining_in_words(status.remaining)
+    n_items = kept.n_leaves - len(kept.retired)
+    return f"{status.n_answered:,} answers, {status.n_placed:,} of {n_items:,} leaves, {state}"
 
 
 @session.command(cls=Command, no_args_is_help=True)
@@ -142,7 +214,7 @@ def info(file: str, as_json: bool) -> None:
     Example:
       ordhc session info animals.ordhc
     """
-    from ordhc.asking.remaining import UNLIMITED, remaining_in_words
+    from ordhc.asking.remaining import UNLIMITED
     from ordhc.asking.session import Session
 
     _check_exists(file)
@@ -152,15 +224,17 @@ def info(file: str, as_json: bool) -> None:
         people: dict[str | None, int] = {}
         for who in kept.table()["who"].tolist():
             people[who] = people.get(who, 0) + 1
-        analysed, status = kept.analysed(), kept.status
+        analysed, status, state = kept.analysed(), kept.status, _progress_of(kept)
+        changed = [item for item in kept.items() if item.added is not None or item.retired is not None]
         excluded, history = analysed.excluded, analysed.rules
         found = {
-            "n_leaves": kept.n_leaves,
+            "n_leaves": kept.n_leaves - len(kept.retired),
             "n_placed": status.n_placed,
             "n_answers": status.n_answered,
             "done": kept.done,
             "remaining": status.remaining,
             "settings": kept.settings,
+            "items": [{"name": item.name, "added": item.added, "retired": item.retired} for item in changed],
             "rules": [{"at": rules.at, "rules": rules.in_words()} for rules in history],
             "excluded": {who: list(why) for who, why in excluded.items()},
             "people": [{"who": who, "n_answers": count} for who, count in people.items()],
@@ -168,13 +242,19 @@ def info(file: str, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
-    state = "done" if found["done"] else remaining_in_words(status.remaining)
-    say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}")
+    say(state)
     for who, count in people.items():
         say(f"  {'nobody in particular' if who is None else on_one_line(who)}: {count:,}")
     for key, value in kept.settings.items():
         is_endless = key == "budget" and value >= UNLIMITED
         say(on_one_line(f"  {key} = {'no limit' if is_endless else value}"))
+    for item in changed:
+        times = [
+            f"{what} {datetime.fromtimestamp(at).isoformat(' ', 'minutes')}"
+            for what, at in (("added", item.added), ("retired", item.retired))
+            if at is not None
+        ]
+        say(on_one_line(f"  {item.name}: {', '.join(times)}"))
     if history:
         told = "; ".join(history[-1].in_words()) or "nobody"
         say(f"leaves out {told}: {counted_people(len(excluded))}")

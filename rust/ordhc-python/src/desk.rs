@@ -79,6 +79,8 @@ impl Table<'_> {
                 5 => apply(Event::Use)?,
                 7..=10 => apply(Event::Spent)?,
                 13 => apply(Event::Parallel(reference as u64))?,
+                15 => apply(Event::Added)?,
+                16 => apply(Event::Retired((reference - 1) as u32))?,
                 _ => {}
             }
         }
@@ -224,6 +226,12 @@ impl Desk {
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), desk => desk.learner().support(tree)))
+    }
+
+    /// As the learner's.
+    fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
+        let places = py.detach(|| with!(self.lock(), desk => desk.learner().places(leaf)))?;
+        Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
     }
 
     #[getter]

@@ -85,7 +85,7 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
     if options["export"]:
         export(study, data, options["export"], options["format"])
         return
-    with locked(data), opened(study, data) as session:
+    with locked(data), opened(study, data) as (study, session):
         with session.transaction() as db:
             db.execute("PRAGMA secure_delete=ON")
         desk = Desk(study, session, data, Clock())
@@ -107,7 +107,7 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
         raise InputError("the answers can't be written over the session that has them", path=target)
     how = how or ("trials" if study.question == "pairs" else "salmon")
     new = f"{target}.new-{os.getpid()}"
-    with opened(study, data) as session, reading(data) as tables:
+    with opened(study, data) as (study, session), reading(data) as tables:
         if not tables.are_there():
             raise InputError(
                 "is no session of a study on a web page; `ordhc learn SESSION --export FILE` exports others",

@@ -1,6 +1,6 @@
 //! A learner made from a strategy.
 
-use super::learner::{Counts, Learner, LikelyPlace, Question, Told};
+use super::learner::{Counts, Learner, LikelyPlace, Question, Told, fixed};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
@@ -28,6 +28,21 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
 
     /// See [`Learner::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
+
+    /// See [`Learner::add_leaf`].
+    fn add_leaf(&mut self) -> Result<()> {
+        Err(fixed())
+    }
+
+    /// See [`Learner::retire`]. Open questions are withdrawn: their answers are never taken.
+    fn retire(&mut self, _leaf: u32) -> Result<()> {
+        Err(fixed())
+    }
+
+    /// See [`Learner::unplaced`].
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        None
+    }
 
     /// Returns true if nothing is left to ask.
     fn done(&self) -> bool {
@@ -134,6 +149,22 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
 
     fn set_parallel(&mut self, parallel: usize) {
         self.strategy.set_parallel(parallel);
+    }
+
+    fn add_leaf(&mut self) -> Result<()> {
+        self.settle();
+        self.strategy.add_leaf()
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        self.settle();
+        self.strategy.retire(leaf)?;
+        self.ledger.restart();
+        Ok(())
+    }
+
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        self.strategy.unplaced()
     }
 
     fn boxed_clone(&self) -> Box<dyn Learner<K>> {

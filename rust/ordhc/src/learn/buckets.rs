@@ -14,6 +14,9 @@ use crate::tree::Dendrogram;
 /// without merging. A place is already a pivot, and leaves outside of the pivot stay where they are found.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
+    /// The leaves that have or get a place.
+    order: Order,
+    /// The number of leaves that have a number, including those that were retired and are not in `order`.
     n: usize,
     /// The factor by which a sample is smaller than its bucket. `None` for samples of one leaf.
     shrink: Option<usize>,
@@ -63,6 +66,7 @@ impl Buckets {
             shrink,
             placed: known,
             tree: PivotTree::of(&order),
+            order,
             tasks: Vec::new(),
             free: Vec::new(),
             n_tasks: 0,
@@ -70,7 +74,7 @@ impl Buckets {
             left: 0.0,
             price: if shrink.is_some() { 0.75 } else { 0.9 },
         };
-        let (state, leaves) = (new.tree.start(), order.into_leaves());
+        let (state, leaves) = (new.tree.start(), new.order.leaves().to_vec());
         if known > 1 && new.n > known {
             new.left = (new.n - known) as f64 * bits(new.n);
             new.tasks.push(Bucket { state, leaves, placed: known, end: known, ..Bucket::default() });
@@ -81,6 +85,26 @@ impl Buckets {
             new.proceed(task);
         }
         new
+    }
+
+    /// Searches the place of a leaf that was added to the order, in the whole tree.
+    fn search(&mut self, leaf: u32) {
+        self.left += bits(self.order.len());
+        if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
+            // The searches of this task go on. The leaf is searched after them.
+            whole.leaves.push(leaf);
+            return;
+        }
+        let (state, placed) = (self.tree.start(), self.placed);
+        let task = if placed == 1 {
+            self.bucket(state, vec![leaf], None)
+        } else {
+            let leaves = self.order.leaves().to_vec();
+            self.tasks.push(Bucket { state, leaves, placed, end: placed, ..Bucket::default() });
+            self.n_tasks += 1;
+            Some(self.tasks.len() as u32 - 1)
+        };
+        self.proceed(task);
     }
 
     /// Places the first leaf. Returns a task if there are more leaves.
@@ -201,6 +225,24 @@ impl Strategy for Buckets {
         if task.waiting == 0 {
             self.distribute(search.task);
         }
+    }
+
+    fn add_leaf(&mut self) -> Result<()> {
+        let leaf = self.n as u32;
+        self.n += 1;
+        self.order.push(leaf);
+        self.search(leaf);
+        Ok(())
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        let order = self.order.without(leaf, self.tree.tree(), self.tree.root())?;
+        *self = Self { n: self.n, ..Self::new(order, self.shrink) };
+        Ok(())
+    }
+
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        Some(self.order.unplaced(self.tree.tree(), self.tree.root()))
     }
 
     fn done(&self) -> bool {

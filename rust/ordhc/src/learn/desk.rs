@@ -28,6 +28,10 @@ pub enum Event<const K: usize = 3> {
     Parallel(u64),
     /// The learner is asked as long as stored answers are useful.
     Use,
+    /// A leaf is added, see [`Learner::add_leaf`].
+    Added,
+    /// A leaf is retired, see [`Learner::retire`]. Questions about it are withdrawn, and answers to them are ignored.
+    Retired(u32),
 }
 
 /// A learner with the questions that people have. People keep their questions, whatever the learner asks later.
@@ -66,6 +70,15 @@ pub struct Desk<const K: usize = 3> {
     orphans: HashMap<[u32; K], VecDeque<u64>>,
     /// The answers that were not used, by `key`.
     bank: Bank<K>,
+    retired: BTreeSet<u32>,
+    /// True if the learner begins its searches again when a leaf is retired. `used` then has at least the answers about
+    /// [`Learner::unplaced`] leaves, in order.
+    is_restarting: bool,
+    used: Vec<([u32; K], Told)>,
+    /// The number of answers in `used` when answers about placed leaves were last removed.
+    n_used: usize,
+    /// The number of answers that were put back into `bank`, and already count as spent.
+    n_back: u64,
     /// For a flexible learner: the numbers that were handed to people, the number of wanted questions, and these
     /// questions once they are requested. They are computed again after every event.
     handed: Vec<u64>,
@@ -75,6 +88,9 @@ pub struct Desk<const K: usize = 3> {
     spent: u64,
     answered: u64,
 }
+
+/// Answers about placed leaves are removed from `used` when it has this many more.
+const USED: usize = 1024;
 
 impl<const K: usize> Clone for Desk<K> {
     fn clone(&self) -> Self {
@@ -86,6 +102,8 @@ impl<const K: usize> Clone for Desk<K> {
             held: self.held.clone(),
             orphans: self.orphans.clone(),
             bank: self.bank.clone(),
+            retired: self.retired.clone(),
+            used: self.used.clone(),
             handed: self.handed.clone(),
             drafts: self.drafts.clone(),
             ..*self
@@ -98,6 +116,7 @@ impl<const K: usize> Desk<K> {
     /// `budget` are asked.
     pub fn new(learner: Box<dyn Learner<K>>, limit: Option<u64>, budget: Option<u64>) -> Self {
         Self {
+            is_restarting: learner.unplaced().is_some(),
             learner,
             limit: limit.unwrap_or(u64::MAX),
             budget: budget.unwrap_or(u64::MAX),
@@ -107,6 +126,10 @@ impl<const K: usize> Desk<K> {
             held: BTreeMap::new(),
             orphans: HashMap::new(),
             bank: Bank::default(),
+            retired: BTreeSet::new(),
+            used: Vec::new(),
+            n_used: 0,
+            n_back: 0,
             handed: Vec::new(),
             wanted: 0,
             drafts: None,
@@ -143,6 +166,55 @@ impl<const K: usize> Desk<K> {
                 Ok(())
             }
             Event::Use => self.use_bank(),
+            Event::Added => self.learner.add_leaf(),
+            Event::Retired(leaf) => self.retire(leaf),
+        }
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        self.learner.retire(leaf)?;
+        self.retired.insert(leaf);
+        // A learner that begins its searches again has withdrawn all questions. People keep the questions that they
+        // have, and the learner may ask these questions again.
+        let gone: Vec<u64> =
+            self.live.iter().filter(|(_, live)| self.is_restarting || live.0.contains(&leaf)).map(|at| *at.0).collect();
+        for slot in gone {
+            let Some((leaves, number)) = self.live.remove(&slot) else { continue };
+            self.waiting.remove(&slot);
+            self.forget_slot(slot, leaves);
+            let Some(number) = number else { continue };
+            if let Some(held) = self.held.get_mut(&number) {
+                held.1 = None;
+            }
+            if self.is_restarting && !leaves.contains(&leaf) {
+                self.spent -= 1;
+                self.orphans.entry(key(leaves)).or_default().push_back(number);
+            }
+        }
+        self.keep_unplaced();
+        for (leaves, told) in std::mem::take(&mut self.used) {
+            if !leaves.contains(&leaf) {
+                self.n_back += 1;
+                self.bank.push(key(leaves), told);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the answers about placed leaves from `used`, whose answers are in the form of their key.
+    fn keep_unplaced(&mut self) {
+        let unplaced: BTreeSet<u32> = self.learner.unplaced().into_iter().flatten().collect();
+        self.used.retain(|(leaves, _)| leaves.iter().any(|leaf| unplaced.contains(leaf)));
+        self.n_used = self.used.len();
+    }
+
+    fn forget_slot(&mut self, slot: u64, leaves: [u32; K]) {
+        let found = key(leaves);
+        if let Some(slots) = self.by_key.get_mut(&found) {
+            slots.retain(|&other| other != slot);
+            if slots.is_empty() {
+                self.by_key.remove(&found);
+            }
         }
     }
 
@@ -191,8 +263,11 @@ impl<const K: usize> Desk<K> {
         for question in questions {
             let (slot, found) = (question.id, key(question.leaves));
             if let Some(told) = self.bank.take(found) {
-                self.spent += 1;
-                self.tell(slot, place(question.leaves, found, told))?;
+                let is_back = self.n_back > 0;
+                self.n_back -= u64::from(is_back);
+                self.spent += u64::from(!is_back);
+                self.answered -= u64::from(is_back);
+                self.tell(slot, question.leaves, place(question.leaves, found, told))?;
                 is_used = true;
                 continue;
             }
@@ -243,6 +318,9 @@ impl<const K: usize> Desk<K> {
 
     /// Takes an answer without a question. A slot that waits for it is answered first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
+        if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
+            return Ok(());
+        }
         if let Some(learner) = self.learner.flexible() {
             learner.add(leaves, told);
             return Ok(());
@@ -262,12 +340,7 @@ impl<const K: usize> Desk<K> {
     fn settle(&mut self, slot: u64, leaves: [u32; K], told: Told) -> Result<()> {
         let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
         let found = key(asked);
-        if let Some(slots) = self.by_key.get_mut(&found) {
-            slots.retain(|&other| other != slot);
-            if slots.is_empty() {
-                self.by_key.remove(&found);
-            }
-        }
+        self.forget_slot(slot, asked);
         self.spent += u64::from(self.waiting.remove(&slot));
         if let Some(number) = number
             && let Some(held) = self.held.get_mut(&number)
@@ -275,12 +348,20 @@ impl<const K: usize> Desk<K> {
             held.1 = None;
             self.orphans.entry(found).or_default().push_back(number);
         }
-        self.tell(slot, place(asked, leaves, told))
+        self.tell(slot, asked, place(asked, leaves, told))
     }
 
-    fn tell(&mut self, slot: u64, told: Told) -> Result<()> {
+    fn tell(&mut self, slot: u64, asked: [u32; K], told: Told) -> Result<()> {
         self.answered += 1;
-        self.learner.tell_with(slot, told)
+        self.learner.tell_with(slot, told)?;
+        if self.is_restarting {
+            let found = key(asked);
+            self.used.push((found, place(found, asked, told)));
+            if self.used.len() > 2 * self.n_used + USED {
+                self.keep_unplaced();
+            }
+        }
+        Ok(())
     }
 
     /// Returns the first questions, at most `most`, that the learner asks and nobody has.

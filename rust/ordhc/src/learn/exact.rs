@@ -119,6 +119,20 @@ impl Inserting for Exact {
         &self.progress
     }
 
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn anew(&self, order: Order) -> Self {
+        Self::new(order)
+    }
+
+    fn resume(&mut self, was_done: bool) {
+        if was_done {
+            self.begin();
+        }
+    }
+
     fn grown(&self) -> (&GrowingTree, u32) {
         (&self.tree, self.root)
     }

@@ -11,6 +11,8 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
+    /// The number of leaves that have a number, including those that were retired and are not in `order`.
+    n: usize,
     placed: usize,
     /// The number of answers about leaves without a place.
     under_way: u64,
@@ -20,10 +22,11 @@ pub(crate) struct Progress {
 impl Progress {
     /// Returns the progress for leaves in this order. The first `placed` leaves have their places.
     pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
-        Self { order, placed, under_way: 0, work }
+        let n = order.len();
+        Self { order, n, placed, under_way: 0, work }
     }
 
-    /// Returns the number of leaves.
+    /// Returns the number of leaves that have or get a place.
     pub(crate) fn n_leaves(&self) -> usize {
         self.order.len()
     }
@@ -46,6 +49,12 @@ impl Progress {
     /// Returns the first leaf without a place, for strategies that insert in order.
     pub(crate) fn next_leaf(&self) -> u32 {
         self.order.leaf(self.placed)
+    }
+
+    /// Adds a leaf without a place, after all others.
+    fn add(&mut self, leaf: u32) {
+        self.order.push(leaf);
+        self.work.add(self.order.len());
     }
 
     /// Counts an answer.
@@ -93,6 +102,18 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// Returns the progress.
     fn progress(&self) -> &Progress;
 
+    /// Returns the progress, to change it.
+    fn progress_mut(&mut self) -> &mut Progress;
+
+    /// Returns the same strategy at its start, with the same settings and other leaves.
+    fn anew(&self, order: Order) -> Self;
+
+    /// Notes a leaf that is about to be added.
+    fn note_added(&mut self, _leaf: u32) {}
+
+    /// Continues after a leaf was added. `was_done` is true if all other leaves have their places.
+    fn resume(&mut self, was_done: bool);
+
     /// Returns the tree of the placed leaves, and its root.
     fn grown(&self) -> (&GrowingTree, u32);
 
@@ -125,6 +146,42 @@ impl<I: Inserting> Strategy for I {
         Inserting::set_parallel(self, parallel);
     }
 
+    fn add_leaf(&mut self) -> Result<()> {
+        let n = self.progress().n;
+        let leaf = n as u32;
+        self.note_added(leaf);
+        if self.progress().n_leaves() < 2 {
+            // Nothing can be asked about fewer than three leaves, so no answer is lost.
+            let mut order = self.progress().order.clone();
+            order.push(leaf);
+            *self = self.anew(order);
+        } else {
+            let was_done = self.progress().is_done();
+            self.progress_mut().add(leaf);
+            self.resume(was_done);
+        }
+        self.progress_mut().n = n + 1;
+        Ok(())
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        let Progress { n, order, .. } = self.progress();
+        let (n, (tree, root)) = (*n, self.grown());
+        let order = order.without(leaf, tree, root)?;
+        *self = self.anew(order);
+        self.progress_mut().n = n;
+        Ok(())
+    }
+
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        let (tree, root) = self.grown();
+        Some(self.progress().order.unplaced(tree, root))
+    }
+
+    fn done(&self) -> bool {
+        self.progress().is_done()
+    }
+
     fn tree(&self) -> Result<Dendrogram> {
         let (tree, root) = self.grown();
         Sketch::of(tree, root, self.n_leaves()).finish(self.n_leaves())
@@ -145,7 +202,7 @@ impl<I: Inserting> Strategy for I {
     }
 
     fn n_leaves(&self) -> usize {
-        self.progress().n_leaves()
+        self.progress().n
     }
 
     fn placed(&self) -> usize {

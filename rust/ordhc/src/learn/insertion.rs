@@ -107,6 +107,18 @@ impl Inserting for Insertion {
         &self.progress
     }
 
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn anew(&self, order: Order) -> Self {
+        Self::new(order, self.parallel)
+    }
+
+    fn resume(&mut self, _was_done: bool) {
+        self.start();
+    }
+
     fn grown(&self) -> (&GrowingTree, u32) {
         (self.tree.tree(), self.tree.root())
     }

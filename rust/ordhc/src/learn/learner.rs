@@ -1,6 +1,6 @@
 //! The interface of all learners.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Topology};
 
@@ -155,8 +155,8 @@ pub trait Learner<const K: usize = 3>: Send {
     }
 
     /// Returns the places where a leaf may belong with a probability of at least 0.001, the likeliest first. Places are
-    /// known while the leaf is searched, and also afterwards if the learner started from a tree. Returns `None` for
-    /// other leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
+    /// known while the leaf is searched, and also afterwards if the learner started from a tree or leaves were added.
+    /// Returns `None` for other leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
@@ -195,6 +195,34 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Searches that have begun continue.
     fn set_parallel(&mut self, _parallel: usize) {}
 
+    /// Adds a leaf with the number [`n_leaves`](Self::n_leaves). The learner asks where the leaf belongs, and goes on
+    /// with everything else as before.
+    ///
+    /// # Errors
+    /// The method needs all leaves at the start.
+    fn add_leaf(&mut self) -> Result<()> {
+        Err(fixed())
+    }
+
+    /// Removes a leaf from the tree, and asks no more questions about it. All numbers of leaves stay the same. The leaf
+    /// counts as one without a place.
+    ///
+    /// A learner that inserts leaf after leaf then withdraws all open questions, and begins the searches for
+    /// [unplaced](Self::unplaced) leaves again. To continue them, tell the earlier answers about these leaves again when
+    /// the learner asks the same questions.
+    ///
+    /// # Errors
+    /// The method needs all leaves until the end; not enough memory.
+    fn retire(&mut self, _leaf: u32) -> Result<()> {
+        Err(fixed())
+    }
+
+    /// Returns the leaves without a place, for a learner that begins their searches again after [`retire`](Self::retire),
+    /// and `None` for other learners.
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// Returns how many times in a row each question is asked. A caller that asks for a multiple of this number gets
     /// all repetitions of each question.
     fn times(&self) -> u64 {
@@ -208,6 +236,11 @@ pub trait Learner<const K: usize = 3>: Send {
 
     /// Returns a copy of the learner with the same knowledge.
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
+}
+
+/// Returns the error of a method whose leaves cannot change.
+pub(crate) fn fixed() -> Error {
+    Error::Argument("this method needs all leaves from the start to the end".to_string())
 }
 
 /// A learner that can use any answer, whoever chose the question.

@@ -15,11 +15,13 @@ pub(crate) struct Ledger<T, const K: usize = 3> {
     n_open: usize,
     told: Vec<(u64, T, Told)>,
     n_rounds: u64,
+    /// The number of earlier questions that do not count.
+    base: u64,
 }
 
 impl<T, const K: usize> Default for Ledger<T, K> {
     fn default() -> Self {
-        Self { first: 0, open: VecDeque::new(), n_open: 0, told: Vec::new(), n_rounds: 0 }
+        Self { first: 0, open: VecDeque::new(), n_open: 0, told: Vec::new(), n_rounds: 0, base: 0 }
     }
 }
 
@@ -45,7 +47,7 @@ impl<T, const K: usize> Ledger<T, K> {
                 break;
             }
             let Some((leaves, purpose)) = next() else { break };
-            questions.push(Question { id: self.n_asked(), leaves });
+            questions.push(Question { id: self.next_id(), leaves });
             self.open.push_back(Some((leaves, purpose)));
             self.n_open += 1;
         }
@@ -65,8 +67,8 @@ impl<T, const K: usize> Ledger<T, K> {
         {
             return Err(Error::Question { id, reason: format!("p = {p} is outside [1/2, 1]") });
         }
-        if id >= self.n_asked() {
-            let reason = format!("it was never asked (there are {} so far)", self.n_asked());
+        if id >= self.next_id() {
+            let reason = format!("it was never asked (there are {} so far)", self.next_id());
             return Err(Error::Question { id, reason });
         }
         let entry = id.checked_sub(self.first).and_then(|at| self.open.get_mut(at as usize));
@@ -113,9 +115,32 @@ impl<T, const K: usize> Ledger<T, K> {
         self.n_open
     }
 
+    /// Withdraws all open questions, and counts from 0 again. Ids continue.
+    pub(crate) fn restart(&mut self) {
+        self.first = self.next_id();
+        self.base = self.first;
+        self.open.clear();
+        self.told.clear();
+        self.n_open = 0;
+    }
+
+    /// Withdraws the open questions that `is_gone` selects. They count as answered.
+    pub(crate) fn withdraw(&mut self, is_gone: impl Fn(&[u32; K]) -> bool) {
+        for entry in &mut self.open {
+            if entry.as_ref().is_some_and(|(leaves, _)| is_gone(leaves)) {
+                *entry = None;
+                self.n_open -= 1;
+            }
+        }
+    }
+
+    fn next_id(&self) -> u64 {
+        self.first + self.open.len() as u64
+    }
+
     /// Returns the number of questions asked.
     pub(crate) fn n_asked(&self) -> u64 {
-        self.first + self.open.len() as u64
+        self.next_id() - self.base
     }
 
     /// Returns the numbers of questions, answers and rounds so far.

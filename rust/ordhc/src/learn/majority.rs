@@ -125,6 +125,23 @@ where
         self.polls[at as usize] = Some(poll);
     }
 
+    fn add_leaf(&mut self) -> Result<()> {
+        self.inner.add_leaf()
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        self.inner.retire(leaf)?;
+        self.polls.clear();
+        self.free.clear();
+        self.ready.clear();
+        self.under_way = 0;
+        Ok(())
+    }
+
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        self.inner.unplaced()
+    }
+
     fn done(&self) -> bool {
         self.inner.done()
     }

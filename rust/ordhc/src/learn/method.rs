@@ -254,7 +254,7 @@ impl Method {
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
                 check_positive("parallel", parallel as u64)?;
-                if p == 1.0 || n < 3 {
+                if p == 1.0 {
                     let certain = match schedule {
                         Schedule::Questions => Self::Insertion { parallel },
                         Schedule::Balanced => Self::Balanced,
@@ -272,7 +272,7 @@ impl Method {
             }
             Self::RobustPaper { p, delta } => {
                 check(p, delta)?;
-                if p == 1.0 || n < 3 {
+                if p == 1.0 {
                     return Self::Insertion { parallel: 1 }.with_start(start, n, seed);
                 }
                 Box::new(Asking::new(RobustPaper::new(order()?, p, delta)))

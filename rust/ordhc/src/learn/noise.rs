@@ -1,5 +1,7 @@
 //! Assumptions about wrong answers.
 
+use std::collections::HashMap;
+
 use crate::error::{Error, Result};
 
 /// The assumption about wrong answers.
@@ -18,6 +20,48 @@ named!(Assume, "assume", {
     "adversarial": Self::Adversarial => Self::Adversarial,
     "uniform": Self::Uniform => Self::Uniform,
 });
+
+/// The probability with which the search for each leaf may go wrong.
+///
+/// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`: the k-th of
+/// them has delta / (k (k + 1)), because nobody knows how many will come.
+#[derive(Debug, Clone)]
+pub(crate) struct Risk {
+    delta: f64,
+    each: f64,
+    n_added: u64,
+    /// The probabilities of leaves that were added, or whose search has begun again.
+    own: HashMap<u32, f64>,
+}
+
+impl Risk {
+    /// Returns the risk for `n` leaves to search.
+    pub(crate) fn new(delta: f64, n: usize) -> Self {
+        Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
+    }
+
+    /// Returns the probability for each leaf at the start.
+    pub(crate) fn each(&self) -> f64 {
+        self.each
+    }
+
+    /// Returns the probability for a leaf.
+    pub(crate) fn of(&self, leaf: u32) -> f64 {
+        self.own.get(&leaf).copied().unwrap_or(self.each)
+    }
+
+    /// Sets the probability for a leaf.
+    pub(crate) fn set(&mut self, leaf: u32, risk: f64) {
+        self.own.insert(leaf, risk);
+    }
+
+    /// Adds a leaf.
+    pub(crate) fn add(&mut self, leaf: u32) {
+        self.n_added += 1;
+        let k = self.n_added as f64;
+        self.set(leaf, self.delta / (k * (k + 1.0)));
+    }
+}
 
 /// The effect of asking a question again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

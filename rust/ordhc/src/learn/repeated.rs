@@ -155,6 +155,23 @@ impl<const K: usize> Learner<K> for Repeated<K> {
         self.learner.set_parallel(parallel);
     }
 
+    fn add_leaf(&mut self) -> Result<()> {
+        self.learner.add_leaf()
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        self.learner.retire(leaf)?;
+        self.begun.clear();
+        self.n_begun = 0;
+        self.votes.clear();
+        self.ledger.restart();
+        Ok(())
+    }
+
+    fn unplaced(&self) -> Option<Vec<u32>> {
+        self.learner.unplaced()
+    }
+
     fn times(&self) -> u64 {
         self.times
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::inserting::{Inserting, Progress};
 use super::learner::Told;
-use super::noise::Schedule;
+use super::noise::{Risk, Schedule};
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
@@ -27,10 +27,10 @@ use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 pub(crate) struct Robust {
     settings: Settings,
     progress: Progress,
-    /// The number of leaves with known places at the start, and the number of searches that have begun.
-    begun: usize,
+    risk: Risk,
+    /// The number of leaves whose places were known at the start, or whose searches have begun.
     started: usize,
-    /// If the learner started from a tree: the likely places of each leaf when it was placed.
+    /// If the learner started from a tree, or leaves were added: the likely places of each leaf when it was placed.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
     /// The number of leaves that were put under a node.
     under: usize,
@@ -82,8 +82,14 @@ const MOST_SURE: f64 = 1.0 - 1e-9;
 impl Robust {
     /// Returns the strategy that inserts leaves in this order. p must be less than 1.
     pub(crate) fn new(order: Order, settings: Settings, seed: u64) -> Self {
+        let all = if settings.is_by_posterior() { MARGIN * settings.delta } else { settings.delta };
+        let risk = Risk::new(all, order.len() - n_begun(&order));
+        Self::with_risk(order, settings, seed, risk, 0.0)
+    }
+
+    fn with_risk(order: Order, settings: Settings, seed: u64, risk: Risk, spare: f64) -> Self {
         let mut tree = SizedTree::of(&order);
-        let begun = order.n_known().max(order.len().min(2));
+        let begun = n_begun(&order);
         if order.n_known() < begun {
             tree.insert(Place::Above(tree.root()), order.leaf(1));
         }
@@ -93,14 +99,14 @@ impl Robust {
             kept: (order.n_known() > 1).then(HashMap::new),
             progress: Progress::new(order, begun, work),
             settings,
-            begun,
+            risk,
             started: begun,
             under: 0,
             tree,
             searches: Vec::new(),
             idle: Vec::new(),
             ready: VecDeque::new(),
-            spare: 0.0,
+            spare,
             patience: (100.0 + 50.0 * cost) as u64,
             seed,
             path: Vec::new(),
@@ -111,7 +117,7 @@ impl Robust {
 
     fn start(&mut self) {
         while self.started < self.progress.n_leaves() {
-            let Settings { delta, parallel, schedule, .. } = self.settings;
+            let Settings { parallel, schedule, .. } = self.settings;
             let at_once = match schedule {
                 Schedule::Questions => parallel,
                 Schedule::Balanced => parallel.max(self.progress.placed() / 8),
@@ -124,10 +130,8 @@ impl Robust {
                 self.searches.push(None);
                 self.searches.len() as u32 - 1
             });
-            let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
-            let purse = all / (self.progress.n_leaves() - self.begun) as f64;
-            let search =
-                NoisySearch::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier(), self.seed);
+            let leaf = self.progress.leaf(self.started);
+            let search = NoisySearch::new(leaf, self.risk.of(leaf), &self.tree, self.likelier(), self.seed);
             self.searches[slot as usize] = Some(Box::new(search));
             self.started += 1;
             self.decide(slot);
@@ -227,6 +231,11 @@ impl Robust {
     }
 }
 
+/// Returns the number of leaves whose places are known without questions.
+fn n_begun(order: &Order) -> usize {
+    order.n_known().max(order.len().min(2))
+}
+
 impl Inserting for Robust {
     type Purpose = Purpose;
 
@@ -292,6 +301,27 @@ impl Inserting for Robust {
 
     fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn anew(&self, order: Order) -> Self {
+        let mut risk = self.risk.clone();
+        for search in self.searches.iter().flatten() {
+            risk.set(search.leaf, search.purse);
+        }
+        Self::with_risk(order, self.settings, self.seed, risk, self.spare)
+    }
+
+    fn note_added(&mut self, leaf: u32) {
+        self.risk.add(leaf);
+        self.kept.get_or_insert_with(HashMap::new);
+    }
+
+    fn resume(&mut self, _was_done: bool) {
+        self.start();
     }
 
     fn grown(&self) -> (&GrowingTree, u32) {

@@ -1,7 +1,7 @@
 //! The paper's insertion if some answers are wrong.
 
 use super::inserting::{Inserting, Progress};
-use super::noise::{needed, repeats};
+use super::noise::{Risk, needed, repeats};
 use super::noisy_search::{Attempt, Check};
 use super::vertex_query::VertexQuery;
 use super::weights::{TreeWalk, Weights};
@@ -21,9 +21,7 @@ pub(crate) struct RobustPaper {
     tree: GrowingTree,
     root: u32,
     p: f64,
-    /// The failure probability of each of the two stages of an insertion, and of each test of its place.
-    delta: f64,
-    threshold: f64,
+    risk: Risk,
     k_p: u64,
     stage: Stage,
     query: VertexQuery,
@@ -42,13 +40,19 @@ impl RobustPaper {
     /// Returns the strategy that inserts leaves in this order. There must be at least three leaves, and p must be less
     /// than 1.
     pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
+        let begun = order.n_known().max(order.len().min(2));
+        let risk = Risk::new(delta, order.len() - begun);
+        Self::with_risk(order, p, risk)
+    }
+
+    fn with_risk(order: Order, p: f64, risk: Risk) -> Self {
         let (mut tree, mut root) = order.tree();
-        let begun = order.n_known().max(2);
+        let begun = order.n_known().max(order.len().min(2));
         if order.n_known() < begun {
             let second = tree.leaf(order.leaf(1));
             root = tree.pair(root, second);
         }
-        let delta = delta / (order.len() - begun).max(1) as f64 / 4.0;
+        let delta = risk.each() / 4.0;
         let k_p = repeats(p, 1.0 - p.sqrt());
         let work = Work::with_cost(order.len(), begun, -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2));
         let mut new = Self {
@@ -58,27 +62,40 @@ impl RobustPaper {
             tree,
             root,
             p,
-            delta,
-            threshold: needed(p, delta),
+            risk,
             k_p,
             trouble: None,
             progress: Progress::new(order, begun, work),
         };
-        new.proceed();
+        new.begin();
         new
+    }
+
+    /// Returns the failure probability of each of the two stages of the current insertion, and of each of two tests.
+    fn delta(&self) -> f64 {
+        self.risk.of(self.progress.next_leaf()) / 4.0
+    }
+
+    /// Begins the search for the next leaf.
+    fn begin(&mut self) {
+        if !self.progress.is_done() {
+            self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta()));
+            self.proceed();
+        }
     }
 
     /// Continues with the next query about a vertex, the next stage, or the next leaf.
     fn proceed(&mut self) {
-        while !self.progress.is_done() {
-            let Self { tree, stage, p, delta, .. } = self;
+        let delta = self.delta();
+        loop {
+            let Self { tree, stage, p, .. } = self;
             let next = match stage {
                 Stage::Weights(weights) => match weights.next(tree) {
                     Some(node) => Some(node),
                     None => {
                         let marked = std::mem::take(weights.marked());
                         let marked = if marked.is_empty() { vec![self.root] } else { marked };
-                        *stage = Stage::Walk(TreeWalk::new(tree, self.root, &marked, *p, *delta));
+                        *stage = Stage::Walk(TreeWalk::new(tree, self.root, &marked, *p, delta));
                         continue;
                     }
                 },
@@ -92,7 +109,7 @@ impl RobustPaper {
             }
             let Stage::Walk(walk) = stage else { return };
             let mut attempt = Attempt::new(tree, Place::Above(walk.at()), 0);
-            attempt.threshold = self.threshold;
+            attempt.threshold = needed(self.p, delta);
             *stage = Stage::Verify(attempt);
         }
     }
@@ -104,8 +121,7 @@ impl RobustPaper {
             self.root = parent;
         }
         self.progress.place_next();
-        self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta));
-        self.proceed();
+        self.begin();
     }
 }
 
@@ -160,6 +176,23 @@ impl Inserting for RobustPaper {
 
     fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn anew(&self, order: Order) -> Self {
+        Self::with_risk(order, self.p, self.risk.clone())
+    }
+    fn note_added(&mut self, leaf: u32) {
+        self.risk.add(leaf);
+    }
+
+    fn resume(&mut self, was_done: bool) {
+        if was_done {
+            self.begin();
+        }
     }
 
     fn grown(&self) -> (&GrowingTree, u32) {

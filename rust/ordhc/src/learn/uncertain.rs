@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::desk::key;
-use super::learner::{Counts, Flexible, Learner, Question, Told};
+use super::learner::{Counts, Flexible, Learner, Question, Told, fixed};
 use super::ledger::Ledger;
 use crate::comparison::Comparisons;
 use crate::error::{Result, check_n_leaves, check_positive};
@@ -47,6 +47,10 @@ pub(super) struct Uncertain<const K: usize = 3> {
     seed: u64,
     questions: u64,
     repeat: u64,
+    /// The number of questions for each leaf, if `questions` grows with the number of leaves.
+    each: Option<u64>,
+    /// The leaves to ask about, in ascending order.
+    leaves: Vec<u32>,
     pool: Pool<K>,
     ledger: Ledger<[u32; K], K>,
     answers: Vec<Answer<K>>,
@@ -63,6 +67,7 @@ pub(super) struct Uncertain<const K: usize = 3> {
 impl<const K: usize> Clone for Uncertain<K> {
     fn clone(&self) -> Self {
         Self {
+            leaves: self.leaves.clone(),
             pool: self.pool.clone(),
             ledger: self.ledger.clone(),
             answers: self.answers.clone(),
@@ -109,6 +114,7 @@ pub fn uncertain_among<const K: usize>(
     let rows: Vec<[i32; K]> = among.iter().map(|row| row.map(|leaf| leaf as i32)).collect();
     Comparisons::<K>::new(rows, Some(n))?;
     let most = (among.len() as u64).saturating_mul(repeat);
+    learner.each = None;
     learner.questions = questions.unwrap_or(most).min(most);
     learner.pool = Pool::of(among);
     Ok(Box::new(learner))
@@ -155,6 +161,8 @@ impl<const K: usize> Uncertain<K> {
             seed,
             questions: questions.unwrap_or((A_LEAF * n as u64).saturating_mul(repeat)),
             repeat,
+            each: questions.is_none().then(|| A_LEAF.saturating_mul(repeat)),
+            leaves: (0..n as u32).collect(),
             pool: Pool::All(n as u32),
             ledger: Ledger::default(),
             answers: Vec::new(),
@@ -185,6 +193,18 @@ impl<const K: usize> Uncertain<K> {
         Ok(self.drawn.as_ref().map(|drawn| Arc::clone(&drawn.1)))
     }
 
+    /// Returns the leaves of a question from the pool, which numbers the leaves to ask about.
+    fn named(&self, question: [u32; K]) -> [u32; K] {
+        if self.pool.is_endless() { question.map(|at| self.leaves[at as usize]) } else { question }
+    }
+
+    /// Changes the number of leaves to ask about.
+    fn resize(&mut self) {
+        self.pool.resize(self.leaves.len() as u32);
+        self.drawn = None;
+        self.tree = Mutex::new(None);
+    }
+
     fn sampling(&self) -> Sampling {
         // These questions are about uncertain parts, so a tree made from their answers alone is a poor start. Use more
         // sweeps.
@@ -204,10 +224,11 @@ impl<const K: usize> Uncertain<K> {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(2 + (self.asked.len() + at) as u64);
             // The information of several questions about the same leaf does not add up.
-            let most = 2 + 6 * (recent.len() + at) / self.n;
+            let most = 2 + 6 * (recent.len() + at) / self.leaves.len();
             let mut best: Option<(f64, [u32; K])> = None;
             let mut instead = None;
             for leaves in self.pool.candidates(&mut random) {
+                let leaves = self.named(leaves);
                 if !self.pool.is_endless() && chosen.contains(&key(leaves)) {
                     continue;
                 }
@@ -243,12 +264,12 @@ impl<const K: usize> Flexible<K> for Uncertain<K> {
     }
 
     fn suggest(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
-        if self.n < 3 {
+        if self.leaves.len() < 3 {
             return Ok(Vec::new());
         }
         let left = usize::try_from(self.questions.saturating_sub(self.ledger.n_asked())).unwrap_or(usize::MAX);
         let mut found: Vec<[u32; K]> = self.again.iter().map(|&(leaves, _)| leaves).take(left).collect();
-        found.extend(self.fresh(count.min(left - found.len()).min(self.n), monitor)?);
+        found.extend(self.fresh(count.min(left - found.len()).min(self.leaves.len()), monitor)?);
         Ok(found)
     }
 
@@ -273,6 +294,9 @@ impl<const K: usize> Flexible<K> for Uncertain<K> {
     }
 
     fn add(&mut self, leaves: [u32; K], told: Told) {
+        if leaves.iter().any(|leaf| self.leaves.binary_search(leaf).is_err()) {
+            return;
+        }
         leaves.iter().for_each(|&leaf| self.seen[leaf as usize] = true);
         self.answers.push((leaves, told.answer, told.who));
     }
@@ -321,7 +345,7 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
     }
 
     fn done(&self) -> bool {
-        self.n < 3 || self.ledger.counts().answered >= self.questions
+        self.leaves.len() < 3 || self.ledger.counts().answered >= self.questions
     }
 
     fn n_leaves(&self) -> usize {
@@ -329,7 +353,7 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
     }
 
     fn placed(&self) -> usize {
-        if self.n < 3 { self.n } else { self.seen.iter().filter(|&&seen| seen).count() }
+        if self.leaves.len() < 3 { self.leaves.len() } else { self.seen.iter().filter(|&&seen| seen).count() }
     }
 
     fn counts(&self) -> Counts {
@@ -337,7 +361,42 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
     }
 
     fn remaining_estimate(&self) -> f64 {
-        if self.n < 3 { 0.0 } else { self.questions.saturating_sub(self.ledger.counts().answered) as f64 }
+        if self.leaves.len() < 3 { 0.0 } else { self.questions.saturating_sub(self.ledger.counts().answered) as f64 }
+    }
+
+    fn add_leaf(&mut self) -> Result<()> {
+        if !self.pool.is_endless() {
+            return Err(fixed());
+        }
+        self.leaves.push(self.n as u32);
+        self.n += 1;
+        self.seen.push(false);
+        self.questions = self.questions.saturating_add(self.each.unwrap_or(0));
+        self.resize();
+        Ok(())
+    }
+
+    fn retire(&mut self, leaf: u32) -> Result<()> {
+        let Ok(at) = self.leaves.binary_search(&leaf) else { return Ok(()) };
+        if !self.pool.is_endless() || self.leaves.len() == 1 {
+            return Err(fixed());
+        }
+        if let Some(each) = self.each {
+            // Questions about this leaf no longer help, so other questions are asked instead of them.
+            let is_lost = |leaves: &&[u32; K]| {
+                leaves.contains(&leaf) && leaves.iter().all(|leaf| self.leaves.binary_search(leaf).is_ok())
+            };
+            let lost = self.asked.iter().filter(is_lost).count() as u64;
+            self.questions = (self.questions + lost).saturating_sub(each);
+        }
+        self.leaves.remove(at);
+        self.seen[leaf as usize] = false;
+        self.mark[0] = self.answers[..self.mark[0]].iter().filter(|answer| !answer.0.contains(&leaf)).count();
+        self.answers.retain(|answer| !answer.0.contains(&leaf));
+        self.again.retain(|(leaves, _)| !leaves.contains(&leaf));
+        self.ledger.withdraw(|leaves| leaves.contains(&leaf));
+        self.resize();
+        Ok(())
     }
 
     fn flexible(&mut self) -> Option<&mut dyn Flexible<K>> {

@@ -24,6 +24,11 @@ impl Work {
         Self { usual: cost / bits(n.max(3)), ..Self::new(n, known) }
     }
 
+    /// Adds the work for an i-th leaf.
+    pub(crate) fn add(&mut self, i: usize) {
+        self.total += bits(i);
+    }
+
     /// Records that the i-th leaf has its place.
     pub(crate) fn placed(&mut self, i: usize) {
         self.done += bits(i);

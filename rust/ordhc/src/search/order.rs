@@ -1,7 +1,11 @@
 //! The order in which leaves are inserted, with an optional initial tree.
 
+use std::collections::HashSet;
+
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
+use super::sketch::Sketch;
+use crate::error::{Error, Result};
 use crate::tree::Topology;
 
 /// Leaves in the order of insertion. The places of the first leaves may be known.
@@ -58,6 +62,35 @@ impl Order {
         order
     }
 
+    /// Returns this order without a leaf. The other leaves of `tree` come first, at their places in it.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(crate) fn without(&self, leaf: u32, tree: &GrowingTree, root: u32) -> Result<Self> {
+        let unplaced = self.unplaced(tree, root).into_iter().filter(|&other| other != leaf);
+        let mut placed: Vec<u32> = tree.leaves(root).filter(|&other| other != leaf).collect();
+        placed.sort_unstable();
+        if placed.is_empty() {
+            let leaves: Vec<u32> = unplaced.collect();
+            let error = Error::Argument("the last leaf cannot be retired".to_string());
+            return if leaves.is_empty() { Err(error) } else { Ok(Self::new(leaves)) };
+        }
+        let number = |leaf: u32| placed.binary_search(&leaf).ok().map(|at| at as u32);
+        let left = Sketch::of(tree, root, u32::MAX as usize).renumbered(number).finish(placed.len())?;
+        Ok(Self::after(left.topology(), &placed, unplaced))
+    }
+
+    /// Returns the leaves that are not in a tree, in order.
+    pub(crate) fn unplaced(&self, tree: &GrowingTree, root: u32) -> Vec<u32> {
+        let placed: HashSet<u32> = tree.leaves(root).collect();
+        self.leaves.iter().copied().filter(|leaf| !placed.contains(leaf)).collect()
+    }
+
+    /// Adds a leaf at the end.
+    pub(crate) fn push(&mut self, leaf: u32) {
+        self.leaves.push(leaf);
+    }
+
     /// Returns the number of leaves.
     pub(crate) fn len(&self) -> usize {
         self.leaves.len()
@@ -98,8 +131,8 @@ impl Order {
     }
 
     /// Returns all leaves, in order.
-    pub(crate) fn into_leaves(self) -> Vec<u32> {
-        self.leaves
+    pub(crate) fn leaves(&self) -> &[u32] {
+        &self.leaves
     }
 }
 

@@ -19,6 +19,14 @@ impl Sketch {
         sketch
     }
 
+    /// Renumbers the leaves, and removes those without a new number.
+    pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> Option<u32>) -> Self {
+        for (_, leaf) in &mut self.nodes {
+            *leaf = leaf.and_then(&number);
+        }
+        self
+    }
+
     /// Adds an inner node, and returns its index. The first one is the root.
     pub(crate) fn node(&mut self, parent: usize) -> usize {
         self.nodes.push((parent, None));

@@ -1,8 +1,10 @@
 """Choose the next question of a person."""
 
+import logging
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 from ordhc import Session
@@ -10,6 +12,7 @@ from ordhc_collect.study.model import Study
 
 __all__ = ["Asker", "key_of", "sides_of"]
 
+log = logging.getLogger("ordhc_collect")
 #: Seconds for which a question is leased: long, because a person keeps it until they answer or leave.
 LEASE = 7 * 86_400.0
 _DRAWS = 200
@@ -25,6 +28,8 @@ class Asker:
     def __init__(self, study: Study, session: Session, counts: Counter[str]) -> None:
         self._study, self._session = study, session
         self.counts = counts
+        self._n_leaves = len(study.items)
+        self._withdrawn: frozenset[int] = frozenset()
         self._listed = counts["list"]
         self._gold = {key_of(row) for row in study.gold.rows}
         #: Questions of the list that people left without an answer.
@@ -44,10 +49,30 @@ class Asker:
         known
             Returns the leaves of all questions that the person was asked.
         """
+        self._withdrawn = self.withdrawn()
         found = self._check(who, number, known) or self._by_shares(who, held, known)
         if found is not None:
             self.counts[found[2]] += 1
         return found
+
+    def withdrawn(self) -> frozenset[int]:
+        """Return the leaves that cannot be shown: retired items, and items that the study does not have.
+
+        Items that are added to the session while the study runs are shown after the server has started again.
+        """
+        n, shown = self._session.n_leaves, len(self._study.items)
+        if n > shown and n != self._n_leaves:
+            names = ", ".join((self._session.names or ())[shown:])
+            log.warning("the study cannot show these new items before its server starts again: %s", names)
+        self._n_leaves = n
+        retired = set(self._session.retired)
+        gone = (
+            [leaf for leaf, item in enumerate(self._study.items) if item.name in retired] if retired else []
+        )
+        return frozenset((*gone, *range(shown, n)))
+
+    def _is_shown(self, row: Sequence[int]) -> bool:
+        return self._withdrawn.isdisjoint(row)
 
     def _check(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question with a known answer ("gold") if one is due for this person, else None.
@@ -64,7 +89,7 @@ class Asker:
         mine = {key_of(row) for row in known()}
         if len(mine & self._gold) >= due:
             return None
-        left = [row for row in self._study.gold.rows if key_of(row) not in mine]
+        left = [row for row in self._study.gold.rows if key_of(row) not in mine and self._is_shown(row)]
         return self._posed("gold", "gold", draw.choice(left), who) if left else None
 
     def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
@@ -92,11 +117,16 @@ class Asker:
             return self._learner(who, held)
         if name == "list":
             return self._of_list(who, known)
-        if self._study.question == "triplet" and name in ("random", "heldout"):
-            return self._triplet(name, who, known)
+        is_random = name in ("random", "heldout")
+        if is_random and (
+            self._study.question == "triplet" or self._session.n_leaves > len(self._study.items)
+        ):
+            return self._drawn(name, who, known)
         questions = self._session.ask(who=who, lease=LEASE, sampler=name)
         for number, row in questions:
-            return number, row, name
+            if self._is_shown(row):
+                return number, row, name
+            self._session.release([number])
         return None
 
     def _learner(self, who: str, held: int | None) -> Asked | None:
@@ -110,9 +140,10 @@ class Asker:
             for (number, row), sampler in zip(questions, questions.samplers, strict=True)
             if number != held and sampler == "learner"
         ]
-        if len(found) > 1:
-            self._session.release([number for number, _ in found[1:]])
-        return (*found[0], "learner") if found else None
+        shown = [question for question in found if self._is_shown(question[1])][:1]
+        if len(found) > len(shown):
+            self._session.release([number for number, row in found if (number, row) not in shown])
+        return (*shown[0], "learner") if shown else None
 
     def _posed(self, name: str, kind: str, row: Row, who: str) -> Asked:
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
@@ -122,33 +153,48 @@ class Asker:
         listed = self._study.listed
         mine = set(known())
         for row in list(self.returned):
-            if row not in mine:
+            if row not in mine and self._is_shown(row):
                 self.returned.remove(row)
                 return self._posed("list", "random", row, who)
         for _ in range(len(listed)):
             row = listed[self._listed % len(listed)]
             self._listed += 1
-            if row not in mine:
+            if row not in mine and self._is_shown(row):
                 return self._posed("list", "random", row, who)
         return None
 
-    def _triplet(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return a random question that is new to the person: is a more like b or like c."""
-        n = len(self._study.items)
+    def _drawn(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
+        """Return a random question that is new to the person."""
+        shown = [leaf for leaf in range(len(self._study.items)) if leaf not in self._withdrawn]
         mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
-        for _ in range(_DRAWS):
-            a, b, c = draw.sample(range(n), 3)
-            if key_of((a, b, a, c)) not in mine:
-                return self._posed(name, name, (a, b, a, c), who)
-        left = [
-            (a, b, a, c)
-            for a in range(n)
-            for b in range(n)
-            for c in range(b + 1, n)
-            if len({a, b, c}) == 3 and key_of((a, b, a, c)) not in mine
-        ]
+        for _ in range(_DRAWS if len(shown) > 2 else 0):
+            row = self._random(shown, draw)
+            if row is not None and key_of(row) not in mine:
+                return self._posed(name, name, row, who)
+        left = [row for row in self._every(shown) if key_of(row) not in mine]
         return self._posed(name, name, draw.choice(left), who) if left else None
+
+    def _random(self, shown: list[int], draw: random.Random) -> Row | None:
+        """Return a random question about these leaves; None if two pairs are the same."""
+        if self._study.question == "pairs":
+            row = (*draw.sample(shown, 2), *draw.sample(shown, 2))
+            return None if set(row[:2]) == set(row[2:]) else row
+        a, b, c = draw.sample(shown, 3)
+        return (a, b, a, c) if self._study.question == "triplet" else (a, b, c)
+
+    def _every(self, shown: list[int]) -> Iterator[Row]:
+        """Yield all questions about these leaves."""
+        if self._study.question == "pairs":
+            yield from (first + second for first, second in combinations(combinations(shown, 2), 2))
+            return
+        for three in combinations(shown, 3):
+            if self._study.question == "odd":
+                yield three
+                continue
+            for a in three:
+                b, c = (leaf for leaf in three if leaf != a)
+                yield a, b, a, c
 
 
 def key_of(row: Sequence[int]) -> frozenset[Any]:

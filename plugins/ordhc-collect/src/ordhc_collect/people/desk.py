@@ -209,6 +209,25 @@ class Desk:
         self._tables.add_trial(person.id, trial)
         return replace(person, trial=trial)
 
+    def is_withdrawn(self, who: str) -> bool:
+        """Return True if an item of a person's question was retired."""
+        trial = self.people[who].trial
+        return trial is not None and not self._asker.withdrawn().isdisjoint(trial.leaves)
+
+    def renewed(self, person: Person) -> Person:
+        """Return the person, with another question if an item of the current one was retired."""
+        old = person.trial
+        if old is None or not self.is_withdrawn(person.id):
+            return person
+        self._tables.drop_trial(person.id, old.number)
+        self.session.release([old.question])
+        person = replace(self._asked(replace(person, trial=None, later=None)), later=person.later)
+        if person.trial is not None:
+            # A form that was made for the old question must not answer the new one.
+            person = replace(person, trial=replace(person.trial, attempt=old.attempt + 1))
+            self._tables.take_back(person.id, person.trial)
+        return self._keep(person)
+
     def answer(self, who: str, number: int, attempt: int, choice: int, page: float | None) -> Person:
         """Record an answer; an answer that is sent twice counts once. Return the person."""
         person = self.touch(who)

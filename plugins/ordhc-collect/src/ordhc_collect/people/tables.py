@@ -188,6 +188,10 @@ class Tables:
             (trial.attempt, person, trial.number),
         )
 
+    def drop_trial(self, person: str, number: int) -> None:
+        """Delete a question that a person has not answered."""
+        self._db.execute("DELETE FROM collect_trials WHERE person = ? AND trial = ?", (person, number))
+
     def known(self, person: str) -> list[tuple[int, ...]]:
         """Return the leaves of all questions that a person was asked."""
         rows = self._db.execute("SELECT leaves FROM collect_trials WHERE person = ?", (person,))

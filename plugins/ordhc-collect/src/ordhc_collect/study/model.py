@@ -1,10 +1,13 @@
 """The data classes of a study."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ordhc import Session
 from ordhc.asking.remaining import UNLIMITED
+from ordhc.errors import InputError
 from ordhc.learners import arguments
 from ordhc_collect.study.items import Item
 
@@ -140,6 +143,50 @@ class Study:
     exclude: Exclusion
     password: str | None
     joins_per_minute: int
+
+    def of_session(self, session: Session, path: Path) -> "Study":
+        """Return the study with its items in the order of a session, of which some were added or retired.
+
+        A retired item that the study does not have any more gets no text and no files. It is never shown.
+
+        Raises
+        ------
+        InputError
+            The session belongs to another study; the study cannot show an item of the session; or the session
+            does not have an item of the study.
+        """
+        names, retired = session.names or (), set(session.retired)
+        if names == tuple(self.names):
+            return self
+        known = {item.name: item for item in self.items}
+        if not known.keys() & set(names):
+            raise InputError("the session has other names than this study", path=str(path))
+        for name in names:
+            if name not in known and name not in retired:
+                raise InputError(
+                    f"the session has other names than this study, which cannot show {name!r}: add it to "
+                    f"[items] of the study, or retire it with `ordhc session retire {path} {name!r}`",
+                    path=str(path),
+                )
+        for name in known:
+            if name not in names:
+                raise InputError(
+                    f"the session does not have the item {name!r} of the study: add it with "
+                    f"`ordhc session add {path} {name!r}`, or remove it from [items] of the study",
+                    path=str(path),
+                )
+        number = {name: leaf for leaf, name in enumerate(names)}
+        leaves = [number[name] for name in self.names]
+
+        def renumbered(rows: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+            return [tuple(leaves[leaf] for leaf in row) for row in rows]
+
+        return replace(
+            self,
+            items=tuple(known.get(name) or Item(name, None, {}, "") for name in names),
+            listed=tuple(renumbered(self.listed)),
+            gold=replace(self.gold, rows=renumbered(self.gold.rows)),
+        )
 
     @property
     def names(self) -> list[str]:

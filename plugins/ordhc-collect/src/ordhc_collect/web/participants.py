@@ -131,7 +131,13 @@ class Participants:
         who = self._who(request)
         if who is None:
             return self._message("unknown", self._language(request), 403)
-        return await self._page(self._desk.touch(who))
+        person = self._desk.touch(who)
+        try:
+            if person.trial is not None and await self._writer.alone(lambda desk: desk.is_withdrawn(who)):
+                person = await self._writer.do(lambda desk: desk.renewed(desk.touch(who)))
+        except OSError as error:
+            return self._failed(error, person.language, is_live=False)
+        return await self._page(person)
 
     async def _page(self, person: Person, *, is_live: bool = False) -> Response:
         platform = None
@@ -185,12 +191,12 @@ class Participants:
         try:
             if "undo" in form:
                 back = int(form["undo"][:9]) if form["undo"].isdecimal() else 0
-                person = await self._writer.do(lambda desk: desk.undo(who, back))
+                person = await self._writer.do(lambda desk: desk.renewed(desk.undo(who, back)))
             else:
                 choice = int(form["choice"]) if form.get("choice", "") in ("0", "1", "2", "3") else -1
                 page = _seconds(form.get("ms", ""))
                 person = await self._writer.do(
-                    lambda desk: desk.answer(who, int(number), int(attempt), choice, page)  # type: ignore[call-overload]
+                    lambda desk: desk.renewed(desk.answer(who, int(number), int(attempt), choice, page))  # type: ignore[call-overload]
                 )
         except RefusedError as error:
             return self._refused(error, who, is_live)

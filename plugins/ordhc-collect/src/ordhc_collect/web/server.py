@@ -146,13 +146,13 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(study: Study, path: Path) -> Iterator[Session]:
-    """Open the session of a study; make it if it does not exist.
+def opened(study: Study, path: Path) -> Iterator[tuple[Study, Session]]:
+    """Open the session of a study; make it if it does not exist. Yield the study, with the session's items.
 
     Raises
     ------
     InputError
-        The session belongs to another study.
+        The session belongs to another study, or has other items; see `Study.of_session`.
     """
     is_new = not path.exists() or not path.stat().st_size
     settings: dict[str, Any] = {
@@ -162,8 +162,9 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
     # A new session keeps the permissions of an empty file. Only the owner may read ids and answers.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with Session(path, names=study.names, durable=True, **settings) as session:
-        yield session
+    names = study.names if is_new else None
+    with Session(path, names=names, durable=True, **settings) as session:
+        yield study.of_session(session, path), session
 
 
 @dataclass
@@ -229,7 +230,7 @@ def serve(
         if data is None:
             data = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study.ordhc"
         stack.enter_context(locked(data))
-        session = stack.enter_context(opened(study, data))
+        study, session = stack.enter_context(opened(study, data))
         with session.transaction() as db:
             # With this pragma SQLite overwrites deleted data.
             db.execute("PRAGMA secure_delete=ON")

@@ -38,6 +38,13 @@ impl<const K: usize> Pool<K> {
         }
     }
 
+    /// Sets the number of leaves, unless the pool is a list.
+    pub(super) fn resize(&mut self, count: u32) {
+        if let Self::All(n) | Self::Anchored(n) = self {
+            *n = count;
+        }
+    }
+
     /// Removes a question that is asked.
     pub(super) fn take(&mut self, leaves: [u32; K]) {
         let Self::Some(rows) = self else { return };
