@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from ordhc import _checks, _ordhc
+from ordhc._pools import TAKEN, executor_of_pool
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
 __all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored", "worth"]
 
-#: Exceptions that mean a lost worker, in Dask and Joblib. Names, because these packages may not be installed.
+#: Exceptions that mean a lost worker, in Dask, Joblib and Ray. Names, because these may not be installed.
 _LOST = {
     "KilledWorker",
     "CommClosedError",
     "TerminatedWorkerError",
     "FutureCancelledError",
     "WorkerStartTimeoutError",
+    "ActorDiedError",
+    "RayActorError",
+    "WorkerCrashedError",
 }
 #: The maximum number of times a task is submitted. After that, the task runs in this process.
 _TRIES = 8
@@ -35,17 +39,19 @@ _INLINE = 1 << 20
 
 
 def as_executor(executor: Any) -> Executor | None:
-    """Return the argument `executor` of a public function.
+    """Return the argument `executor` of a public function as an executor; other pools get an adapter.
 
     Raises
     ------
     InputError
-        `executor` is neither None nor a `concurrent.futures.Executor`.
+        `executor` is neither None nor a pool of a known kind.
     """
     if executor is None or isinstance(executor, Executor):
         return executor
-    hint = "; client.get_executor() gives one" if hasattr(executor, "get_executor") else ""
-    raise InputError(f"executor is {_checks.quoted(executor)}, no concurrent.futures.Executor{hint}")
+    found = executor_of_pool(executor)
+    if found is None:
+        raise InputError(f"executor is {_checks.quoted(executor)}; it can be {TAKEN}")
+    return found
 
 
 def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Executor | None:
@@ -118,6 +124,7 @@ def run_tasks(
     tries = [0] * len(tasks)
     pending: dict[Future[Any], int] = {}
     here: list[int] = []
+    give_up_lost = getattr(executor, "give_up_lost", lambda: None)
 
     def submit(at: int) -> None:
         tries[at] += 1
@@ -134,6 +141,7 @@ def run_tasks(
         for at in range(len(tasks)):
             submit(at)
         while pending:
+            give_up_lost()
             done, _ = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
             for future in done:
                 at = pending.pop(future)

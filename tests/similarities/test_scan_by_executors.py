@@ -20,7 +20,7 @@ import ordhc
 from ordhc import _workers
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.similarities import spilled, streamed, triangles
-from support.executors import Backwards, Losing, Refusing, Twice, dask_cluster
+from support.executors import POOLS, Backwards, Losing, Refusing, Twice, dask_cluster
 from support.random_data import random_comparisons
 
 pytest.importorskip("scipy")
@@ -63,12 +63,15 @@ MADE = {
     "backwards": Backwards,
     "twice": Twice,
     "losing": Losing,
+    **POOLS,
 }
 
 #: Kinds of executor and of weights. Workers that start anew take a second for each.
 CASES = [
     pytest.param(
-        kind, how, marks=[pytest.mark.slow] if kind in ("twice", "losing") and how != "fractions" else []
+        kind,
+        how,
+        marks=[pytest.mark.slow] if kind in ("twice", "losing", *POOLS) and how != "fractions" else [],
     )
     for kind in MADE
     for how in (None, "whole", "fractions")
@@ -290,5 +293,5 @@ def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
         for verb in (ordhc.bootstrap, ordhc.select):
             with pytest.raises(InputError, match="a scan has its own spill"):
                 verb(scan, unit="file", spill=tmp_path)
-    with pytest.raises(InputError, match="executor is 3, no concurrent.futures.Executor"):
+    with pytest.raises(InputError, match="executor is 3; it can be a concurrent.futures.Executor"):
         ordhc.scan(tmp_path, executor=3)
