@@ -139,7 +139,7 @@ class _OfParallel(_Queued):
 
         time.sleep(_GATHER)
         while True:
-            taken = []
+            taken: list[_Work] = []
             with self._lock:
                 while len(taken) < (self._max_workers or 1) and (work := self._next()):
                     taken.append(work)

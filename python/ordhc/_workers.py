@@ -1,6 +1,7 @@
 """Run tasks on an executor, repeat tasks of lost workers, and return results in the order of the tasks."""
 
 import hashlib
+import io
 import os
 import pickle
 import tempfile
@@ -17,7 +18,17 @@ from ordhc._pools import TAKEN, executor_of_pool
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
-__all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored", "worth"]
+__all__ = [
+    "Secret",
+    "Shared",
+    "as_executor",
+    "cut",
+    "digest",
+    "limited_threads",
+    "run_tasks",
+    "stored",
+    "worth",
+]
 
 #: Exceptions that mean a lost worker, in Dask, Joblib and Ray. Names, because these may not be installed.
 _LOST = {
@@ -230,8 +241,33 @@ def _leave() -> None:
             _ordhc.limit_threads(_before)
 
 
+class Secret:
+    """A value that is sent with each task and never written to a file: it holds passwords."""
+
+    __slots__ = ()
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles all of a value but its secrets, which it collects."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, protocol=5)
+        self.secrets: list[Secret] = []
+        self._number: dict[int, int] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        if not isinstance(value, Secret):
+            return None
+        number = self._number.setdefault(id(value), len(self.secrets))
+        if number == len(self.secrets):
+            self.secrets.append(value)
+        return number
+
+
 class Shared:
     """A value that all tasks use: small values are sent with each task, large values are written to one file.
+
+    Values of type `Secret` in it are sent with each task in any case.
 
     Parameters
     ----------
@@ -242,7 +278,11 @@ class Shared:
     """
 
     def __init__(self, value: Any, folder: Callable[[], Path]) -> None:
-        data = pickle.dumps(value, protocol=5)
+        stream = io.BytesIO()
+        pickler = _Pickler(stream)
+        pickler.dump(value)
+        data = stream.getvalue()
+        self.secrets = pickle.dumps(pickler.secrets, protocol=5)
         self.name = hashlib.sha256(data).hexdigest()[:32]
         self.data: bytes | None = data
         self.path: str | None = None
@@ -253,11 +293,11 @@ class Shared:
 
     def value(self) -> Any:
         """Return the value; each worker caches the value, so that it reads the file once."""
-        return _loaded(self.name, self.path, self.data)
+        return _loaded(self.name, self.path, self.data, self.secrets)
 
 
 @lru_cache(maxsize=2)
-def _loaded(name: str, path: str | None, data: bytes | None) -> Any:  # noqa: ARG001 (one of each name)
+def _loaded(name: str, path: str | None, data: bytes | None, secrets: bytes) -> Any:  # noqa: ARG001 (one of each name)
     if path is not None:
         try:
             data = Path(path).read_bytes()
@@ -266,7 +306,9 @@ def _loaded(name: str, path: str | None, data: bytes | None) -> Any:  # noqa: AR
                 f"the worker has no file {path}: spill must be a folder that all workers see"
             ) from None
     assert data is not None
-    return pickle.loads(data)
+    unpickler = pickle.Unpickler(io.BytesIO(data))
+    unpickler.persistent_load = pickle.loads(secrets).__getitem__  # type: ignore[method-assign]
+    return unpickler.load()
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -194,7 +194,11 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    """Return an argument without its value if it is a secret, such as `key=...`."""
+    """Return an argument without its value if it is a secret, such as `key=...`, and URLs without theirs."""
+    from ordhc.io.remote import is_remote, masked
+
+    if is_remote(argument):
+        return masked(argument)
     name, equals, _ = argument.partition("=")
     return f"{name}=..." if equals and name.lower().endswith(_SECRET) else argument
 

@@ -2,8 +2,8 @@
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +19,12 @@ from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
+from ordhc.io.blocks import Piece, is_parquet, joined, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
 from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
+from ordhc.io.remote import Remote, is_group, is_remote, remote_files, storage, without_query
 from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
@@ -37,6 +38,8 @@ SUFFIXES = (
     ".parquet",
 )
 UNITS = ("file", "group")
+#: URLs that are looked up at a time.
+_AT_ONCE = 16
 #: What `Asked` says of single files only.
 _OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "answer")
 
@@ -90,7 +93,9 @@ class Scan:
         self.files = tuple(files)
         self.asked = asked
         self.memory, self.spill, self.executor = bytes_of(memory), Spill(spill).parent, as_executor(executor)
-        self.state: tuple[tuple[float, ...], ...] = tuple(_state(path) for path in files)
+        self.state: tuple[tuple[Any, ...], ...] = _states(self.files)
+        #: The number of row groups of Parquet files that were opened.
+        self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
         self._told = False
 
@@ -110,7 +115,9 @@ class Scan:
         for at, path in enumerate(self.files):
             if is_parquet(path):
                 self._check(at)
-                found += [Piece(path, at, (group, group + 1)) for group in range(row_groups(path))]
+                if at not in self._groups:
+                    self._groups[at] = row_groups(path)
+                found += [Piece(path, at, (group, group + 1)) for group in range(self._groups[at])]
             else:
                 found.append(Piece(path, at))
         return found
@@ -215,7 +222,7 @@ class Scan:
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
-        for piece in self.pieces if pieces is None else pieces:
+        for piece in joined(self.pieces if pieces is None else pieces):
             if piece.file not in checked:
                 checked.add(piece.file)
                 self._check(piece.file)
@@ -292,7 +299,17 @@ def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(rows, dtype=np.int32) if fits else rows
 
 
-def _state(path: str) -> tuple[int, int]:
+def _states(files: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
+    """Return size and version of each file, of several URLs at a time."""
+    if not any(isinstance(path, Remote) for path in files):
+        return tuple(_state(path) for path in files)
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return tuple(threads.map(_state, files))
+
+
+def _state(path: str) -> tuple[int, Any]:
+    if isinstance(path, Remote):
+        return path.state()
     try:
         found = Path(path).stat()
     except FileNotFoundError:
@@ -307,10 +324,11 @@ def scan(
     *,
     memory: str | int | None = None,
     spill: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[FileOptions],
 ) -> Scan:
-    """Comparisons that stay in their files: csv, tsv (also packed: .gz, .bz2, .xz, .zst), Parquet.
+    """Return comparisons that stay in their files: csv, tsv (also as .gz, .bz2, .xz, .zst), Parquet.
 
     `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
     method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that
@@ -320,7 +338,8 @@ def scan(
     ----------
     paths
         A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
-        of these. Rows stand in the order of the files.
+        of these. Rows stand in the order of the files. URLs (``s3://bucket/answers/*.parquet``, ``gs://``,
+        ``https://``, any that fsspec knows) need the extra `remote`.
     kind
         "triplet" (the default), rows anchor,near,far; or "pairs", rows i,j,k,l: i and j are closer than k
         and l.
@@ -331,9 +350,13 @@ def scan(
     spill
         The folder for these files, by default one for temporary files. Afterwards it is as it was.
     executor
-        Who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky or Dask
-        (`client.get_executor()`), whose workers see the files and `spill`. By default this process. The
-        results are the same, bit for bit.
+        Who reads and adds up the files: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a
+        Dask client, a `joblib.Parallel`, a pool of multiprocessing or Ray. Workers need access to the files
+        and `spill`. By default this process. The results are the same, bit for bit.
+    storage_options
+        What the file system of URLs takes, as in pandas: ``{"key": ..., "secret": ...}`` for s3, or
+        ``{"anon": True}``. By default the store's own settings (environment, configuration files). The values
+        are in no message and no file.
     **options
         As in `ordhc.read_answers`: person, weights, na, names, n_leaves, ids_from, delimiter, header,
         comment, skip_bad. Columns that say which answer a row belongs to are not read.
@@ -347,7 +370,11 @@ def scan(
     ------
     InputError
         No files, other endings than csv, tsv, txt and parquet, a file twice; when rows are read, what is
-        wrong with them, with file and row.
+        wrong with them, with file and row; a file that has changed; a store that cannot be read.
+    FileNotFoundError, PermissionError
+        A file is missing; a store denies access.
+    MissingExtraError
+        A package for URLs is missing.
 
     Examples
     --------
@@ -358,11 +385,16 @@ def scan(
     array([ 4., -3., -1.])
     """
     asked = Asked.of("scan", FileOptions, kind, items, None, options)
-    return scan_of(paths, asked, memory=memory, spill=spill, executor=executor)
+    return scan_of(
+        paths, asked, memory=memory, spill=spill, executor=executor, storage_options=storage_options
+    )
 
 
-def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, executor: Any = None) -> Scan:
-    """The scan of some files, whose columns `asked.items` are in the order of their roles."""
+def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any) -> Scan:
+    """Return the scan of some files, whose columns `asked.items` are in the order of their roles.
+
+    `how` is what `Scan` takes.
+    """
     given = [name for name in _OF_ONE_FILE if getattr(asked, name) is not None]
     if given or asked.kind not in ("triplet", "pairs"):
         wrong = given[0] if given else f"kind={asked.kind!r}"
@@ -378,28 +410,35 @@ def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, 
     check_characters(asked)
     header = None if asked.header is None else _checks.flag("header", asked.header)
     skip_bad = _checks.flag("skip_bad", asked.skip_bad)
-    return Scan(files_of(paths), replace(asked, header=header, skip_bad=skip_bad), memory, spill, executor)
+    files = files_of(paths, storage(storage_options))
+    if storage_options is not None and not any(isinstance(path, Remote) for path in files):
+        raise InputError("storage_options is for URLs: leave it out")
+    return Scan(files, replace(asked, header=header, skip_bad=skip_bad), **how)
 
 
 def is_several(path: Any) -> bool:
-    """Whether a path is a folder, or a pattern for files."""
+    """Return whether a path is a folder, or a pattern for files."""
     if not isinstance(path, str) or path == "-":
         return False
+    if is_remote(path):
+        return is_group(path)
     try:
         return Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists())
     except OSError:
         return False
 
 
-def files_of(paths: Any) -> list[str]:
-    """The files that paths, patterns and folders stand for, in order."""
+def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the files that paths, URLs, patterns and folders stand for, in order."""
     several = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not several:
         raise InputError("paths is empty; at least one file is needed")
     found: list[str] = []
     for given in several:
         path = _checks.path(given, "paths")
-        if Path(path).is_dir():
+        if is_remote(path):
+            found += remote_files(path, options or {}, SUFFIXES)
+        elif Path(path).is_dir():
             inside = sorted(
                 str(file)
                 for file in Path(path).rglob("*")
@@ -423,10 +462,11 @@ def files_of(paths: Any) -> list[str]:
         if not _has_suffix(path):
             told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.read_answers reads others"
             raise InputError(told, path=name_of(path))
-        if first.setdefault(os.path.realpath(path), path) is not path:
+        which = path.identity if isinstance(path, Remote) else os.path.realpath(path)
+        if first.setdefault(which, path) is not path:
             raise InputError("is there twice; its rows would count twice", path=name_of(path))
     return found
 
 
 def _has_suffix(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES)
+    return without_query(name).lower().endswith(SUFFIXES)

@@ -10,7 +10,7 @@ from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
 
-__all__ = ["Spill", "bytes_of"]
+__all__ = ["Spill", "bytes_of", "made_folder"]
 
 #: What is kept in memory if nothing is said.
 _MEMORY = 1 << 30
@@ -54,8 +54,8 @@ class Spill:
 
     def __init__(self, folder: Any = None) -> None:
         self._given = None if folder is None else Path(_checks.path(folder, "spill"))
-        if self._given is not None and not self._given.is_dir():
-            raise InputError("spill is no folder", path=name_of(self._given))
+        if self._given is not None:
+            made_folder(self._given, "spill")
         self._folder: Path | None = None
         self._lock: Any = None
         self._next = 0
@@ -92,6 +92,21 @@ class Spill:
         """A new file's path."""
         self._next += 1
         return self.folder / f"{self._next:06}-{name}"
+
+
+def made_folder(path: Path, what: str) -> None:
+    """Make a folder and those above it if they are missing.
+
+    Raises
+    ------
+    InputError
+        `path` is a file, or the folder cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "is a file" if path.exists() else f"cannot be made: {error.strerror}"
+        raise InputError(f"{what} is no folder: it {reason}", path=name_of(path)) from None
 
 
 def _locked(stream: Any) -> bool:

@@ -14,7 +14,7 @@ from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, number
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import BYTES, is_parquet, read_piece, whole_ids
+from ordhc.io.blocks import BYTES, is_parquet, joined, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 
 __all__ = ["Survey", "surveyed", "warn_of"]
@@ -91,7 +91,7 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
 
 
 def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterator[Parsed]:
-    pieces = scan.pieces
+    pieces = list(joined(scan.pieces))
     of_file = Counter(piece.file for piece in pieces)
     total, done = max(1, sum(size for size, _ in scan.state)), 0.0
     for piece in pieces:
