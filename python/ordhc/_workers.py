@@ -23,10 +23,8 @@ __all__ = [
     "Shared",
     "as_executor",
     "cut",
-    "digest",
     "limited_threads",
     "run_tasks",
-    "stored",
     "worth",
 ]
 
@@ -75,11 +73,6 @@ def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Exe
         return executor
     warn(f"the work takes about {seconds:.1g} s, less than giving it to workers: it is done in this process")
     return None
-
-
-def digest(*parts: Any) -> str:
-    """Return a hash of the input of a task, 32 hexadecimal digits."""
-    return hashlib.sha256(pickle.dumps(parts, protocol=5)).hexdigest()[:32]
 
 
 def cut(count: int, executor: Executor, each: int = 4) -> list[range]:
@@ -323,31 +316,3 @@ def _write(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def stored(folder: str, name: str, make: Callable[[Path], None]) -> str:
-    """Return the path of a folder of results, which is made by `make` if it does not exist.
-
-    `make` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
-    and if several processes make the folder, the first result is used.
-
-    Parameters
-    ----------
-    folder
-        The parent folder.
-    name
-        The name of the folder of results, a hash of their input.
-    make
-        A function that writes the results into the folder that it receives.
-    """
-    target = Path(folder) / name
-    if not target.exists():
-        temporary = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))
-        make(temporary)
-        try:
-            temporary.rename(target)
-        except OSError:
-            # If the folder exists now, another process made it from the same input, with the same result.
-            if not target.exists():
-                raise
-    return str(target)

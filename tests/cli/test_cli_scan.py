@@ -161,3 +161,22 @@ def test_what_does_not_go(answers, capsys, arguments, told):
     assert (code, out) == (2, "")
     assert told in err
     assert err.count("\n") == 1
+
+
+def test_resume(tmp_path, capsys, answers):
+    """The same command finds what is finished, and prints the same tree."""
+    _, pattern = answers
+    for command in (
+        ("cluster", pattern, "--method", "adds3-al+spr", "-o", "-"),
+        ("compare", pattern, "--method", "adds3-al", "--folds", "2"),
+    ):
+        plain = run(capsys, *command)
+        first = run(capsys, *command, "--resume", tmp_path / "parts")
+        second = run(capsys, *command, "--resume", tmp_path / "parts")
+        assert plain[:2] == first[:2] == second[:2]
+        assert "resumed" not in first[2]
+        assert "parts of the work were finished before, 0 are new" in second[2]
+        assert "resumed" not in run(capsys, *command, "--resume", tmp_path / "parts", "-q")[2]
+        code, _, told = run(capsys, command[0], "one.csv", "--resume", tmp_path / "parts")
+        assert code == 2
+        assert "for a folder or a pattern of files" in told

@@ -215,8 +215,11 @@ def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
     with pytest.raises(StopError):
         ordhc.similarity(scan, layout="sparse", progress=stop)
     assert list(spill.iterdir()) == []
-    with pytest.raises(InputError, match="spill is no folder"):
-        ordhc.scan(tmp_path, spill=tmp_path / "nowhere")
+    with pytest.raises(InputError, match="spill is no folder: it is a file"):
+        ordhc.scan(tmp_path, spill=tmp_path / "000.parquet")
+    scan = files(tmp_path, weighted_data(40, 300, None), [10], spill=tmp_path / "new" / "spill")
+    ordhc.similarity(scan, layout="sparse")
+    assert list((tmp_path / "new" / "spill").iterdir()) == []
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])

@@ -494,7 +494,9 @@ def _fits(
     folder: Spill,
     progress: Progress | None,
 ) -> list[Any]:
-    """The sums of each tree, made here or by an executor."""
+    """Return the sums of each tree, made here or by an executor."""
+    if isinstance(work, ScannedFold) and work.scan.resume is not None:
+        return work.in_parts(tasks, executor, folder, progress)
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
         return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress=progress)

@@ -1,6 +1,7 @@
 """Comparisons that stay in their files, and are read some at a time."""
 
 import glob
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
 from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
+from ordhc.io.parts import fingerprint, resume_folder
 from ordhc.io.remote import Remote, is_group, is_remote, remote_files, storage, without_query
 from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
@@ -75,6 +77,10 @@ class Scan:
         The folder for these files, or None for one for temporary files.
     executor
         Who reads and adds up the files, or None for this process. A pickled copy has none.
+    resume
+        The folder of finished parts, or None.
+    resumed
+        How many parts of the work were `"found"` in `resume`, and how many were `"made"`.
 
     Examples
     --------
@@ -88,16 +94,26 @@ class Scan:
     """
 
     def __init__(
-        self, files: Sequence[str], asked: Asked, memory: Any = None, spill: Any = None, executor: Any = None
+        self,
+        files: Sequence[str],
+        asked: Asked,
+        *,
+        memory: Any = None,
+        spill: Any = None,
+        executor: Any = None,
+        resume: Any = None,
     ) -> None:
         self.files = tuple(files)
         self.asked = asked
         self.memory, self.spill, self.executor = bytes_of(memory), Spill(spill).parent, as_executor(executor)
+        self.resume = resume_folder(resume)
+        self.resumed = {"found": 0, "made": 0}
         self.state: tuple[tuple[Any, ...], ...] = _states(self.files)
         #: The number of row groups of Parquet files that were opened.
         self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
         self._told = False
+        self._leaves: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers get copies. The rows that are left out were reported before, and workers have no workers.
@@ -210,11 +226,37 @@ class Scan:
         found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
         return found
 
-    def without_executor(self) -> "Scan":
-        """Return the same scan, read and added up by who asks."""
+    def without_executor(self, *, resume: bool = True) -> "Scan":
+        """Return the same scan, read and added up by who asks; without `resume` if that is False."""
         found = copy(self)
         found.executor = None
+        found.resume = self.resume if resume else None
         return found
+
+    @property
+    def in_parts(self) -> bool:
+        """True if the work is cut into parts: for an executor, or for `resume`."""
+        return self.executor is not None or self.resume is not None
+
+    def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
+        """Return all that the rows of some pieces depend on, for names of stored results."""
+        about: tuple[Any, ...] = ()
+        if with_survey:
+            # It says what the leaves of names and codes are.
+            found = self.survey
+            codes = None if found.codes is None else (found.codes[0].tolist(), found.codes[1])
+            if self._leaves is None:
+                self._leaves = fingerprint(found.n_leaves, found.names, codes, found.persons)
+            about = (self._leaves, found.weighted, found.whole)
+        of: list[Any] = []
+        for piece in pieces:
+            path = piece.path
+            which = path.identity if isinstance(path, Remote) else os.path.realpath(path)
+            of.append(
+                (hashlib.sha256(which.encode("utf-8", "surrogatepass")).hexdigest(), self.state[piece.file])
+            )
+            of.append(piece.groups)
+        return (str(self.asked), self.kind.__name__, about, *of)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
         """The comparisons block by block, in the order of the files."""
@@ -325,6 +367,7 @@ def scan(
     memory: str | int | None = None,
     spill: str | os.PathLike[str] | None = None,
     executor: Any = None,
+    resume: str | os.PathLike[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[FileOptions],
 ) -> Scan:
@@ -348,11 +391,17 @@ def scan(
     memory
         How many bytes sums of the scan may take, as "2GB", before they go to files. By default 1 GiB.
     spill
-        The folder for these files, by default one for temporary files. Afterwards it is as it was.
+        The folder for these files, made if it is missing; by default one for temporary files. Afterwards it
+        is as it was.
     executor
         Who reads and adds up the files: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a
         Dask client, a `joblib.Parallel`, a pool of multiprocessing or Ray. Workers need access to the files
         and `spill`. By default this process. The results are the same, bit for bit.
+    resume
+        A folder for finished parts of the work, made if it is missing. A call that was killed, and is made
+        again with this folder, reads only what was not finished; the result is the same, bit for bit. A part
+        is found again if nothing that it depends on has changed: file, size and time, options, method,
+        version of ordhc. Delete the folder when you have the result. By default nothing is kept.
     storage_options
         What the file system of URLs takes, as in pandas: ``{"key": ..., "secret": ...}`` for s3, or
         ``{"anon": True}``. By default the store's own settings (environment, configuration files). The values
@@ -386,7 +435,13 @@ def scan(
     """
     asked = Asked.of("scan", FileOptions, kind, items, None, options)
     return scan_of(
-        paths, asked, memory=memory, spill=spill, executor=executor, storage_options=storage_options
+        paths,
+        asked,
+        storage_options=storage_options,
+        memory=memory,
+        spill=spill,
+        executor=executor,
+        resume=resume,
     )
 
 

@@ -1,7 +1,9 @@
 """Where work goes that needs more memory than it may take: a folder of files for each call."""
 
+import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,7 +12,7 @@ from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
 
-__all__ = ["Spill", "bytes_of", "made_folder"]
+__all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder"]
 
 #: What is kept in memory if nothing is said.
 _MEMORY = 1 << 30
@@ -67,7 +69,10 @@ class Spill:
 
     def __enter__(self) -> Self:
         if self._given is not None:
-            _clear(self._given)
+            gone = clear_dead(self._given, _PREFIX)
+            if gone:
+                told = f"removed what calls have left that were killed: {', '.join(gone[:10])}"
+                warn(f"{name_of(self._given)}: {told}")
         return self
 
     def __exit__(
@@ -85,7 +90,7 @@ class Spill:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.parent))
             self._lock = (self._folder / "lock").open("w")
-            _locked(self._lock)
+            locked(self._lock)
         return self._folder
 
     def path(self, name: str) -> Path:
@@ -109,30 +114,29 @@ def made_folder(path: Path, what: str) -> None:
         raise InputError(f"{what} is no folder: it {reason}", path=name_of(path)) from None
 
 
-def _locked(stream: Any) -> bool:
-    """Hold a file as long as this process lives; whether nobody else does."""
+def locked(stream: Any, *, wait: bool = False) -> bool:
+    """Lock a file until it is closed, or this process ends; return False if another process has locked it."""
     try:
         import fcntl
     except ImportError:
         return False
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True
 
 
-def _clear(folder: Path) -> None:
-    """Remove what calls have left that were killed."""
+def clear_dead(folder: Path, prefix: str, *, after: float = 0.0) -> list[str]:
+    """Remove the folders that killed processes have left `after` seconds ago, and return their names."""
     gone = []
-    for left in sorted(folder.glob(f"{_PREFIX}*")):
+    for left in sorted(folder.glob(f"{prefix}*")):
         try:
             with (left / "lock").open("r+") as stream:
-                dead = _locked(stream)
+                dead = locked(stream) and time.time() - os.fstat(stream.fileno()).st_mtime >= after
         except OSError:
             continue
         if dead:
             shutil.rmtree(left, ignore_errors=True)
             gone.append(left.name)
-    if gone:
-        warn(f"{name_of(folder)}: removed what calls have left that were killed: {', '.join(gone[:10])}")
+    return gone
