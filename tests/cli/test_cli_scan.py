@@ -165,7 +165,7 @@ def test_what_does_not_go(answers, capsys, arguments, told):
 
 def test_resume(tmp_path, capsys, answers):
     """The same command finds what is finished, and prints the same tree."""
-    _, pattern = answers
+    pattern = answers
     for command in (
         ("cluster", pattern, "--method", "adds3-al+spr", "-o", "-"),
         ("compare", pattern, "--method", "adds3-al", "--folds", "2"),

@@ -27,8 +27,8 @@ def resume_option(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--resume",
         metavar="FOLDER",
-        help="For a folder or pattern: keep finished parts of the work in FOLDER, from which the same command "
-        "goes on if it was stopped. Delete FOLDER afterwards.",
+        help="For a folder or pattern: keep finished parts of the work in FOLDER, from which the same "
+        "command goes on if it was stopped. Delete FOLDER afterwards.",
     )
     return option(command)
 
