@@ -172,7 +172,7 @@ def bootstrap(
     confidence: float = 0.95,
     initial_clusters: ArrayLike | None = None,
     tree: Dendrogram | None = None,
-    executor: "Executor | None" = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
@@ -204,9 +204,9 @@ def bootstrap(
     tree
         A tree of the same leaves to give support to, instead of the one of all answers.
     executor
-        Who makes the resamples: any `concurrent.futures.Executor`, as of processes, loky or Dask
-        (`client.get_executor()`); by default that of a scan, or threads of this process. The result is the
-        same, bit for bit.
+        Who makes the resamples: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a Dask
+        client, a `joblib.Parallel`, a pool of multiprocessing or Ray. By default the executor of a scan, or
+        threads of this process. The result is the same, bit for bit.
     spill
         With an executor a folder that all workers see, for what all of them read; by default one for
         temporary files, which serves workers on this machine. It is left as it was. A scan has its own.

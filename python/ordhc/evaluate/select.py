@@ -278,7 +278,7 @@ def select(
     unit: str | None = None,
     heldout: Triplets | Quadruplets | None = None,
     prefer: str | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Selection:
