@@ -304,3 +304,10 @@ def test_what_killed_calls_leave_is_removed(tmp_path, monkeypatch):
     assert "delete it" in about
     with pytest.raises(InputError, match="resume is no folder: it is a file"):
         ordhc.scan(folder, resume=folder / "000.csv")
+    for name in ("resume", "spill"):
+        with pytest.raises(
+            InputError, match=rf"^s3://b/parts: {name} is a URL; a folder of this machine is needed$"
+        ):
+            ordhc.scan(folder, **{name: "s3://b/parts"})
+        with pytest.raises(InputError, match=rf"{name} is no folder: it cannot be made"):
+            ordhc.scan(folder, **{name: "a" * 5000})

@@ -21,7 +21,7 @@ import numpy as np
 from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc._workers import Shared, cut, run_tasks
-from ordhc.errors import warn
+from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
 from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
@@ -74,13 +74,13 @@ def resume_folder(path: Any) -> str | None:
     """Return the argument `resume` of a public function, and make the folder if it is missing."""
     if path is None:
         return None
-    from ordhc import _checks
-
-    folder = Path(_checks.path(path, "resume")).resolve()
-    made_folder(folder, "resume")
+    folder = made_folder(path, "resume").resolve()
     about = folder / "README"
-    if not about.exists():
-        about.write_text(_ABOUT)
+    try:
+        if not about.exists():
+            about.write_text(_ABOUT)
+    except OSError as error:
+        raise InputError(f"resume cannot be written to: {error.strerror}", path=name_of(folder)) from None
     clear_dead(folder, _UNFINISHED, after=_GRACE)
     return str(folder)
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
+from ordhc.io.remote import is_remote
 
 __all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder"]
 
@@ -55,9 +56,7 @@ class Spill:
     """
 
     def __init__(self, folder: Any = None) -> None:
-        self._given = None if folder is None else Path(_checks.path(folder, "spill"))
-        if self._given is not None:
-            made_folder(self._given, "spill")
+        self._given = None if folder is None else made_folder(folder, "spill")
         self._folder: Path | None = None
         self._lock: Any = None
         self._next = 0
@@ -99,19 +98,23 @@ class Spill:
         return self.folder / f"{self._next:06}-{name}"
 
 
-def made_folder(path: Path, what: str) -> None:
-    """Make a folder and those above it if they are missing.
+def made_folder(path: Any, what: str) -> Path:
+    """Return a folder, which is made if it is missing, as are those above it.
 
     Raises
     ------
     InputError
-        `path` is a file, or the folder cannot be made.
+        `path` is a URL or a file, or the folder cannot be made.
     """
+    folder = _checks.path(path, what)
+    if is_remote(folder):
+        raise InputError(f"{what} is a URL; a folder of this machine is needed", path=name_of(folder))
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "is a file" if path.exists() else f"cannot be made: {error.strerror}"
-        raise InputError(f"{what} is no folder: it {reason}", path=name_of(path)) from None
+        reason = "is a file" if isinstance(error, FileExistsError) else f"cannot be made: {error.strerror}"
+        raise InputError(f"{what} is no folder: it {reason}", path=name_of(folder)) from None
+    return Path(folder)
 
 
 def locked(stream: Any, *, wait: bool = False) -> bool:
