@@ -271,6 +271,8 @@ def test_no_secret_is_told(tmp_path, site, caplog, monkeypatch):
         (tmp_path / "tree.json").read_text(),
     ]
     told.append(command_here("cluster", url.replace("a.csv", "b.csv")).stderr)
+    told.append(command_here(url).stderr)
+    told.append(command_here("cluster", "a.csv", url).stderr)
     for secret in SECRETS:
         for text in told:
             assert secret not in text

@@ -240,13 +240,13 @@ class Scan:
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
         """Return all that the rows of some pieces depend on, for names of stored results."""
-        about: tuple[Any, ...] = ()
+        about: tuple[Any, ...] = (fingerprint(self.asked),)
         if with_survey:
             # It says what the leaves of names and codes are.
             found = self.survey
-            codes = None if found.codes is None else (found.codes[0].tolist(), found.codes[1])
             if self._leaves is None:
-                self._leaves = fingerprint(found.n_leaves, found.names, codes, found.persons)
+                codes = None if found.codes is None else (found.codes[0].tolist(), found.codes[1])
+                self._leaves = fingerprint(self.asked, found.n_leaves, found.names, codes, found.persons)
             about = (self._leaves, found.weighted, found.whole)
         of: list[Any] = []
         for piece in pieces:
@@ -256,7 +256,7 @@ class Scan:
                 (hashlib.sha256(which.encode("utf-8", "surrogatepass")).hexdigest(), self.state[piece.file])
             )
             of.append(piece.groups)
-        return (str(self.asked), self.kind.__name__, about, *of)
+        return (self.kind.__name__, about, *of)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
         """The comparisons block by block, in the order of the files."""
