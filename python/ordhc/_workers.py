@@ -1,6 +1,7 @@
 """Run tasks on an executor, repeat tasks of lost workers, and return results in the order of the tasks."""
 
 import hashlib
+import io
 import os
 import pickle
 import tempfile
@@ -13,18 +14,30 @@ from pathlib import Path
 from typing import Any
 
 from ordhc import _checks, _ordhc
+from ordhc._pools import TAKEN, executor_of_pool
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
-__all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored", "worth"]
+__all__ = [
+    "Secret",
+    "Shared",
+    "as_executor",
+    "cut",
+    "limited_threads",
+    "run_tasks",
+    "worth",
+]
 
-#: Exceptions that mean a lost worker, in Dask and Joblib. Names, because these packages may not be installed.
+#: Exceptions that mean a lost worker, in Dask, Joblib and Ray. Names, because these may not be installed.
 _LOST = {
     "KilledWorker",
     "CommClosedError",
     "TerminatedWorkerError",
     "FutureCancelledError",
     "WorkerStartTimeoutError",
+    "ActorDiedError",
+    "RayActorError",
+    "WorkerCrashedError",
 }
 #: The maximum number of times a task is submitted. After that, the task runs in this process.
 _TRIES = 8
@@ -35,17 +48,19 @@ _INLINE = 1 << 20
 
 
 def as_executor(executor: Any) -> Executor | None:
-    """Return the argument `executor` of a public function.
+    """Return the argument `executor` of a public function as an executor; other pools get an adapter.
 
     Raises
     ------
     InputError
-        `executor` is neither None nor a `concurrent.futures.Executor`.
+        `executor` is neither None nor a pool of a known kind.
     """
     if executor is None or isinstance(executor, Executor):
         return executor
-    hint = "; client.get_executor() gives one" if hasattr(executor, "get_executor") else ""
-    raise InputError(f"executor is {_checks.quoted(executor)}, no concurrent.futures.Executor{hint}")
+    found = executor_of_pool(executor)
+    if found is None:
+        raise InputError(f"executor is {_checks.quoted(executor)}; it can be {TAKEN}")
+    return found
 
 
 def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Executor | None:
@@ -58,11 +73,6 @@ def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Exe
         return executor
     warn(f"the work takes about {seconds:.1g} s, less than giving it to workers: it is done in this process")
     return None
-
-
-def digest(*parts: Any) -> str:
-    """Return a hash of the input of a task, 32 hexadecimal digits."""
-    return hashlib.sha256(pickle.dumps(parts, protocol=5)).hexdigest()[:32]
 
 
 def cut(count: int, executor: Executor, each: int = 4) -> list[range]:
@@ -118,6 +128,7 @@ def run_tasks(
     tries = [0] * len(tasks)
     pending: dict[Future[Any], int] = {}
     here: list[int] = []
+    give_up_lost = getattr(executor, "give_up_lost", lambda: None)
 
     def submit(at: int) -> None:
         tries[at] += 1
@@ -134,6 +145,7 @@ def run_tasks(
         for at in range(len(tasks)):
             submit(at)
         while pending:
+            give_up_lost()
             done, _ = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
             for future in done:
                 at = pending.pop(future)
@@ -222,8 +234,33 @@ def _leave() -> None:
             _ordhc.limit_threads(_before)
 
 
+class Secret:
+    """A value that is sent with each task and never written to a file: it holds passwords."""
+
+    __slots__ = ()
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles all of a value but its secrets, which it collects."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, protocol=5)
+        self.secrets: list[Secret] = []
+        self._number: dict[int, int] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        if not isinstance(value, Secret):
+            return None
+        number = self._number.setdefault(id(value), len(self.secrets))
+        if number == len(self.secrets):
+            self.secrets.append(value)
+        return number
+
+
 class Shared:
     """A value that all tasks use: small values are sent with each task, large values are written to one file.
+
+    Values of type `Secret` in it are sent with each task in any case.
 
     Parameters
     ----------
@@ -234,7 +271,11 @@ class Shared:
     """
 
     def __init__(self, value: Any, folder: Callable[[], Path]) -> None:
-        data = pickle.dumps(value, protocol=5)
+        stream = io.BytesIO()
+        pickler = _Pickler(stream)
+        pickler.dump(value)
+        data = stream.getvalue()
+        self.secrets = pickle.dumps(pickler.secrets, protocol=5)
         self.name = hashlib.sha256(data).hexdigest()[:32]
         self.data: bytes | None = data
         self.path: str | None = None
@@ -245,11 +286,11 @@ class Shared:
 
     def value(self) -> Any:
         """Return the value; each worker caches the value, so that it reads the file once."""
-        return _loaded(self.name, self.path, self.data)
+        return _loaded(self.name, self.path, self.data, self.secrets)
 
 
 @lru_cache(maxsize=2)
-def _loaded(name: str, path: str | None, data: bytes | None) -> Any:  # noqa: ARG001 (one of each name)
+def _loaded(name: str, path: str | None, data: bytes | None, secrets: bytes) -> Any:  # noqa: ARG001 (one of each name)
     if path is not None:
         try:
             data = Path(path).read_bytes()
@@ -258,7 +299,9 @@ def _loaded(name: str, path: str | None, data: bytes | None) -> Any:  # noqa: AR
                 f"the worker has no file {path}: spill must be a folder that all workers see"
             ) from None
     assert data is not None
-    return pickle.loads(data)
+    unpickler = pickle.Unpickler(io.BytesIO(data))
+    unpickler.persistent_load = pickle.loads(secrets).__getitem__  # type: ignore[method-assign]
+    return unpickler.load()
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -273,31 +316,3 @@ def _write(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def stored(folder: str, name: str, make: Callable[[Path], None]) -> str:
-    """Return the path of a folder of results, which is made by `make` if it does not exist.
-
-    `make` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
-    and if several processes make the folder, the first result is used.
-
-    Parameters
-    ----------
-    folder
-        The parent folder.
-    name
-        The name of the folder of results, a hash of their input.
-    make
-        A function that writes the results into the folder that it receives.
-    """
-    target = Path(folder) / name
-    if not target.exists():
-        temporary = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))
-        make(temporary)
-        try:
-            temporary.rename(target)
-        except OSError:
-            # If the folder exists now, another process made it from the same input, with the same result.
-            if not target.exists():
-                raise
-    return str(target)

@@ -170,7 +170,7 @@ CALLS = {
         ordhc.report,
         {"data": T, "methods": ["adds3-al"], "folds": 2, "n_resamples": 2, "structure": False},
     ),
-    "scan": (_scan_read, {"paths": "triplets.csv", **OF_FILES}),
+    "scan": (_scan_read, {"paths": "triplets.csv", "resume": None, "storage_options": None, **OF_FILES}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),
@@ -455,7 +455,17 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "paths", "spill", "file", "names", "participants", "prior", "start"} & set(odd):
+            if not {
+                "path",
+                "paths",
+                "spill",
+                "resume",
+                "file",
+                "names",
+                "participants",
+                "prior",
+                "start",
+            } & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

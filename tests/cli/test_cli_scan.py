@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -147,7 +148,8 @@ def test_answers_are_never_written_over(answers, capsys, tmp_path):
         (["cluster", "SOME", "--executor", "people:2"], "threads, processes or loky"),
         (["cluster", "SOME", "--executor", "threads:0"], "threads, processes or loky"),
         (["cluster", "SOME", "--memory", "much"], "memory is 'much'"),
-        (["cluster", "SOME", "--spill", "nowhere"], "nowhere: spill is no folder"),
+        (["cluster", "SOME", "--spill", "one.csv"], "one.csv: spill is no folder: it is a file"),
+        (["cluster", "SOME", "--resume", "one.csv"], "one.csv: resume is no folder: it is a file"),
         (["cluster", "one.csv", "--memory", "1GB"], "are for a folder or a pattern"),
         (["cluster", "one.csv", "--spill", "."], "are for a folder or a pattern"),
         (["cluster", "one.csv", "--executor", "threads"], "are for a folder or a pattern"),
@@ -161,3 +163,26 @@ def test_what_does_not_go(answers, capsys, arguments, told):
     assert (code, out) == (2, "")
     assert told in err
     assert err.count("\n") == 1
+
+
+def without_times(found):
+    return found[0], re.sub(r'"seconds": [^,}]*', "", found[1])
+
+
+def test_resume(tmp_path, capsys, answers):
+    """The same command finds what is finished, and prints the same tree."""
+    pattern = answers
+    for command in (
+        ("cluster", pattern, "--method", "adds3-al+spr", "-o", "-"),
+        ("compare", pattern, "--method", "adds3-al", "--folds", "2", "--json"),
+    ):
+        plain = run(capsys, *command)
+        first = run(capsys, *command, "--resume", tmp_path / command[0])
+        second = run(capsys, *command, "--resume", tmp_path / command[0])
+        assert without_times(plain) == without_times(first) == without_times(second)
+        assert "resumed" not in first[2]
+        assert "parts of the work were finished before, 0 are new" in second[2]
+        assert "resumed" not in run(capsys, *command, "--resume", tmp_path / command[0], "-q")[2]
+        code, _, told = run(capsys, command[0], "one.csv", "--resume", tmp_path / command[0])
+        assert code == 2
+        assert "for a folder or a pattern of files" in told

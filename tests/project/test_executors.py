@@ -1,11 +1,13 @@
 """Work by executors: the same bits, whoever does it."""
 
 import os
+import pathlib
 import signal
 import threading
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 import ordhc
 from ordhc import _ordhc, _workers
 from ordhc.errors import InputError
-from support.executors import Backwards, Losing, Twice
+from support.executors import POOLS, Backwards, Losing, Twice, dask_cluster, ray_pool
 from support.random_data import planted, random_comparisons
 
 pytest.importorskip("scipy")
@@ -40,7 +42,7 @@ def selected(selection):
     ]
 
 
-@pytest.fixture(params=["threads", "processes", "loky", "backwards", "twice", "losing"])
+@pytest.fixture(params=["threads", "processes", "loky", "backwards", "twice", "losing", *POOLS])
 def executor(request):
     if request.param == "threads":
         made = ThreadPoolExecutor(3)
@@ -49,7 +51,7 @@ def executor(request):
     elif request.param == "loky":
         made = pytest.importorskip("loky").ProcessPoolExecutor(2)
     else:
-        made = {"backwards": Backwards, "twice": Twice, "losing": Losing}[request.param]()
+        made = {"backwards": Backwards, "twice": Twice, "losing": Losing, **POOLS}[request.param]()
     with made:
         yield made
 
@@ -141,14 +143,67 @@ def test_threads_do_not_multiply():
 def test_what_is_no_executor():
     data, _ = planted(1)
     for function in (ordhc.bootstrap, ordhc.select):
-        with pytest.raises(InputError, match="^executor is 3, no concurrent.futures.Executor$"):
-            function(data, executor=3)
+        for wrong in (3, "loky", ordhc, object()):
+            with pytest.raises(
+                InputError, match="^executor is .*; it can be a concurrent.futures.Executor, a Dask"
+            ):
+                function(data, executor=wrong)
     with ThreadPoolExecutor(1) as executor:
         pass
     with pytest.raises(
         InputError, match="^the executor takes no tasks: cannot schedule new futures after shutdown"
     ):
         ordhc.select(data, ["adds3-al"], executor=executor)
+
+
+@pytest.mark.parametrize("started", [dask_cluster, ray_pool])
+def test_a_client_of_dask_and_a_pool_of_ray(started):
+    data, _ = planted(3)
+    with started(2) if started is dask_cluster else started() as workers:
+        found = ordhc.bootstrap(data, method="mulk3-al", n_resamples=9, executor=workers)
+        selection = ordhc.select(data, ["adds3-al"], folds=3, executor=workers)
+    same(found, ordhc.bootstrap(data, method="mulk3-al", n_resamples=9))
+    assert selected(selection) == selected(ordhc.select(data, ["adds3-al"], folds=3))
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_pools_cancel_what_has_not_begun(kind, tmp_path):
+    work = partial(_fail_at_once, str(tmp_path))
+    with POOLS[kind]() as pool:
+        executor = _workers.as_executor(pool)
+        assert _workers.as_executor(executor) is executor
+        with pytest.raises(InputError, match="^no$"):
+            _workers.run_tasks(executor, work, [(at,) for at in range(200)])
+    assert len(list(tmp_path.iterdir())) < 100
+
+
+def _fail_at_once(folder, at):
+    (pathlib.Path(folder) / str(at)).touch()
+    if at == 0:
+        raise InputError("no")
+    time.sleep(0.02)
+
+
+def test_a_pool_that_is_closed():
+    data, _ = planted(1)
+    with POOLS["thread pool"]() as pool:
+        pass
+    with pytest.raises(InputError, match="^the executor takes no tasks: Pool not running$"):
+        ordhc.select(data, ["adds3-al"], executor=pool)
+
+
+def test_a_process_of_a_pool_that_is_killed():
+    """A pool of multiprocessing never returns the task of a process that was killed."""
+    with POOLS["pool"]() as pool:
+        executor = _workers.as_executor(pool)
+        victim = executor.submit(os.getpid).result()
+        threading.Timer(0.3, lambda: os.kill(victim, signal.SIGKILL)).start()
+        assert _workers.run_tasks(executor, _slow, [(at,) for at in range(12)]) == list(range(12))
+
+
+def _slow(at):
+    time.sleep(0.15)
+    return at
 
 
 def test_a_process_that_is_killed():

@@ -20,7 +20,7 @@ import ordhc
 from ordhc import _workers
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.similarities import spilled, streamed, triangles
-from support.executors import Backwards, Losing, Refusing, Twice, dask_cluster
+from support.executors import POOLS, Backwards, Losing, Refusing, Twice, dask_cluster
 from support.random_data import random_comparisons
 
 pytest.importorskip("scipy")
@@ -63,12 +63,15 @@ MADE = {
     "backwards": Backwards,
     "twice": Twice,
     "losing": Losing,
+    **POOLS,
 }
 
 #: Kinds of executor and of weights. Workers that start anew take a second for each.
 CASES = [
     pytest.param(
-        kind, how, marks=[pytest.mark.slow] if kind in ("twice", "losing") and how != "fractions" else []
+        kind,
+        how,
+        marks=[pytest.mark.slow] if kind in ("twice", "losing", *POOLS) and how != "fractions" else [],
     )
     for kind in MADE
     for how in (None, "whole", "fractions")
@@ -212,8 +215,11 @@ def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
     with pytest.raises(StopError):
         ordhc.similarity(scan, layout="sparse", progress=stop)
     assert list(spill.iterdir()) == []
-    with pytest.raises(InputError, match="spill is no folder"):
-        ordhc.scan(tmp_path, spill=tmp_path / "nowhere")
+    with pytest.raises(InputError, match="spill is no folder: it is a file"):
+        ordhc.scan(tmp_path, spill=tmp_path / "000.parquet")
+    scan = files(tmp_path, weighted_data(40, 300, None), [10], spill=tmp_path / "new" / "spill")
+    ordhc.similarity(scan, layout="sparse")
+    assert list((tmp_path / "new" / "spill").iterdir()) == []
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
@@ -290,5 +296,5 @@ def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
         for verb in (ordhc.bootstrap, ordhc.select):
             with pytest.raises(InputError, match="a scan has its own spill"):
                 verb(scan, unit="file", spill=tmp_path)
-    with pytest.raises(InputError, match="executor is 3, no concurrent.futures.Executor"):
+    with pytest.raises(InputError, match="executor is 3; it can be a concurrent.futures.Executor"):
         ordhc.scan(tmp_path, executor=3)

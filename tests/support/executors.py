@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.pool import ThreadPool
 
 import pytest
 
@@ -80,3 +82,26 @@ def dask_cluster(n_workers) -> Iterator:
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@contextmanager
+def ray_pool() -> Iterator:
+    """A pool of two actors of Ray on this machine."""
+    ray = pytest.importorskip("ray")
+    from ray.util.multiprocessing import Pool
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+        with Pool(2) as pool:
+            yield pool
+    finally:
+        ray.shutdown()
+
+
+#: What the argument `executor` takes besides executors.
+POOLS = {
+    "pool": lambda: get_context("spawn").Pool(2),
+    "thread pool": lambda: ThreadPool(3),
+    "joblib": lambda: pytest.importorskip("joblib").Parallel(n_jobs=2),
+    "joblib threads": lambda: pytest.importorskip("joblib").Parallel(n_jobs=3, backend="threading"),
+}

@@ -130,7 +130,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
             _say(error.format_message())
             sys.exit(2)
-        _fail(brief(error.format_message()))
+        _fail(brief(_without_secrets(error.format_message())))
     except BrokenPipeError:
         # The reader has closed the pipe. Redirect standard output, so that Python's flush at exit cannot
         # fail.
@@ -194,9 +194,22 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    """Return an argument without its value if it is a secret, such as `key=...`."""
+    """Return an argument without its value if it is a secret, such as `key=...`, and URLs without theirs."""
+    from ordhc.io.remote import is_remote, masked
+
+    if is_remote(argument):
+        return masked(argument)
     name, equals, _ = argument.partition("=")
     return f"{name}=..." if equals and name.lower().endswith(_SECRET) else argument
+
+
+def _without_secrets(text: str) -> str:
+    """Return a message with its URLs masked: click repeats words of the command."""
+    import re
+
+    from ordhc.io.remote import masked
+
+    return re.sub(r"[a-zA-Z][\w+.:-]*://[^\s'\")]+", lambda found: masked(found[0]), text)
 
 
 def _one_line(error: BaseException) -> str:

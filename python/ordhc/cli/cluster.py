@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.executors import executor_of, executor_option
+from ordhc.cli.executors import executor_of, executor_option, resume_option, say_resumed
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import (
     check_outputs,
@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="The folder for sums that exceed --memory; by default temporary files.",
 )
+@resume_option
 @section("Options")
 @click.option(
     "--seed",
@@ -121,6 +122,7 @@ def cluster(
     executor: str | None,
     memory: str | None,
     spill: str | None,
+    resume: str | None,
     seed: int | None,
     as_json: bool,
     quiet: bool,
@@ -131,7 +133,7 @@ def cluster(
     FILE has rows anchor,near,far (ids or names): the anchor is more like near than far. With --kind it has
     answers to other questions, one in each row. Repeated rows count repeatedly; a column count or weight
     multiplies a row. FILE can be a folder or a pattern in quotes: then the answers are read block by block,
-    and need not fit into memory.
+    and need not fit into memory. FILE can also be a URL (s3://, gs://, https://), with the extra remote.
 
     \b
     Examples:
@@ -140,6 +142,7 @@ def cluster(
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --person participant -o tree.nwk
       ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
       ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
+      ordhc cluster 's3://bucket/answers/*.parquet' --resume parts -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
@@ -157,7 +160,7 @@ def cluster(
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
     workers = click.get_current_context().with_resource(executor_of(executor))
-    scanned = {"memory": memory, "spill": spill, "executor": workers}
+    scanned = {"memory": memory, "spill": spill, "executor": workers, "resume": resume}
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, scanned=scanned, **reading)
     if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
@@ -172,8 +175,10 @@ def cluster(
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
     start = None if initial is None else read_labels(initial, data)
-    if not isinstance(data, Scan) and (memory or spill or (executor and bootstrap is None)):
-        raise click.UsageError("--memory, --spill and --executor are for a folder or a pattern of files")
+    if not isinstance(data, Scan) and (memory or spill or resume or (executor and bootstrap is None)):
+        raise click.UsageError(
+            "--memory, --spill, --resume and --executor are for a folder or a pattern of files"
+        )
     with progress_bar("clustering", quiet=quiet) as progress:
         tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
     resampled = None
@@ -198,6 +203,8 @@ def cluster(
     flat = None if n_clusters is None else tree.cut(n_clusters)
     extra = [path for path in (consensus, html) if path]
     summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
+    if not quiet:
+        say_resumed(data)
     if resampled is not None:
         summary["bootstrap"] = summarise_bootstrap(resampled)
     write_outputs(tree, outputs, plots, labels, flat, html)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ordhc.cli.executors import executor_of, executor_option
+from ordhc.cli.executors import executor_of, executor_option, resume_option, say_resumed
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import HELD_OUT, emit_json, json_option, print_session, progress_bar, quiet_option, say
 from ordhc.cli.reading import folds_option, read_comparisons, reading_options, say_next, unit_option
@@ -27,6 +27,7 @@ from ordhc.cli.reading import folds_option, read_comparisons, reading_options, s
 @unit_option
 @section("Options")
 @executor_option
+@resume_option
 @json_option
 @quiet_option
 @reading_options
@@ -38,6 +39,7 @@ def compare(
     by: str,
     unit: str | None,
     executor: str | None,
+    resume: str | None,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -55,9 +57,12 @@ def compare(
       ordhc compare study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
     from ordhc.evaluate.select import select
+    from ordhc.io.scan import Scan
 
     with progress_bar("reading", quiet=quiet) as progress:
-        data = read_comparisons(file, progress=progress, **reading)
+        data = read_comparisons(file, progress=progress, scanned={"resume": resume}, **reading)
+    if resume and not isinstance(data, Scan):
+        raise click.UsageError("--resume is for a folder or a pattern of files")
     meta = click.get_current_context().meta
     with progress_bar("comparing", quiet=quiet) as progress, executor_of(executor) as workers:
         found = select(
@@ -71,6 +76,8 @@ def compare(
             executor=workers,
             progress=progress,
         )
+    if not quiet:
+        say_resumed(data)
     if as_json:
         emit_json(found.to_dict())
         return

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from ordhc.cli.output import say
 from ordhc.errors import InputError
 
-__all__ = ["executor_of", "executor_option"]
+__all__ = ["executor_of", "executor_option", "resume_option", "say_resumed"]
 
 
 def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -19,6 +20,24 @@ def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Distribute the work: threads:4, processes:4, loky:4, or dask:ADDRESS of a scheduler.",
     )
     return option(command)
+
+
+def resume_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option `--resume` to a command; return the command."""
+    option = click.option(
+        "--resume",
+        metavar="FOLDER",
+        help="For a folder or pattern: keep finished parts of the work in FOLDER, from which the same "
+        "command goes on if it was stopped. Delete FOLDER afterwards.",
+    )
+    return option(command)
+
+
+def say_resumed(data: Any) -> None:
+    """Print how many parts of the work on a scan were finished before."""
+    found, made = (getattr(data, "resumed", {}).get(what, 0) for what in ("found", "made"))
+    if found:
+        say(f"resumed: {found:,} parts of the work were finished before, {made:,} are new", err=True)
 
 
 @contextmanager

@@ -237,6 +237,7 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> Any:
     """Return a scan of a folder or a pattern."""
+    from ordhc.io.remote import masked
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
@@ -245,7 +246,8 @@ def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> An
         survey = found.survey
     if by_name and not survey.has_names:
         raise InputError(
-            "has ids, but the tree's leaves have names; give --names FILE to say which is which", path=path
+            "has ids, but the tree's leaves have names; give --names FILE to say which is which",
+            path=masked(path),
         )
     return found
 
@@ -355,13 +357,14 @@ def _left_out() -> Iterator[None]:
 
 
 def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """Return the files of a path and those that reading options name."""
+    """Return the local files of a path and those that reading options name."""
     from ordhc.io.names import names_file
+    from ordhc.io.remote import is_remote
     from ordhc.io.scan import files_of as files_in
     from ordhc.io.scan import is_several
 
     names = reading["names"]
-    inside = files_in(path) if is_several(path) else [path]
+    inside = [] if is_remote(path) else files_in(path) if is_several(path) else [path]
     return (*inside, None if names is None else str(names_file(names)[0]), reading["participants"])
 
 
@@ -382,7 +385,9 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
 
 def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:
     """Print a command that continues with the same answers."""
-    source = "FILE" if file == "-" else file
+    from ordhc.io.remote import masked
+
+    source = "FILE" if file == "-" else masked(file)
     say(f"next: {shlex.join(['ordhc', command, source, *reading_arguments(reading), *more])}")
 
 

@@ -1,7 +1,6 @@
 """Better trees: subtrees are moved as long as that improves an objective."""
 
 import os
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,7 +46,7 @@ def refine(
     max_moves: int | None = None,
     restarts: int = 3,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
@@ -88,9 +87,9 @@ def refine(
         The seed of random moves. The same seed gives the same tree, for any numbering of leaves and order of
         rows.
     executor, spill
-        The `concurrent.futures.Executor` that computes the restarts, and a folder that all workers can read
-        (see `ordhc.bootstrap`). With an executor, each restart begins at the tree, and the best result is
-        kept. Without one, each restart begins at the best tree so far, which gives another result.
+        Who makes the restarts: an executor or a pool, and a folder that all workers see (see
+        `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same
+        whoever did it; without one a restart goes on from the best so far, which gives another tree.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 

@@ -12,7 +12,7 @@ from ordhc.clustering import routes
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.refine import refined
 from ordhc.clustering.unanswered import scaled, with_unanswered
-from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
+from ordhc.comparison.comparisons import fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.io.portions import in_units
 from ordhc.io.scan import Scan
@@ -68,15 +68,12 @@ def fit_scan(
     what = plan.title
     progress = scan.surveying(progress)
 
-    def fitted(block: Comparisons) -> Comparisons:
-        return fitting_comparisons(block, plan.accepts, what)
-
     n, names = scan.n_leaves, scan.names
     scan, unit = in_units(scan) if plan.degree is not None else (scan, 1.0)
-    fitted(scan.without_rows())
+    fitting_comparisons(scan.without_rows(), plan.accepts, what)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
-    order = canonical_order_of(scan, fitted) if plan.refine else np.arange(n)
+    order = canonical_order_of(scan, plan.accepts, what) if plan.refine else np.arange(n)
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     labels = np.arange(n) if initial is None else initial[order]

@@ -175,7 +175,7 @@ def bootstrap(
     confidence: float = 0.95,
     initial_clusters: ArrayLike | None = None,
     tree: Dendrogram | None = None,
-    executor: "Executor | None" = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
@@ -207,9 +207,9 @@ def bootstrap(
     tree
         A tree of the same leaves whose clusters get support, instead of the tree of all answers.
     executor
-        The `concurrent.futures.Executor` that computes the resamples, for example of processes, loky or Dask
-        (`client.get_executor()`). By default the executor of a scan, or threads of this process. The result
-        is the same, bit for bit.
+        Who makes the resamples: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a Dask
+        client, a `joblib.Parallel`, a pool of multiprocessing or Ray. By default the executor of a scan, or
+        threads of this process. The result is the same, bit for bit.
     spill
         A folder for data that all workers of the executor read. By default a folder for temporary files,
         which workers on this machine can read. The folder is cleaned up. A scan has its own.

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -215,7 +214,7 @@ def people_groups(
     max_trees: int = 3,
     folds: int = 5,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> PeopleGroups:
@@ -238,8 +237,8 @@ def people_groups(
     seed
         The same seed gives the same result, however people and leaves are numbered.
     executor, spill
-        Any `concurrent.futures.Executor` fits the models instead of this process; a folder that all its
-        workers see, for large data.
+        An executor or a pool (see `ordhc.bootstrap`) fits the models instead of this process; a folder that
+        all its workers see, for large data.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 

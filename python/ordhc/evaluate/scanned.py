@@ -1,9 +1,11 @@
 """Resamples and folds of comparisons in files, by people or by whole files."""
 
+import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,10 @@ from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import ORDERS
 from ordhc.evaluate.folds import Result, Sums
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.portions import Portion, rows_of_units
 from ordhc.io.scan import Scan
+from ordhc.io.spill import Spill
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
 from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import is_adds
@@ -29,6 +33,9 @@ from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
+
+#: The number of parts of resamples that are counted together.
+_PARTS = 8
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,9 @@ class ScannedResampling:
         self, n_resamples: int, executor: Executor | None, progress: Progress | None
     ) -> tuple[list[_ordhc.Tree], NDArray[np.float64]]:
         """Compute all resamples, in this process or in an executor."""
-        if executor is None:
+        if self.scan.resume is not None:
+            found = self._in_parts(n_resamples, executor, progress)
+        elif executor is None:
             found = [self.some(range(n_resamples), progress)]
         else:
             # A task that waits for tasks of the same executor can wait for ever.
@@ -62,21 +71,37 @@ class ScannedResampling:
         trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 
+    def _in_parts(self, n_resamples: int, executor: Executor | None, progress: Progress | None) -> list[Any]:
+        """As `all`, in parts that `resume` keeps."""
+        scan = self.scan.without_executor()
+        scan.executor = executor
+        job = _Resamples(replace(self, scan=self.scan.without_executor(resume=False)))
+        # Each part takes two passes over the files.
+        most = _PARTS if self._are_tallied(self._plan()) else None
+        tasks = [(which,) for which in ranges(scan, n_resamples, most=most)]
+        with Spill(scan.spill) as spill:
+            folders = parts_of(scan, job, tasks, spill, progress)
+            return [pickle.loads((Path(folder) / "trees").read_bytes()) for folder in folders]
+
+    def _plan(self) -> Plan:
+        return self.plan or Plan.of(self.scan, **self.asked)
+
+    def _are_tallied(self, plan: Plan) -> bool:
+        """Return whether the engine counts several resamples while all rows pass by once."""
+        merge = plan.linkage
+        in_engine = merge.native is not None or merge.coefficients is not None
+        in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
+        in_engine = in_engine and not plan.may_have_lengths
+        return in_engine and plan.refine is None and self.initial_clusters is None
+
     def some(
         self, which: range, progress: Progress | None = None
     ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
         """Compute resamples, as many at a time as their sums fit into memory."""
-        plan = self.plan or Plan.of(self.scan, **self.asked)
+        plan = self._plan()
         n = self.scan.n_leaves
-        merge = plan.linkage
-        in_engine = merge.native is not None or merge.coefficients is not None
-        in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
-        together = 1
-        in_engine = in_engine and not plan.may_have_lengths
-        if in_engine and plan.refine is None and self.initial_clusters is None:
-            together = max(1, self.scan.memory // max(1, 4 * n * (n - 1)))
-        else:
-            in_engine = False
+        in_engine = self._are_tallied(plan)
+        together = max(1, self.scan.memory // max(1, 4 * n * (n - 1))) if in_engine else 1
         trees: list[Dendrogram] = []
         scores = np.zeros((len(which), 3))
         for start in range(0, len(which), together):
@@ -126,6 +151,27 @@ class ScannedResampling:
 
 
 @dataclass(frozen=True)
+class _Resamples:
+    """Some resamples, in a file."""
+
+    work: ScannedResampling
+
+    def name(self, which: range) -> str:
+        """Return the name of a part."""
+        work, tree = self.work, self.work.tree
+        plan = Plan.of(work.scan, **work.asked)
+        initial = None if work.initial_clusters is None else np.asarray(work.initial_clusters)
+        about = (work.unit, work.seed, plan.settings, plan.accepts, which)
+        return fingerprint(
+            "resamples", tree.merges, tree.heights, initial, *about, work.scan.key(work.scan.pieces)
+        )
+
+    def make(self, folder: Path, which: range) -> None:
+        """Write a part."""
+        (folder / "trees").write_bytes(pickle.dumps(self.work.some(which), protocol=5))
+
+
+@dataclass(frozen=True)
 class ScannedFold:
     """The parts of a scan that are held out in turn, by units."""
 
@@ -169,6 +215,20 @@ class ScannedFold:
         sums = np.array([[satisfied[0], sum(satisfied)], [revenue_of(tree, unseen), best]], dtype=np.float64)
         return sums, seconds, chance_of_scan(tree, unseen)
 
+    def in_parts(
+        self,
+        tasks: Sequence[tuple[tuple[int, ...], Named]],
+        executor: Executor | None,
+        spill: Spill,
+        progress: Progress | None,
+    ) -> list[Any]:
+        """Return the scores of all tasks, which `resume` keeps."""
+        scan = self.scan.without_executor()
+        scan.executor = executor
+        job = _Fold(replace(self, scan=self.scan.without_executor(resume=False)))
+        folders = parts_of(scan, job, tasks, spill, progress)
+        return [pickle.loads((Path(folder) / "scores").read_bytes()) for folder in folders]
+
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
@@ -181,6 +241,24 @@ class ScannedFold:
         seconds = float(np.mean([seconds for _, seconds, _ in found]))
         chance = float(np.mean([chance for _, _, chance in found]))
         return Result(satisfied, revenue, seconds, chance)
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """The scores of a tree of a part, in a file."""
+
+    work: ScannedFold
+
+    def name(self, without: tuple[int, ...], method: Named) -> str:
+        """Return the name of a part."""
+        work = self.work
+        plan = Plan.of(work.scan, method=method)
+        about = (work.unit, without, plan.settings, plan.accepts)
+        return fingerprint("fold", work.parts, *about, work.scan.key(work.scan.pieces))
+
+    def make(self, folder: Path, without: tuple[int, ...], method: Named) -> None:
+        """Write a part."""
+        (folder / "scores").write_bytes(pickle.dumps(self.work.scores(without, method), protocol=5))
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:

@@ -279,7 +279,7 @@ def select(
     unit: str | None = None,
     heldout: Triplets | Quadruplets | None = None,
     prefer: str | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Selection:
@@ -495,7 +495,9 @@ def _fits(
     folder: Spill,
     progress: Progress | None,
 ) -> list[Any]:
-    """Return the sums of each tree, computed here or by an executor."""
+    """Return the sums of each tree, made here or by an executor."""
+    if isinstance(work, ScannedFold) and work.scan.resume is not None:
+        return work.in_parts(tasks, executor, folder, progress)
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
         return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress=progress)

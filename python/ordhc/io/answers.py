@@ -1,7 +1,7 @@
 """Answers from people's files: columns by name, a row an answer."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -22,6 +22,7 @@ from ordhc.io.comparisons import SUFFIXES, read_in_order
 from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
+from ordhc.io.remote import Remote, is_remote, storage
 from ordhc.io.sheet import check_header, located
 
 __all__ = ["read_answers", "read_table"]
@@ -35,6 +36,7 @@ def read_answers(
     chosen: str | int | Sequence[str] | None = None,
     *,
     progress: Progress | bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[FileOptions],
 ) -> Triplets | Quadruplets:
     """Read a file of answers, one a row: csv, tsv, text with blanks, Parquet, npz, npy, JSON.
@@ -42,8 +44,9 @@ def read_answers(
     Parameters
     ----------
     file
-        The file (text also as .gz, .bz2, .xz or .zst), "-" for standard input, or an open stream. Columns
-        that aren't named here are passed over, but for those that are known by name (weights, persons).
+        The file (text also as .gz, .bz2, .xz or .zst), a URL (``s3://``, ``https://``; extra `remote`), "-"
+        for standard input, or an open stream. Columns that aren't named here are passed over, but for those
+        that are known by name (weights, persons).
     kind
         What was asked: "odd-one-out" or "most-central" of three; "triplet", which of two is more like an
         anchor; "pairs", which of two pairs is more alike (these make `Quadruplets`); "ranking", some by how
@@ -62,6 +65,8 @@ def read_answers(
         ranking, the columns of the first choice, the second, ...
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+    storage_options
+        What the file system of a URL takes (see `ordhc.scan`).
     **options
         What the answers are, each None by default:
 
@@ -138,6 +143,10 @@ def read_answers(
     ([0, 0, 1, 1], ('ann', 'bob'))
     """
     asked = Asked.of("read_answers", FileOptions, kind, items, chosen, options)
+    if is_remote(file):
+        file = Remote(str(file), storage(storage_options))
+    elif storage_options is not None:
+        raise InputError("storage_options is for URLs: leave it out")
     return answers_of_file(file, asked, progress=progress)
 
 

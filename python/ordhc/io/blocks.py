@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from ordhc import _ordhc
@@ -10,14 +9,15 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
-from ordhc.io.files import check_unpacked, delimiter_of, name_of
+from ordhc.io.files import check_unpacked, delimiter_of, name_of, opened
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
+from ordhc.io.remote import Remote, without_query
 from ordhc.io.texts import drop_headers, from_text
 
-__all__ = ["Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
+__all__ = ["Piece", "is_parquet", "joined", "read_piece", "row_groups", "whole_ids"]
 
 #: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
 ROWS = 1 << 18
@@ -36,9 +36,29 @@ class Piece:
     groups: tuple[int, int] | None = None
 
 
+def joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield row groups of a URL that follow each other as one piece, so that the file is opened once."""
+    held: Piece | None = None
+    for piece in pieces:
+        if (
+            held is not None
+            and isinstance(piece.path, Remote)
+            and held.groups is not None
+            and piece.groups is not None
+            and (held.file, held.groups[1]) == (piece.file, piece.groups[0])
+        ):
+            held = replace(held, groups=(held.groups[0], piece.groups[1]))
+            continue
+        if held is not None:
+            yield held
+        held = piece
+    if held is not None:
+        yield held
+
+
 def is_parquet(path: str) -> bool:
     """Whether a file's name says Parquet."""
-    return path.lower().endswith(".parquet")
+    return without_query(path).lower().endswith(".parquet")
 
 
 def read_piece(piece: Piece, asked: Asked) -> Iterator[Parsed]:
@@ -69,11 +89,15 @@ class _Batches(Table):
         source = name_of(path)
         try:
             # Not pre-buffered, and column chunks in small pieces: else whole row groups would be kept.
-            self._open(path, pre_buffer=False, buffer_size=1 << 20)
+            where = (
+                pyarrow.PythonFile(path.open(anywhere=True), mode="r") if isinstance(path, Remote) else path
+            )
+            # A store answers each read after some time, so reads from there are larger.
+            self._open(where, pre_buffer=False, buffer_size=1 << 20 if where is path else 1 << 22)
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, FileNotFoundError | PermissionError):
                 raise
-            with Path(path).open("rb") as stream:
+            with opened(path) as stream:
                 found = looks_like(stream.read(1 << 16))
             like = f"; looks like {found[0]}" if found else ""
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -179,7 +203,7 @@ def _text_blocks(
 ) -> Iterator[tuple[bytes, int]]:
     """Pieces of text that end where a row does, and how many lines come before each."""
     rest, lines, start = b"", 0, True
-    with reading(source, "a file"), Path(path).open("rb") as file:
+    with reading(source, "a file"), opened(path) as file:
         packed = format_of(file.read(HEAD))
         file.seek(0)
         with damage_of(packed, source):

@@ -13,6 +13,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.io.guard import brief, reading
 from ordhc.io.packed import BLOCK, HEAD, damage_of, format_of, packed_as, unpacking, without_ending
+from ordhc.io.remote import Remote, is_remote, masked, without_query
 
 Source = str | os.PathLike[str] | IO[Any]
 
@@ -25,14 +26,14 @@ def name_of(source: Source) -> str:
     """Return the name of a source for messages."""
     if hasattr(source, "read"):
         return brief(str(getattr(source, "name", "the stream")), 200)
-    path = _checks.path(source, "source")
+    path = masked(_checks.path(source, "source"))
     return "standard input" if path == STDIO else brief(path, 200)
 
 
 def suffix_of(source: Source, known: tuple[str, ...]) -> str:
     """Return the known ending of a file's name, without that of a packed file; empty if none is known."""
     name = str(getattr(source, "name", "")) if hasattr(source, "read") else _checks.path(source, "source")
-    name = without_ending(name)
+    name = without_ending(without_query(name))
     return next((suffix for suffix in known if name.endswith(suffix)), "")
 
 
@@ -41,8 +42,13 @@ def delimiter_of(source: Source, given: str | None = None) -> str | None:
     return "\t" if given is None and suffix_of(source, (".tsv",)) else given
 
 
+def opened(path: str) -> IO[bytes]:
+    """Return a file, or what a URL names, as a stream that is read in order."""
+    return path.open() if isinstance(path, Remote) else Path(path).open("rb")
+
+
 def read_bytes(source: Source) -> bytes:
-    """Return everything in a file, standard input ("-") or an open stream; packed bytes are unpacked."""
+    """Return everything in a file, a URL, standard input ("-") or a stream; packed bytes are unpacked."""
     name = name_of(source)
     with reading(name, "a file"):
         if hasattr(source, "read"):
@@ -52,6 +58,9 @@ def read_bytes(source: Source) -> bytes:
             if sys.stdin is None or sys.stdin.closed:
                 raise InputError("standard input is closed")
             data = sys.stdin.buffer.read()
+        elif is_remote(source):
+            with opened(source if isinstance(source, Remote) else Remote(str(source), {})) as stream:
+                data = stream.read()
         else:
             path = Path(source)
             if path.is_dir():

@@ -1,7 +1,8 @@
 """Some of the comparisons in files: whole files or people, each as often as is said."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from ordhc.comparison import scale
 from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Block, Scan
+from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
 
 __all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
@@ -40,11 +43,41 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
 
 
 def rows_of_units(scan: Scan, unit: str, count: int) -> NDArray[np.int64]:
-    """How many rows each unit has."""
-    found = np.zeros(count, dtype=np.int64)
-    for block in scan.blocks():
-        found += np.bincount(block.units(unit), minlength=count)
-    return found
+    """Return the number of rows of each unit."""
+    job = _RowsOfUnits(scan, unit, count)
+    if scan.resume is None:
+        return job.count(None)
+    pieces = scan.pieces
+    tasks = [(tuple(pieces[at] for at in some),) for some in ranges(scan, len(pieces))]
+    with Spill(scan.spill) as spill:
+        folders = parts_of(scan, job, tasks, spill)
+        found = [np.load(Path(folder) / "rows.npy") for folder in folders]
+    total: NDArray[np.int64] = np.sum(found, axis=0, dtype=np.int64)
+    return total
+
+
+@dataclass(frozen=True)
+class _RowsOfUnits:
+    """The numbers of rows of units, of some pieces of a scan."""
+
+    scan: Scan
+    unit: str
+    n_units: int
+
+    def name(self, pieces: tuple[Piece, ...]) -> str:
+        """Return the name of a part."""
+        return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
+
+    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+        """Write a part."""
+        np.save(folder / "rows.npy", self.count(pieces))
+
+    def count(self, pieces: Sequence[Piece] | None) -> NDArray[np.int64]:
+        """Return the numbers of rows."""
+        found = np.zeros(self.n_units, dtype=np.int64)
+        for block in self.scan.blocks(pieces):
+            found += np.bincount(block.units(self.unit), minlength=self.n_units)
+        return found
 
 
 class Portion(Scan):
@@ -55,6 +88,11 @@ class Portion(Scan):
         self._whole = scan
         self._unit, self._times, self._n_rows = unit, times, n_rows
         self._repeats = bool((times > 1).any())
+
+    def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
+        """Return all that the rows depend on."""
+        which = fingerprint(self._unit, self._times)
+        return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:
@@ -82,8 +120,10 @@ class _InUnits(Scan):
     def __init__(self, scan: Scan, unit: float) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._unit = scan, unit
-        # Sums in files that workers share are those of these weights.
-        self.state = (*scan.state, (unit,))
+
+    def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
+        """Return all that the rows depend on."""
+        return ("in units", self._unit, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:

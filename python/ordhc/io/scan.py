@@ -1,9 +1,10 @@
 """Comparisons that stay in their files, and are read some at a time."""
 
 import glob
+import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +20,13 @@ from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
+from ordhc.io.blocks import Piece, is_parquet, joined, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
 from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
+from ordhc.io.parts import fingerprint, resume_folder
+from ordhc.io.remote import Remote, is_group, is_remote, remote_files, storage, without_query
 from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
@@ -37,7 +40,9 @@ SUFFIXES = (
     ".parquet",
 )
 UNITS = ("file", "group")
-#: Fields of `Asked` that apply to single files only.
+#: URLs that are looked up at a time.
+_AT_ONCE = 16
+#: What `Asked` says of single files only.
 _OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "answer")
 
 
@@ -72,6 +77,10 @@ class Scan:
         The folder for these files, or None for one for temporary files.
     executor
         Who reads and adds up the files, or None for this process. A pickled copy has none.
+    resume
+        The folder of finished parts, or None.
+    resumed
+        How many parts of the work were `"found"` in `resume`, and how many were `"made"`.
 
     Examples
     --------
@@ -85,14 +94,26 @@ class Scan:
     """
 
     def __init__(
-        self, files: Sequence[str], asked: Asked, memory: Any = None, spill: Any = None, executor: Any = None
+        self,
+        files: Sequence[str],
+        asked: Asked,
+        *,
+        memory: Any = None,
+        spill: Any = None,
+        executor: Any = None,
+        resume: Any = None,
     ) -> None:
         self.files = tuple(files)
         self.asked = asked
         self.memory, self.spill, self.executor = bytes_of(memory), Spill(spill).parent, as_executor(executor)
-        self.state: tuple[tuple[float, ...], ...] = tuple(_state(path) for path in files)
+        self.resume = resume_folder(resume)
+        self.resumed = {"found": 0, "made": 0}
+        self.state: tuple[tuple[Any, ...], ...] = _states(self.files)
+        #: The number of row groups of Parquet files that were opened.
+        self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
         self._told = False
+        self._leaves: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers get copies. The rows that are left out were reported before, and workers have no workers.
@@ -110,7 +131,9 @@ class Scan:
         for at, path in enumerate(self.files):
             if is_parquet(path):
                 self._check(at)
-                found += [Piece(path, at, (group, group + 1)) for group in range(row_groups(path))]
+                if at not in self._groups:
+                    self._groups[at] = row_groups(path)
+                found += [Piece(path, at, (group, group + 1)) for group in range(self._groups[at])]
             else:
                 found.append(Piece(path, at))
         return found
@@ -203,11 +226,37 @@ class Scan:
         found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
         return found
 
-    def without_executor(self) -> "Scan":
-        """Return the same scan, read and added up by who asks."""
+    def without_executor(self, *, resume: bool = True) -> "Scan":
+        """Return the same scan, read and added up by who asks; without `resume` if that is False."""
         found = copy(self)
         found.executor = None
+        found.resume = self.resume if resume else None
         return found
+
+    @property
+    def in_parts(self) -> bool:
+        """True if the work is cut into parts: for an executor, or for `resume`."""
+        return self.executor is not None or self.resume is not None
+
+    def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
+        """Return all that the rows of some pieces depend on, for names of stored results."""
+        about: tuple[Any, ...] = (fingerprint(self.asked),)
+        if with_survey:
+            # It says what the leaves of names and codes are.
+            found = self.survey
+            if self._leaves is None:
+                codes = None if found.codes is None else (found.codes[0].tolist(), found.codes[1])
+                self._leaves = fingerprint(self.asked, found.n_leaves, found.names, codes, found.persons)
+            about = (self._leaves, found.weighted, found.whole)
+        of: list[Any] = []
+        for piece in pieces:
+            path = piece.path
+            which = path.identity if isinstance(path, Remote) else os.path.realpath(path)
+            of.append(
+                (hashlib.sha256(which.encode("utf-8", "surrogatepass")).hexdigest(), self.state[piece.file])
+            )
+            of.append(piece.groups)
+        return (self.kind.__name__, about, *of)
 
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block, in the order of the files."""
@@ -215,7 +264,7 @@ class Scan:
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
-        for piece in self.pieces if pieces is None else pieces:
+        for piece in joined(self.pieces if pieces is None else pieces):
             if piece.file not in checked:
                 checked.add(piece.file)
                 self._check(piece.file)
@@ -292,7 +341,17 @@ def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(rows, dtype=np.int32) if fits else rows
 
 
-def _state(path: str) -> tuple[int, int]:
+def _states(files: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
+    """Return size and version of each file, of several URLs at a time."""
+    if not any(isinstance(path, Remote) for path in files):
+        return tuple(_state(path) for path in files)
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return tuple(threads.map(_state, files))
+
+
+def _state(path: str) -> tuple[int, Any]:
+    if isinstance(path, Remote):
+        return path.state()
     try:
         found = Path(path).stat()
     except FileNotFoundError:
@@ -308,10 +367,12 @@ def scan(
     *,
     memory: str | int | None = None,
     spill: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
+    resume: str | os.PathLike[str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[FileOptions],
 ) -> Scan:
-    """Comparisons that stay in their files: csv, tsv (also packed: .gz, .bz2, .xz, .zst), Parquet.
+    """Return comparisons that stay in their files: csv, tsv (also as .gz, .bz2, .xz, .zst), Parquet.
 
     `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
     method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that
@@ -321,7 +382,8 @@ def scan(
     ----------
     paths
         A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
-        of these. Rows stand in the order of the files.
+        of these. Rows stand in the order of the files. URLs (``s3://bucket/answers/*.parquet``, ``gs://``,
+        ``https://``, any that fsspec knows) need the extra `remote`.
     kind
         "triplet" (the default), rows anchor,near,far; or "pairs", rows i,j,k,l: i and j are closer than k
         and l.
@@ -330,11 +392,21 @@ def scan(
     memory
         How many bytes sums of the scan may take, as "2GB", before they go to files. By default 1 GiB.
     spill
-        The folder for these files, by default one for temporary files. Afterwards it is as it was.
+        The folder for these files, made if it is missing; by default one for temporary files. Afterwards it
+        is as it was.
     executor
-        Who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky or Dask
-        (`client.get_executor()`), whose workers see the files and `spill`. By default this process. The
-        results are the same, bit for bit.
+        Who reads and adds up the files: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a
+        Dask client, a `joblib.Parallel`, a pool of multiprocessing or Ray. Workers need access to the files
+        and `spill`. By default this process. The results are the same, bit for bit.
+    resume
+        A folder for finished parts of the work, made if it is missing. A call that was killed, and is made
+        again with this folder, reads only what was not finished; the result is the same, bit for bit. A part
+        is found again if nothing that it depends on has changed: file, size and time, options, method,
+        version of ordhc. Delete the folder when you have the result. By default nothing is kept.
+    storage_options
+        What the file system of URLs takes, as in pandas: ``{"key": ..., "secret": ...}`` for s3, or
+        ``{"anon": True}``. By default the store's own settings (environment, configuration files). The values
+        are in no message and no file.
     **options
         As in `ordhc.read_answers`: person, weights, na, names, n_leaves, ids_from, delimiter, header,
         comment, skip_bad. Columns that say which answer a row belongs to are not read.
@@ -348,7 +420,11 @@ def scan(
     ------
     InputError
         No files, other endings than csv, tsv, txt and parquet, a file twice; when rows are read, what is
-        wrong with them, with file and row.
+        wrong with them, with file and row; a file that has changed; a store that cannot be read.
+    FileNotFoundError, PermissionError
+        A file is missing; a store denies access.
+    MissingExtraError
+        A package for URLs is missing.
 
     Examples
     --------
@@ -359,11 +435,22 @@ def scan(
     array([ 4., -3., -1.])
     """
     asked = Asked.of("scan", FileOptions, kind, items, None, options)
-    return scan_of(paths, asked, memory=memory, spill=spill, executor=executor)
+    return scan_of(
+        paths,
+        asked,
+        storage_options=storage_options,
+        memory=memory,
+        spill=spill,
+        executor=executor,
+        resume=resume,
+    )
 
 
-def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, executor: Any = None) -> Scan:
-    """Return the scan of files whose columns `asked.items` are in the order of their roles."""
+def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any) -> Scan:
+    """Return the scan of some files, whose columns `asked.items` are in the order of their roles.
+
+    `how` is what `Scan` takes.
+    """
     given = [name for name in _OF_ONE_FILE if getattr(asked, name) is not None]
     if given or asked.kind not in ("triplet", "pairs"):
         wrong = given[0] if given else f"kind={asked.kind!r}"
@@ -379,28 +466,35 @@ def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, 
     check_characters(asked)
     header = None if asked.header is None else _checks.flag("header", asked.header)
     skip_bad = _checks.flag("skip_bad", asked.skip_bad)
-    return Scan(files_of(paths), replace(asked, header=header, skip_bad=skip_bad), memory, spill, executor)
+    files = files_of(paths, storage(storage_options))
+    if storage_options is not None and not any(isinstance(path, Remote) for path in files):
+        raise InputError("storage_options is for URLs: leave it out")
+    return Scan(files, replace(asked, header=header, skip_bad=skip_bad), **how)
 
 
 def is_several(path: Any) -> bool:
-    """Whether a path is a folder, or a pattern for files."""
+    """Return whether a path is a folder, or a pattern for files."""
     if not isinstance(path, str) or path == "-":
         return False
+    if is_remote(path):
+        return is_group(path)
     try:
         return Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists())
     except OSError:
         return False
 
 
-def files_of(paths: Any) -> list[str]:
-    """Return the files that paths, patterns and folders denote, in order."""
+def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the files that paths, URLs, patterns and folders stand for, in order."""
     several = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not several:
         raise InputError("paths is empty; at least one file is needed")
     found: list[str] = []
     for given in several:
         path = _checks.path(given, "paths")
-        if Path(path).is_dir():
+        if is_remote(path):
+            found += remote_files(path, options or {}, SUFFIXES)
+        elif Path(path).is_dir():
             inside = sorted(
                 str(file)
                 for file in Path(path).rglob("*")
@@ -424,10 +518,11 @@ def files_of(paths: Any) -> list[str]:
         if not _has_suffix(path):
             told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.read_answers reads others"
             raise InputError(told, path=name_of(path))
-        if first.setdefault(os.path.realpath(path), path) is not path:
+        which = path.identity if isinstance(path, Remote) else os.path.realpath(path)
+        if first.setdefault(which, path) is not path:
             raise InputError("is there twice; its rows would count twice", path=name_of(path))
     return found
 
 
 def _has_suffix(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES)
+    return without_query(name).lower().endswith(SUFFIXES)

@@ -1,7 +1,9 @@
 """Where work goes that needs more memory than it may take: a folder of files for each call."""
 
+import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -9,8 +11,9 @@ from typing import Any, Self
 from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
+from ordhc.io.remote import is_remote
 
-__all__ = ["Spill", "bytes_of"]
+__all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder"]
 
 #: The default limit of memory, in bytes.
 _MEMORY = 1 << 30
@@ -53,9 +56,7 @@ class Spill:
     """
 
     def __init__(self, folder: Any = None) -> None:
-        self._given = None if folder is None else Path(_checks.path(folder, "spill"))
-        if self._given is not None and not self._given.is_dir():
-            raise InputError("spill is no folder", path=name_of(self._given))
+        self._given = None if folder is None else made_folder(folder, "spill")
         self._folder: Path | None = None
         self._lock: Any = None
         self._next = 0
@@ -67,7 +68,10 @@ class Spill:
 
     def __enter__(self) -> Self:
         if self._given is not None:
-            _clear(self._given)
+            gone = clear_dead(self._given, _PREFIX)
+            if gone:
+                told = f"removed what calls have left that were killed: {', '.join(gone[:10])}"
+                warn(f"{name_of(self._given)}: {told}")
         return self
 
     def __exit__(
@@ -85,7 +89,7 @@ class Spill:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.parent))
             self._lock = (self._folder / "lock").open("w")
-            _locked(self._lock)
+            locked(self._lock)
         return self._folder
 
     def path(self, name: str) -> Path:
@@ -94,30 +98,48 @@ class Spill:
         return self.folder / f"{self._next:06}-{name}"
 
 
-def _locked(stream: Any) -> bool:
-    """Lock a file for the life of this process; return False if another process holds the lock."""
+def made_folder(path: Any, what: str) -> Path:
+    """Return a folder, which is made if it is missing, as are those above it.
+
+    Raises
+    ------
+    InputError
+        `path` is a URL or a file, or the folder cannot be made.
+    """
+    folder = _checks.path(path, what)
+    if is_remote(folder):
+        raise InputError(f"{what} is a URL; a folder of this machine is needed", path=name_of(folder))
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "is a file" if isinstance(error, FileExistsError) else f"cannot be made: {error.strerror}"
+        raise InputError(f"{what} is no folder: it {reason}", path=name_of(folder)) from None
+    return Path(folder)
+
+
+def locked(stream: Any, *, wait: bool = False) -> bool:
+    """Lock a file until it is closed, or this process ends; return False if another process has locked it."""
     try:
         import fcntl
     except ImportError:
         return False
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True
 
 
-def _clear(folder: Path) -> None:
-    """Remove what calls have left that were killed."""
+def clear_dead(folder: Path, prefix: str, *, after: float = 0.0) -> list[str]:
+    """Remove the folders that killed processes have left `after` seconds ago, and return their names."""
     gone = []
-    for left in sorted(folder.glob(f"{_PREFIX}*")):
+    for left in sorted(folder.glob(f"{prefix}*")):
         try:
             with (left / "lock").open("r+") as stream:
-                dead = _locked(stream)
+                dead = locked(stream) and time.time() - os.fstat(stream.fileno()).st_mtime >= after
         except OSError:
             continue
         if dead:
             shutil.rmtree(left, ignore_errors=True)
             gone.append(left.name)
-    if gone:
-        warn(f"{name_of(folder)}: removed what calls have left that were killed: {', '.join(gone[:10])}")
+    return gone

@@ -1,9 +1,8 @@
 """Facts about all files of a scan: leaves, names, people, weights, skipped rows."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,9 @@ from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, number
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import BYTES, is_parquet, read_piece, whole_ids
+from ordhc.io.blocks import BYTES, is_parquet, joined, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
+from ordhc.io.parts import Checkpoint
 
 __all__ = ["Survey", "surveyed", "warn_of"]
 
@@ -23,6 +23,8 @@ __all__ = ["Survey", "surveyed", "warn_of"]
 LISTED = 1000
 #: Ids that are names: the different ids, sorted, and the name that each means.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
+#: What rows are added to.
+_F = TypeVar("_F", "_Ids", "_Merged")
 
 
 @dataclass
@@ -77,25 +79,39 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
         return quick
     codes = None
     if names is not None and numbers_of(names):
-        ids = np.zeros(0, dtype=np.int64)
         before, progress = part(progress, 0, 0.5), part(progress, 0.5, 1)
-        for parsed in _parts(scan, None, before):
-            if parsed.names is None:
-                ids = np.union1d(ids, distinct_ids(np.asarray(parsed.rows)))
+        ids = _folded(scan, _Ids(), None, before).ids
         texts = names_of_ids(ids, scan.asked)
         codes = None if texts is None else (ids, texts)
-    merged = _Merged(scan.asked, codes)
-    for parsed in _parts(scan, codes, progress):
-        merged.add(parsed)
-    return merged.survey()
+    return _folded(scan, _Merged(scan.asked, codes), codes, progress).survey()
 
 
-def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterator[Parsed]:
-    pieces = scan.pieces
+class _Ids:
+    """The different ids of rows."""
+
+    def __init__(self) -> None:
+        self.ids = np.zeros(0, dtype=np.int64)
+
+    def add(self, parsed: Parsed) -> None:
+        if parsed.names is None:
+            self.ids = np.union1d(self.ids, distinct_ids(np.asarray(parsed.rows)))
+
+
+def _folded(scan: Any, found: _F, codes: Codes | None, progress: Progress | None) -> _F:
+    """Add all rows, but for those of the pieces that an earlier call has added."""
+    pieces = list(joined(scan.pieces))
     of_file = Counter(piece.file for piece in pieces)
     total, done = max(1, sum(size for size, _ in scan.state)), 0.0
-    for piece in pieces:
+    kept = Checkpoint(scan, f"survey {type(found).__name__}", len(pieces))
+    start, found = kept.load(found)
+    scan.resumed["found"] += start
+    for at, piece in enumerate(pieces):
         size = scan.state[piece.file][0] / of_file[piece.file]
+        if at < start:
+            done += size
+            if progress is not None:
+                progress(min(1.0, done / total))
+            continue
         for block, parsed in enumerate(read_piece(piece, scan.asked)):
             if progress is not None:
                 # Compressed text has more blocks than its size suggests.
@@ -105,8 +121,10 @@ def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterato
                 parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
             if codes is not None:
                 parsed.take_as_names(*codes)
-            yield parsed
+            found.add(parsed)
         done += size
+        kept.save(at + 1, found)
+    return found
 
 
 def _by_statistics(scan: Any) -> Survey | None:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
-from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.io.blocks import Piece
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 
@@ -18,6 +18,8 @@ __all__ = ["mulk3_sums"]
 
 #: Bytes of a row while its block is worked on.
 PER_ROW = 120
+#: The number of blocks with `resume`.
+_BLOCKS = 16
 #: The kernel of some comparisons, condensed, its diagonal, and about how many pairs each anchor was asked.
 Kernel = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
@@ -34,34 +36,31 @@ def mulk3_sums(
     `scan.memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
     rounding where there is more than one block, of which there are as many with an executor as without.
     """
-    n, executor = scan.n_leaves, scan.executor
+    n = scan.n_leaves
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
-    if executor is None and n_blocks == 1:
+    if not scan.in_parts and n_blocks == 1:
         whole = scan.read()
         answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)
         return *_normalized(_kernel(whole.rows, whole.weights, n, progress), normalize), answered
-    if executor is not None and scan.survey.whole:
+    if scan.in_parts and scan.survey.whole:
         # Sums of whole numbers are the same however they are cut.
-        n_blocks = max(n_blocks, min(n, len(cut(n, executor, 2))))
-    work = _Work(scan, str(spill.folder), n_blocks)
+        most = min(_BLOCKS, scan.memory // (8 * n * max(1, n - 1)))
+        n_blocks = max(n_blocks, len(ranges(scan, n, each=2, most=most)))
     pieces = scan.pieces
-    blocks = range(n_blocks)
     before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
     sums: Kernel = (np.zeros(n * (n - 1) // 2), np.zeros(n), np.zeros(n, dtype=np.int64))
-    if executor is None:
-        folders = [work.split(tuple(pieces))]
-        for block in blocks:
-            _add(sums, work.kernel_of(block, folders))
+    split = _Split(scan, n_blocks)
+    parts = ranges(scan, len(pieces)) if scan.in_parts else [range(len(pieces))]
+    folders = parts_of(scan, split, [(tuple(pieces[at] for at in some),) for some in parts], spill, before)
+    kernels = _Kernels(scan, tuple(folders))
+    if scan.in_parts:
+        for made in parts_of(scan, kernels, [(block,) for block in range(n_blocks)], spill, after):
+            _add(sums, _loaded(Path(made)))
+    else:
+        for block in range(n_blocks):
+            _add(sums, kernels.of(block))
             if after is not None:
                 after((block + 1) / n_blocks)
-    else:
-        shared = Shared(work, lambda: spill.folder)
-        parts = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor)]
-        folders = run_tasks(executor, _split, parts, progress=before)
-        for made in run_tasks(
-            executor, _add_up, [(shared, block, folders) for block in blocks], progress=after
-        ):
-            _add(sums, _loaded(Path(made)))
     answered = np.zeros(n, dtype=bool)
     for folder in folders:
         answered |= np.load(Path(folder) / "answered.npy")
@@ -69,20 +68,18 @@ def mulk3_sums(
 
 
 @dataclass(frozen=True)
-class _Work:
-    """The data that all tasks share."""
+class _Split:
+    """The rows of some pieces, in a file for each block."""
 
     scan: Scan
-    folder: str
     n_blocks: int
 
-    def split(self, pieces: tuple[Piece, ...]) -> str:
-        """Write the rows of pieces to a file for each block; return the folder."""
-        scan = self.scan
-        name = digest("mulk3", scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.n_blocks)
-        return stored(self.folder, name, lambda folder: self._split(pieces, folder))
+    def name(self, pieces: tuple[Piece, ...]) -> str:
+        """Return the name of a part."""
+        return fingerprint("mulk3", self.n_blocks, self.scan.key(pieces))
 
-    def _split(self, pieces: tuple[Piece, ...], folder: Path) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+        """Write a part."""
         n = self.scan.n_leaves
         # A smaller leaf is the smaller of two more often.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
@@ -97,31 +94,29 @@ class _Work:
                 _append(folder / str(at), rows[some], None if weights is None else weights[some])
         np.save(folder / "answered.npy", answered)
 
-    def kernel_of(self, block: int, folders: list[str]) -> Kernel:
-        """Return the kernel of a block's rows in all folders."""
-        found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in folders]
+
+@dataclass(frozen=True)
+class _Kernels:
+    """The kernels of the rows of blocks in all folders."""
+
+    scan: Scan
+    folders: tuple[str, ...]
+
+    def name(self, block: int) -> str:
+        """Return the name of a part."""
+        return fingerprint("kernel", block, self.folders, self.scan.weighted)
+
+    def make(self, folder: Path, block: int) -> None:
+        """Write a part."""
+        for at, values in enumerate(self.of(block)):
+            np.save(folder / f"{at}.npy", values)
+
+    def of(self, block: int) -> Kernel:
+        """Return the kernel of a block."""
+        found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in self.folders]
         rows = np.concatenate([rows for rows, _ in found])
         weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None
         return _kernel(rows, weights, self.scan.n_leaves)
-
-    def add_up(self, block: int, folders: list[str]) -> str:
-        """As `kernel_of`, in files; the folder that they are in."""
-
-        def make(folder: Path) -> None:
-            for at, values in enumerate(self.kernel_of(block, folders)):
-                np.save(folder / f"{at}.npy", values)
-
-        return stored(self.folder, digest("kernel", block, folders), make)
-
-
-def _split(shared: Shared, pieces: tuple[Piece, ...]) -> str:
-    found: str = shared.value().split(pieces)
-    return found
-
-
-def _add_up(shared: Shared, block: int, folders: list[str]) -> str:
-    found: str = shared.value().add_up(block, folders)
-    return found
 
 
 def _kernel(

@@ -4,7 +4,6 @@ Lengths depend on the near and far leaves of answers alone. So files are read tw
 far leaves, and once to add up the weighted answers.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part
-from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
@@ -133,8 +132,8 @@ def scan_less_lengths(
     ----------
     scan
         The answers. Each row is one answer, because scans read no numbers of answers. The scan's executor
-        counts them. Weights that are not whole are counted by this process, in the order of the rows,
-        because their sums depend on the order.
+        counts them, or this process in parts that `resume` keeps. Weights that are not whole are counted by
+        this process, in the order of the rows, because their sums depend on the order.
     lengths, unit, progress
         As in `less_lengths`.
     spill
@@ -150,15 +149,12 @@ def scan_less_lengths(
     if not _may_be_asked(lengths):
         return scan, False
     counting, fitting = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
-    n, executor = scan.n_leaves, scan.executor
     try:
-        if executor is not None and scan.survey.whole:
-            job = _Job(scan, str(spill.folder), number)
-            shared = Shared(job, lambda: spill.folder)
+        if scan.in_parts and scan.survey.whole:
             pieces = scan.pieces
-            tasks = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor)]
-            counts = _ordhc.NearFarCounts(n, len(scan))
-            for folder in run_tasks(executor, _count, tasks, progress=counting):
+            tasks = [(tuple(pieces[at] for at in some),) for some in ranges(scan, len(pieces))]
+            counts = _ordhc.NearFarCounts(scan.n_leaves, len(scan))
+            for folder in parts_of(scan, _Counts(scan, number), tasks, spill, counting):
                 keys, weights, largest = (np.load(Path(folder) / f"{name}.npy") for name in _COLUMNS)
                 counts.merge(keys, weights, float(largest))
         else:
@@ -181,9 +177,11 @@ class _LessLengths(Scan):
     def __init__(self, scan: Scan, lengths: NDArray[np.float64], *, exact: bool) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._lengths, self._exact = scan, lengths, exact
-        # Results in files that workers share are named by the state, and depend on the lengths.
-        own = int.from_bytes(hashlib.sha256(lengths.tobytes()).digest()[:6], "big")
-        self.state = (*scan.state, (own,))
+
+    def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
+        """Return all that the rows depend on."""
+        own = fingerprint(self._lengths, self._exact)
+        return ("less lengths", own, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:
@@ -204,31 +202,22 @@ _COLUMNS = ("keys", "weights", "largest")
 
 
 @dataclass(frozen=True)
-class _Job:
-    """The data that all tasks share."""
+class _Counts:
+    """Counts of the answers of some pieces."""
 
     scan: Scan
-    folder: str
     number: NDArray[np.int64] | None
 
-    def count(self, pieces: tuple[Piece, ...]) -> str:
-        """Count the answers of some pieces; returns the folder that the counts are in."""
-        scan, number = self.scan, self.number
-        of = (scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces)
-        name = digest("near and far", of, None if number is None else number.tobytes())
+    def name(self, pieces: tuple[Piece, ...]) -> str:
+        """Return the name of a part."""
+        return fingerprint("near and far", self.number, self.scan.key(pieces))
 
-        def make(folder: Path) -> None:
-            counts = _counted_blocks(scan, scan.blocks(pieces), number, None)
-            columns: tuple[Any, ...] = counts.columns()
-            for column, values in zip(_COLUMNS, columns, strict=True):
-                np.save(folder / f"{column}.npy", values)
-
-        return stored(self.folder, name, make)
-
-
-def _count(shared: Shared, pieces: tuple[Piece, ...]) -> str:
-    found: str = shared.value().count(pieces)
-    return found
+    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+        """Write a part."""
+        counts = _counted_blocks(self.scan, self.scan.blocks(pieces), self.number, None)
+        columns: tuple[Any, ...] = counts.columns()
+        for column, values in zip(_COLUMNS, columns, strict=True):
+            np.save(folder / f"{column}.npy", values)
 
 
 def _counted_blocks(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
-from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.io.blocks import Piece
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.spilled import PairSums, Run, written_run
@@ -26,23 +26,20 @@ _MAPPING = 0.8
 
 
 @dataclass(frozen=True)
-class _Job:
-    """The data that all tasks share."""
+class _Runs:
+    """Sorted runs of some pieces."""
 
     scan: Scan
-    folder: str
     memory: int
     both: bool
     number: NDArray[Any] | None
 
-    def count(self, pieces: tuple[Piece, ...]) -> str:
-        """Write runs of pieces; return their folder."""
-        scan = self.scan
-        of = (scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.both, self.memory)
-        name = digest("runs", of, None if self.number is None else self.number.tobytes())
-        return stored(self.folder, name, lambda folder: self._count(pieces, folder))
+    def name(self, pieces: tuple[Piece, ...]) -> str:
+        """Return the name of a part."""
+        return fingerprint("runs", self.memory, self.both, self.number, self.scan.key(pieces))
 
-    def _count(self, pieces: tuple[Piece, ...], folder: Path) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+        """Write a part."""
         answered = np.zeros(self.scan.n_leaves, dtype=bool)
         sums = PairSums(
             self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
@@ -56,25 +53,19 @@ class _Job:
         sums.take_runs(folder, len(runs), last=True)
         np.save(folder / "answered.npy", answered)
 
-    def merge(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
-        """Return the sums of those parts of runs that belong to a block of leaves."""
-        name = digest("merged", self.folder, block, [(run.keys, start, end) for run, start, end in runs])
 
-        def make(folder: Path) -> None:
-            keys, values = _ordhc.merged_runs([run.part(start, end) for run, start, end in runs])
-            written_run(folder / "0", keys, values)
+@dataclass(frozen=True)
+class _Merging:
+    """The sums of the parts of runs that belong to a block of leaves."""
 
-        return stored(self.folder, name, make)
+    def name(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
+        """Return the name of a part."""
+        return fingerprint("merged", block, [(run.keys, start, end) for run, start, end in runs])
 
-
-def _count(shared: Shared, pieces: tuple[Piece, ...]) -> str:
-    found: str = shared.value().count(pieces)
-    return found
-
-
-def _merge(shared: Shared, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
-    found: str = shared.value().merge(block, runs)
-    return found
+    def make(self, folder: Path, _: int, runs: tuple[tuple[Run, int, int], ...]) -> None:
+        """Write a part."""
+        keys, values = _ordhc.merged_runs([run.part(start, end) for run, start, end in runs])
+        written_run(folder / "0", keys, values)
 
 
 def mapped_sums(
@@ -85,16 +76,12 @@ def mapped_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """As `sparse_sums` by the scan's executor: sums of pairs, and which leaves have answers."""
-    executor, memory = scan.executor, scan.memory
-    assert executor is not None
-    pieces = scan.pieces
-    parts = cut(len(pieces), executor)
-    each = max(16_000_000, memory // max(1, len(parts)))
-    job = _Job(scan, str(spill.folder), each, both, number)
-    shared = Shared(job, lambda: spill.folder)
-    tasks = [(shared, tuple(pieces[at] for at in some)) for some in parts]
-    folders = run_tasks(executor, _count, tasks, progress=part(progress, 0, _MAPPING))
+    """As `sparse_sums` in parts: sums of pairs, and which leaves have answers."""
+    memory, pieces = scan.memory, scan.pieces
+    parts = ranges(scan, len(pieces))
+    job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
+    tasks = [(tuple(pieces[at] for at in some),) for some in parts]
+    folders = parts_of(scan, job, tasks, spill, part(progress, 0, _MAPPING))
     answered = np.zeros(scan.n_leaves, dtype=bool)
     sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)
     for folder in folders:
@@ -108,8 +95,8 @@ def mapped_sums(
         some = [(run, int(at[block]), int(at[block + 1])) for run, at in zip(sums.runs, cuts, strict=True)]
         some = [(run, start, end) for run, start, end in some if end > start]
         if some:
-            blocks.append((shared, block, tuple(some)))
-    merged = run_tasks(executor, _merge, blocks, progress=part(progress, _MAPPING, 1)) if blocks else []
+            blocks.append((block, tuple(some)))
+    merged = parts_of(scan, _Merging(), blocks, spill, part(progress, _MAPPING, 1))
     sums.blocks = [run for folder in merged for run in Run.all_in(Path(folder))]
     return sums, answered
 

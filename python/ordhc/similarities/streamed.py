@@ -1,7 +1,8 @@
 """AddS of comparisons that come block by block."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,16 @@ from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc._workers import worth
 from ordhc.comparison.canonical import keys_in_order
-from ordhc.comparison.comparisons import Comparisons
-from ordhc.io.blocks import is_parquet
+from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
+from ordhc.io.blocks import Piece, is_parquet
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.mapped import mapped_sums
 from ordhc.similarities.spilled import PairSums
 from ordhc.similarities.triangles import (
     add_blocks,
-    add_by_executor,
+    add_in_parts,
     empty_sums,
     mark_answered,
     prefers_triangles,
@@ -28,6 +30,8 @@ from ordhc.similarities.triangles import (
 __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
 
 
+#: Sums of canonical orders are integers modulo this prime.
+_FIELD = np.uint64(2**61 - 1)
 #: Values that are converted at a time.
 _STEP = 1 << 18
 #: Seconds for a row that is added, and read from text and from Parquet; for a pair of a triangle that a
@@ -66,10 +70,12 @@ def dense_sums(
     numbers become float64, in the same memory.
     """
     n = scan.n_leaves
-    triangles = prefers_triangles(scan) if scan.executor is not None else False
+    triangles = prefers_triangles(scan) if scan.in_parts else False
     seconds = len(scan) * (_ADDED + (_COLUMNS if is_parquet(scan.files[0]) else _TEXT))
     executor = worth(scan.executor, seconds, _MET * n * (n - 1) / 2 if triangles else 0.0)
-    if executor is not None and not triangles:
+    if executor is None:
+        scan = scan.without_executor()
+    if scan.in_parts and not triangles:
         mapped, answered = mapped_sums(scan, spill, both=False, progress=progress)
         pairs = empty_sums(n, len(scan), scan.weighted or floats)
         for keys, values in mapped.sums():
@@ -88,10 +94,10 @@ def dense_sums(
     else:
         pairs = empty_sums(n, len(scan), scan.weighted)
     sums = pairs if whole is None else whole
-    if executor is None:
-        add_blocks(sums, scan, blocks_of(scan, progress), answered)
+    if scan.in_parts:
+        add_in_parts(sums, scan, spill, answered, progress)
     else:
-        add_by_executor(sums, scan, spill, answered, progress)
+        add_blocks(sums, scan, blocks_of(scan, progress), answered)
     if whole is not None:
         for start in range(0, len(pairs), _STEP):
             part = slice(start, min(start + _STEP, len(pairs)))
@@ -109,7 +115,7 @@ def sparse_sums(
 ) -> tuple[PairSums, NDArray[np.bool_]]:
     """Return AddS of the pairs with answers, and which leaves have answers; `number` renumbers leaves."""
     n = scan.n_leaves
-    if scan.executor is not None:
+    if scan.in_parts:
         return mapped_sums(scan, spill, both=both, number=number, progress=progress)
     answered = np.zeros(n, dtype=bool)
     sums = PairSums(n, scan.memory, spill, both=both, whole=scan.survey.whole)
@@ -119,16 +125,51 @@ def sparse_sums(
     return sums, answered
 
 
-def canonical_order_of(scan: Scan, fitted: Callable[[Comparisons], Comparisons]) -> NDArray[np.int64]:
-    """Return the order of `comparison.canonical`, found in a few passes."""
+def canonical_order_of(scan: Scan, accepts: tuple[str, ...], what: str) -> NDArray[np.int64]:
+    """Return the order of `comparison.canonical`, which takes a few passes.
+
+    Rows are first put into a form that is accepted, as by `fitting_comparisons`.
+    """
     n, survey = scan.n_leaves, scan.survey
-    unit = 1.0 if survey.whole else survey.largest_weight
+    job = _CanonicalSums(scan, accepts, what, 1.0 if survey.whole else survey.largest_weight)
 
     def sums(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        found = np.zeros(n, dtype=np.uint64)
-        for block in scan:
-            fitting = fitted(block)
-            _ordhc.canonical_sums(fitting.rows, fitting.weights, unit, keys, found)
-        return found
+        if scan.resume is None:
+            return job.add(keys, None)
+        pieces = scan.pieces
+        tasks = [(keys, tuple(pieces[at] for at in some)) for some in ranges(scan, len(pieces))]
+        with Spill(scan.spill) as spill:
+            folders = parts_of(scan, job, tasks, spill)
+        total = np.zeros(n, dtype=np.uint64)
+        for folder in folders:
+            # Exact sums of a finite field, so their order does not matter.
+            total = (total + np.load(Path(folder) / "sums.npy")) % _FIELD
+        return total
 
     return keys_in_order(n, sums)
+
+
+@dataclass(frozen=True)
+class _CanonicalSums:
+    """A pass of `canonical_order_of` over some pieces."""
+
+    scan: Scan
+    accepts: tuple[str, ...]
+    what: str
+    unit: float
+
+    def name(self, keys: NDArray[np.uint64], pieces: tuple[Piece, ...]) -> str:
+        """Return the name of a part."""
+        return fingerprint("canonical", self.accepts, self.unit, keys, self.scan.key(pieces))
+
+    def make(self, folder: Path, keys: NDArray[np.uint64], pieces: tuple[Piece, ...]) -> None:
+        """Write a part."""
+        np.save(folder / "sums.npy", self.add(keys, pieces))
+
+    def add(self, keys: NDArray[np.uint64], pieces: Sequence[Piece] | None) -> NDArray[np.uint64]:
+        """Return the sums of the leaves."""
+        found = np.zeros(self.scan.n_leaves, dtype=np.uint64)
+        for block in self.scan.blocks(pieces):
+            fitting = fitting_comparisons(block.data, self.accepts, self.what)
+            _ordhc.canonical_sums(fitting.rows, fitting.weights, self.unit, keys, found)
+        return found

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
-from ordhc._workers import Shared, cut, digest, run_tasks, stored
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.io.blocks import Piece
+from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 
-__all__ = ["add_blocks", "add_by_executor", "empty_sums", "mark_answered", "prefers_triangles"]
+__all__ = ["add_blocks", "add_in_parts", "empty_sums", "mark_answered", "prefers_triangles"]
 
 #: Rows that are added at a time: one thread adds fewer rows, if there are many pairs.
 GATHERED = 1 << 21
@@ -86,19 +86,17 @@ def prefers_triangles(scan: Scan) -> bool:
 
 
 @dataclass(frozen=True)
-class _Job:
-    """The data that all tasks share."""
+class _Triangle:
+    """The sums of some pieces."""
 
     scan: Scan
-    folder: str
 
-    def count(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the folder with the triangle of some pieces."""
-        scan = self.scan
-        name = digest("triangle", scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces)
-        return stored(self.folder, name, lambda folder: self._count(pieces, folder))
+    def name(self, pieces: tuple[Piece, ...]) -> str:
+        """Return the name of a part: its values are as wide as all rows need."""
+        return fingerprint("triangle", len(self.scan) < 2**31, self.scan.key(pieces))
 
-    def _count(self, pieces: tuple[Piece, ...], folder: Path) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+        """Write a part."""
         scan = self.scan
         answered = np.zeros(scan.n_leaves, dtype=bool)
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
@@ -107,26 +105,22 @@ class _Job:
         np.save(folder / "answered.npy", answered)
 
 
-def _count(shared: Shared, pieces: tuple[Piece, ...]) -> str:
-    found: str = shared.value().count(pieces)
-    return found
-
-
-def add_by_executor(
+def add_in_parts(
     sums: NDArray[Any], scan: Scan, spill: Spill, answered: NDArray[np.bool_], progress: Progress | None
 ) -> None:
-    """As `add_blocks` of all blocks, by the scan's executor.
+    """As `add_blocks` of all blocks, by the scan's executor, or in parts that `resume` keeps.
 
     Each task counts in a triangle of its own, which goes to a file. The caller maps these files into memory
     and adds them up.
     """
-    executor, pieces = scan.executor, scan.pieces
-    assert executor is not None
+    pieces = scan.pieces
     # A triangle is written, read and added in about the time of a tenth of a row for each pair.
-    each = max(1, min(_EACH, len(scan) // (2 * len(sums))))
-    shared = Shared(_Job(scan, str(spill.folder)), lambda: spill.folder)
-    tasks = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor, each)]
-    folders = run_tasks(executor, _count, tasks, progress=part(progress, 0, _COUNTING))
+    pays = len(scan) // (2 * len(sums))
+    each = max(1, min(_EACH, pays))
+    most = max(pays, scan.memory // (sums.itemsize * len(sums)))
+    parts = ranges(scan, len(pieces), each=each, most=most)
+    tasks = [(tuple(pieces[at] for at in some),) for some in parts]
+    folders = parts_of(scan, _Triangle(scan), tasks, spill, part(progress, 0, _COUNTING))
     for done, folder in enumerate(folders, start=1):
         np.logical_or(answered, np.load(Path(folder) / "answered.npy"), out=answered)
         partial = np.memmap(Path(folder) / "sums", dtype=sums.dtype, mode="r")

@@ -1,8 +1,8 @@
 """Ordinal embeddings: points whose distances agree with triplets."""
 
 import math
-from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,7 +92,7 @@ def embed(
     alpha: float | None = None,
     mu: float | None = None,
     margin: float | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     progress: Progress | bool | None = None,
 ) -> Embedding:
     """Return an embedding: points whose distances agree with triplets.
@@ -127,7 +127,7 @@ def embed(
     margin
         The margin of "soe": the difference by which the far leaf should be farther, by default 1.
     executor
-        Any `concurrent.futures.Executor`, such as one of processes, loky or Dask. The starts are distributed
+        An executor or a pool of workers, as `ordhc.bootstrap` takes. The starts are distributed
         to it; the result is the same.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. The fraction is an

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -241,7 +240,7 @@ def structure(
     seed: int = 0,
     unit: str | None = None,
     tree: Any = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Structure:
@@ -269,8 +268,8 @@ def structure(
         The tree of the same leaves whose clusters are looked at for `misfits`, in any form that
         `ordhc.as_dendrogram` takes. By default the tree of all answers by the additive model.
     executor, spill
-        Any `concurrent.futures.Executor` fits the models instead of this process; a folder that all its
-        workers see, for large data.
+        An executor or a pool (see `ordhc.bootstrap`) fits the models instead of this process; a folder that
+        all its workers see, for large data.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 

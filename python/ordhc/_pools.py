@@ -1,0 +1,169 @@
+"""Executors made of other pools of workers: of multiprocessing and Ray, of joblib, of a Dask client."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
+from typing import Any
+
+from ordhc.errors import InputError
+
+__all__ = ["TAKEN", "executor_of_pool"]
+
+#: What the argument `executor` takes, for messages.
+TAKEN = (
+    "a concurrent.futures.Executor, a Dask Client, a joblib.Parallel, or a Pool of multiprocessing or "
+    "ray.util.multiprocessing"
+)
+#: Seconds that a joblib executor waits for more tasks, so that the first round is a full one.
+_GATHER = 0.02
+
+_Work = tuple[Future[Any], Callable[..., Any], Sequence[Any], Mapping[str, Any]]
+
+
+def executor_of_pool(pool: Any) -> Executor | None:
+    """Return an executor whose tasks the pool runs, or None if the object is no known kind of pool."""
+    if callable(getattr(pool, "get_executor", None)):
+        made: Executor = pool.get_executor()
+        return made
+    if callable(getattr(pool, "apply_async", None)):
+        return _OfPool(pool)
+    if type(pool).__module__.partition(".")[0] == "joblib" and callable(pool) and hasattr(pool, "n_jobs"):
+        return _OfParallel(pool)
+    return None
+
+
+class _Queued(Executor):
+    """Tasks that wait until the pool has room, so that they can be cancelled until then."""
+
+    def __init__(self, max_workers: int | None) -> None:
+        self._max_workers = max_workers
+        self._waiting: deque[_Work] = deque()
+        self._lock = threading.RLock()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._lock:
+            self._waiting.append((future, function, args, kwargs))
+        self._give()
+        return future
+
+    def _give(self) -> None:
+        raise NotImplementedError
+
+    def _next(self) -> _Work | None:
+        """Return the next task that was not cancelled, or None."""
+        with self._lock:
+            while self._waiting:
+                work = self._waiting.popleft()
+                if work[0].set_running_or_notify_cancel():
+                    return work
+        return None
+
+
+class _OfPool(_Queued):
+    """Tasks of a pool that has the method `apply_async` of `multiprocessing.pool.Pool`."""
+
+    def __init__(self, pool: Any) -> None:
+        # Ray's pool has a list of actors instead of a number of processes.
+        count = getattr(pool, "_processes", None) or len(getattr(pool, "_actor_pool", ()))
+        super().__init__(int(count) or None)
+        self._pool = pool
+        self._given: set[Future[Any]] = set()
+        self._workers: set[Any] = set()
+
+    def _give(self) -> None:
+        with self._lock:
+            # One more task for each worker hides the time in which results travel.
+            while len(self._given) < 2 * (self._max_workers or 1 << 30) and (work := self._next()):
+                future, function, args, kwargs = work
+                self._given.add(future)
+                try:
+                    self._pool.apply_async(
+                        function, args, kwargs, self._ended(future), self._ended(future, failed=True)
+                    )
+                except Exception as error:
+                    self._given.discard(future)
+                    future.set_exception(InputError(f"the executor takes no tasks: {error}"))
+
+    def _ended(self, future: Future[Any], *, failed: bool = False) -> Callable[[Any], None]:
+        def end(outcome: Any) -> None:
+            with self._lock:
+                # A task that was given up as lost may end after all.
+                if future not in self._given:
+                    return
+                self._given.discard(future)
+            if failed:
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+            self._give()
+
+        return end
+
+    def give_up_lost(self) -> None:
+        """Fail the tasks of the pool if one of its processes was killed: the pool itself never says so."""
+        processes = getattr(self._pool, "_pool", None)
+        if not isinstance(processes, list):
+            return
+        with self._lock:
+            self._workers.update(processes)
+            killed = {worker for worker in self._workers if worker.exitcode not in (None, 0)}
+            if not killed:
+                return
+            self._workers -= killed
+            lost, self._given = self._given, set()
+        for future in lost:
+            future.set_exception(BrokenExecutor("a process of the pool was killed"))
+
+
+class _OfParallel(_Queued):
+    """Tasks of a `joblib.Parallel`, of any backend, in rounds of one task for each worker."""
+
+    def __init__(self, parallel: Any) -> None:
+        import joblib
+
+        super().__init__(int(joblib.effective_n_jobs(parallel.n_jobs)))
+        self._parallel = parallel
+        self._thread: threading.Thread | None = None
+
+    def _give(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, daemon=True)
+                self._thread.start()
+
+    def _work(self) -> None:
+        from joblib import delayed
+
+        time.sleep(_GATHER)
+        while True:
+            taken: list[_Work] = []
+            with self._lock:
+                while len(taken) < (self._max_workers or 1) and (work := self._next()):
+                    taken.append(work)
+                if not taken:
+                    self._thread = None
+                    return
+            try:
+                outcomes = self._parallel(delayed(_outcome)(*work[1:]) for work in taken)
+                for (future, *_), (result, error) in zip(taken, outcomes, strict=True):
+                    if error is None:
+                        future.set_result(result)
+                    else:
+                        future.set_exception(error)
+            except BaseException as error:
+                for future, *_ in taken:
+                    if not future.done():
+                        future.set_exception(error)
+
+
+def _outcome(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, Exception | None]:
+    """Return the result and the exception of a call: an exception must not end the whole round."""
+    try:
+        return function(*args, **kwargs), None
+    except Exception as error:
+        return None, error

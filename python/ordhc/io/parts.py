@@ -1,0 +1,264 @@
+"""Parts of the work on a scan: results in folders that are named by a hash of all that they depend on.
+
+Without `resume` the folders are in a temporary folder of the call. With `resume` they stay, so that a later
+call finds them, also after a process that was killed.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ordhc._progress import Progress, part
+from ordhc._version import __version__
+from ordhc._workers import Shared, cut, run_tasks
+from ordhc.errors import InputError, warn
+from ordhc.io.files import name_of
+from ordhc.io.spill import Spill, clear_dead, locked, made_folder
+
+__all__ = ["Checkpoint", "Job", "fingerprint", "parts_of", "ranges", "resume_folder"]
+
+#: The number of parts of a scan that keeps finished ones, however many workers there are.
+PARTS = 64
+#: The beginning of the names of folders that are being written.
+_UNFINISHED = "part-"
+#: Seconds after which a folder that nobody has locked belongs to a killed process.
+_GRACE = 60.0
+#: The file of a finished folder that has the size and the hash of each other file.
+_SEAL = "seal.json"
+_ABOUT = """Finished parts of the work of ordhc on answers in files: ordhc.scan(..., resume=THIS FOLDER).
+
+A call that is made again with this folder takes from it what is finished. Nothing else needs the folder:
+delete it when you have your result, or if the same call will not be made again.
+"""
+
+
+class Job(Protocol):
+    """Work that consists of tasks."""
+
+    def name(self, *task: Any) -> str:
+        """Return the hash of all that the result of a task depends on."""
+
+    def make(self, folder: Path, *task: Any) -> None:
+        """Write the result of a task into a folder."""
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a hash of the input of a task, 32 hexadecimal digits, the same in every process.
+
+    An object whose text names its place in memory gets another hash in each process.
+    """
+    found = hashlib.sha256(__version__.encode())
+    for each in parts:
+        if isinstance(each, np.ndarray):
+            found.update(f"{each.dtype} {each.shape} ".encode())
+            found.update(np.ascontiguousarray(each).tobytes())
+            continue
+        text = repr(each)
+        found.update(f"{len(text)} {text} ".encode("utf-8", "surrogatepass"))
+        if " at 0x" in text:
+            found.update(os.urandom(16))
+    return found.hexdigest()[:32]
+
+
+def resume_folder(path: Any) -> str | None:
+    """Return the argument `resume` of a public function, and make the folder if it is missing."""
+    if path is None:
+        return None
+    folder = made_folder(path, "resume").resolve()
+    about = folder / "README"
+    try:
+        if not about.exists():
+            about.write_text(_ABOUT)
+    except OSError as error:
+        raise InputError(f"resume cannot be written to: {error.strerror}", path=name_of(folder)) from None
+    clear_dead(folder, _UNFINISHED, after=_GRACE)
+    return str(folder)
+
+
+def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> list[range]:
+    """Return the range from 0 to `count` in parts: for the workers of the scan, or for `resume`.
+
+    With `resume` the number of parts hardly depends on the workers, so that others find them again. `most`
+    limits it.
+    """
+    if scan.resume is None:
+        return cut(count, scan.executor, each)
+    workers = 1 if scan.executor is None else len(cut(count, scan.executor, 1))
+    parts = max(1, min(count, max(workers, PARTS if most is None else min(PARTS, most))))
+    return [range(count * at // parts, count * (at + 1) // parts) for at in range(parts)]
+
+
+def parts_of(
+    scan: Any, job: Job, tasks: Sequence[tuple[Any, ...]], spill: Spill, progress: Progress | None = None
+) -> list[str]:
+    """Return the folders with the results of all tasks, in the order of the tasks.
+
+    The scan's executor makes them, or this process. Those that `scan.resume` has are not made again.
+
+    Parameters
+    ----------
+    scan
+        The `Scan`.
+    job, tasks
+        The work, and the arguments of each of its tasks; picklable.
+    spill
+        Where results go without `resume`.
+    progress
+        Receives the completed fraction in [0, 1]; at first that of the parts that are finished.
+    """
+    keep = scan.resume is not None
+    folder = scan.resume if keep else str(spill.folder)
+    names = [job.name(*task) for task in tasks]
+    rest = [at for at, name in enumerate(names) if not (keep and _is_finished(folder, name))]
+    found = len(tasks) - len(rest)
+    if found:
+        scan.resumed["found"] += found
+        if progress is not None:
+            progress(found / len(tasks))
+    progress = part(progress, found / max(1, len(tasks)), 1)
+    if rest and scan.executor is not None:
+        shared = Shared(job, lambda: spill.folder)
+        to_make = [(shared, folder, names[at], tasks[at], keep) for at in rest]
+        run_tasks(scan.executor, _made, to_make, progress=progress)
+    else:
+        for done, at in enumerate(rest, start=1):
+            _stored(folder, names[at], partial(_make, job, tasks[at]), keep)
+            if progress is not None:
+                progress(done / len(rest))
+    if keep:
+        scan.resumed["made"] += len(rest)
+    return [str(Path(folder) / name) for name in names]
+
+
+def _made(shared: Shared, folder: str, name: str, task: tuple[Any, ...], keep: bool) -> None:
+    _stored(folder, name, partial(_make, shared.value(), task), keep)
+
+
+def _make(job: Job, task: tuple[Any, ...], folder: Path) -> None:
+    job.make(folder, *task)
+
+
+def _stored(folder: str, name: str, make: Callable[[Path], None], keep: bool) -> None:
+    """Make a folder of results unless it exists.
+
+    `make` writes into another folder, which is then renamed. So a folder with the final name is complete, and
+    if several processes make it, the first result is used. To `keep` it, it gets hashes of its files.
+    """
+    target = Path(folder) / name
+    if target.exists():
+        return
+    temporary = Path(tempfile.mkdtemp(dir=folder, prefix=_UNFINISHED))
+    try:
+        with (temporary / "lock").open("w") as lock:
+            is_locked = locked(lock)
+            make(temporary)
+            if keep:
+                (temporary / _SEAL).write_text(json.dumps(_sizes_and_hashes(temporary)))
+            if is_locked:
+                temporary.rename(target)
+        if not is_locked:
+            # Without locks no other process removes the folder; Windows renames none with an open file.
+            temporary.rename(target)
+    except OSError:
+        # If the folder exists now, another process made it from the same input, with the same result.
+        if not target.exists():
+            raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _sizes_and_hashes(folder: Path) -> dict[str, list[Any]]:
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if path.name not in ("lock", _SEAL):
+            with path.open("rb") as stream:
+                found[path.name] = [path.stat().st_size, hashlib.file_digest(stream, "sha256").hexdigest()]
+    return found
+
+
+def _is_finished(folder: str, name: str) -> bool:
+    """Return whether a folder has the results of a task; damaged results are removed, with a warning."""
+    target = Path(folder) / name
+    if not target.exists():
+        return False
+    if _is_whole(target):
+        return True
+    with _alone(folder):
+        # Another process may have made the folder anew.
+        if target.exists() and not _is_whole(target):
+            away = Path(tempfile.mkdtemp(dir=folder, prefix=_UNFINISHED))
+            target.rename(away / name)
+            shutil.rmtree(away, ignore_errors=True)
+            warn(f"{name_of(folder)}: the finished part {name} is damaged: it is computed again")
+    return target.exists()
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        sealed = json.loads((folder / _SEAL).read_text())
+        return bool(sealed == _sizes_and_hashes(folder))
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Keep other processes of the folder out of the block, where the system has locks."""
+    with (Path(folder) / "lock").open("a") as stream:
+        locked(stream, wait=True)
+        yield
+
+
+class Checkpoint:
+    """What a pass over all files has found so far, in one file of `resume`.
+
+    Parameters
+    ----------
+    scan
+        The `Scan`; without `resume` nothing is kept.
+    what
+        The name of the pass.
+    total
+        The number of pieces.
+    """
+
+    def __init__(self, scan: Any, what: str, total: int) -> None:
+        self._path: Path | None = None
+        self._total, self._saved = total, 0
+        if scan.resume is not None:
+            name = fingerprint(what, scan.key(scan.pieces, with_survey=False))
+            self._path = Path(scan.resume) / f"pass-{name}"
+
+    def load(self, empty: Any) -> tuple[int, Any]:
+        """Return the number of pieces that were read, and what was found in them; 0 and `empty` at first."""
+        if self._path is None or not self._path.exists():
+            return 0, empty
+        data = self._path.read_bytes()
+        if hashlib.sha256(data[32:]).digest() != data[:32]:
+            warn(f"{name_of(self._path)}: the finished part is damaged: it is computed again")
+            return 0, empty
+        self._saved, found = pickle.loads(data[32:])
+        return self._saved, found
+
+    def save(self, done: int, found: Any) -> None:
+        """Store what was found in the first `done` pieces, from time to time and at the end."""
+        if self._path is None or done == self._saved:
+            return
+        if done < self._total and (done - self._saved) * PARTS < self._total:
+            return
+        data = pickle.dumps((done, found), protocol=5)
+        handle, temporary = tempfile.mkstemp(dir=self._path.parent, prefix=".pass-")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(hashlib.sha256(data).digest() + data)
+        Path(temporary).replace(self._path)
+        self._saved = done
