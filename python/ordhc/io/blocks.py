@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ordhc import _ordhc
+from ordhc._progress import Progress
 from ordhc.comparison.asked import Asked
-from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.files import check_unpacked, delimiter_of, name_of
@@ -20,9 +21,9 @@ from ordhc.io.texts import drop_headers, from_text
 __all__ = ["Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
 
 #: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
-ROWS = 1 << 18
+ROWS = 1 << 17
 #: Bytes of text that are read at a time, and the most that one row may take.
-BYTES, LONGEST_ROW = 1 << 23, 1 << 28
+BYTES, LONGEST_ROW = 1 << 22, 1 << 28
 #: Lines that a text begins with are read together: they tell what separates columns, and of a header.
 BEGINNING = 30
 
@@ -41,18 +42,34 @@ def is_parquet(path: str) -> bool:
     return path.lower().endswith(".parquet")
 
 
-def read_piece(piece: Piece, asked: Asked) -> Iterator[Parsed]:
-    """The rows of a piece, some at a time.
+def read_piece(
+    piece: Piece, asked: Asked, *, whole: bool = False, progress: Progress | None = None
+) -> Iterator[Parsed]:
+    """Read the rows of a piece, block by block.
+
+    Parameters
+    ----------
+    piece, asked
+        The piece, and the description of what to read.
+    whole
+        True if all rows are kept: numbers of answers are read as well, and the size of unpacked files is
+        limited.
+    progress
+        A callable that receives the completed fraction of the piece in [0, 1], or None.
 
     Raises
     ------
     InputError
-        What cannot be read, with file and line or row.
+        A row cannot be read; the error has the file and the line or row.
     """
-    parts = _of_parquet(piece, asked) if is_parquet(piece.path) else _of_text(piece.path, asked)
-    for parsed in parts:
+    read = _of_parquet if is_parquet(piece.path) else _of_text
+    for parsed in read(piece, asked, whole, progress or _silent):
         parsed.shift(asked.ids_from)
         yield parsed
+
+
+def _silent(done: float) -> None:  # noqa: ARG001 (a callable like any other)
+    """Show no progress."""
 
 
 #: Types of ids whose smallest and largest value a footer gives as they are.
@@ -62,10 +79,11 @@ _IDS = {"int32", "int64", "uint32", "uint64"}
 class _Batches(Table):
     """Columns of one batch of rows of a Parquet file."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, whole: bool = False) -> None:
         pyarrow_parquet()
         import pyarrow
 
+        self._whole = whole
         source = name_of(path)
         try:
             # Not pre-buffered, and column chunks in small pieces: else whole row groups would be kept.
@@ -79,11 +97,13 @@ class _Batches(Table):
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
         self._is(source)
+        if whole:
+            check_unpacked(self.n_rows * 8, source)
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """The column of one of some names; numbers of answers are not read."""
-        return None if tuple(names) == ANSWERS else super().find(names)
+        """Return the column of one of some names; a scan does not read numbers of answers."""
+        return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property
     def groups(self) -> tuple[RowGroup, ...]:
@@ -117,12 +137,18 @@ class _Batches(Table):
                 row += batch.num_rows
 
 
-def _of_parquet(piece: Piece, asked: Asked) -> Iterator[Parsed]:
+def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Iterator[Parsed]:
     source = name_of(piece.path)
     with reading(source, "comparisons"):
-        table = _Batches(piece.path)
+        table = _Batches(piece.path, whole=whole)
+        groups = range(*(piece.groups or (0, len(table.groups))))
+        before = sum(group.n_rows for group in table.groups[: groups.start])
+        n_rows = max(1, sum(table.groups[group].n_rows for group in groups))
         wanted, _ = leaf_columns(table, asked)
         further = [name for name in _further(table, asked, wanted) if name is not None]
+        if whole:
+            answers = further_column(table, asked.answer, ANSWERS, wanted)
+            further += [name for name in (answers, table.find(list(SAMPLERS))) if name is not None]
         for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
             try:
                 parsed = rows_of(table, asked)
@@ -131,6 +157,7 @@ def _of_parquet(piece: Piece, asked: Asked) -> Iterator[Parsed]:
             parsed.first = first
             parsed.missing = [(row + first, word) for row, word in parsed.missing]
             drop_headers(parsed, asked)
+            progress((first - before) / n_rows)
             yield parsed
 
 
@@ -140,11 +167,12 @@ def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None,
     return weights, further_column(table, asked.person, PEOPLE, wanted)
 
 
-def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
-    source, ids = name_of(path), None
+def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Iterator[Parsed]:
+    path, ids = piece.path, None
+    source = name_of(path)
     asked = replace(asked, delimiter=delimiter_of(path, asked.delimiter))
     beginning, known_lines = b"", 0
-    for block, lines in _text_blocks(path, source, asked.delimiter, asked.comment):
+    for block, lines in _text_blocks(path, asked, whole, progress):
         # No copy of pieces that end a line, as nearly all do.
         lined = block if block.endswith(b"\n") else block + b"\n"
         if (
@@ -160,7 +188,8 @@ def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
         parsed.first = lines - known_lines
         parsed.missing = [(line + parsed.first, word) for line, word in parsed.missing]
         parsed.bad = [(line + parsed.first, reason) for line, reason in parsed.bad]
-        parsed.answers = None
+        if not whole:
+            parsed.answers = None
         if (not beginning and asked.header is None) or asked.delimiter is None:
             asked = replace(asked, delimiter=parsed.delimiter, header=parsed.has_header)
         if asked.header and not beginning:
@@ -174,10 +203,9 @@ def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
         yield parsed
 
 
-def _text_blocks(
-    path: str, source: str, delimiter: str | None, comment: str | None
-) -> Iterator[tuple[bytes, int]]:
+def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> Iterator[tuple[bytes, int]]:
     """Pieces of text that end where a row does, and how many lines come before each."""
+    source, size, unpacked = name_of(path), max(1, Path(path).stat().st_size), 0
     rest, lines, start = b"", 0, True
     with reading(source, "a file"), Path(path).open("rb") as file:
         packed = format_of(file.read(HEAD))
@@ -187,6 +215,11 @@ def _text_blocks(
         while True:
             with damage_of(packed, source):
                 more = stream.read(BYTES)
+            unpacked += len(more)
+            if whole and packed is not None:
+                check_unpacked(unpacked, source)
+            # Of a packed file the position is that among the packed bytes.
+            progress(min(1.0, file.tell() / size))
             data = rest + more
             if start:
                 data = data.removeprefix(b"\xef\xbb\xbf")
@@ -196,7 +229,7 @@ def _text_blocks(
                 if data.strip():
                     yield data, lines
                 return
-            at, count = _cut(data, delimiter, comment)
+            at, count = _cut(data, asked.delimiter, asked.comment)
             if at == 0 or (start and count < BEGINNING):
                 if len(data) > LONGEST_ROW:
                     told = f"a row is longer than {LONGEST_ROW:,} bytes; a quote may be missing"

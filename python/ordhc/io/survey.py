@@ -14,7 +14,7 @@ from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, number
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import BYTES, is_parquet, read_piece, whole_ids
+from ordhc.io.blocks import is_parquet, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 
 __all__ = ["Survey", "surveyed", "warn_of"]
@@ -93,13 +93,10 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
 def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterator[Parsed]:
     pieces = scan.pieces
     of_file = Counter(piece.file for piece in pieces)
-    total, done = max(1, sum(size for size, _ in scan.state)), 0.0
+    total, done = max(1, sum(size for size, *_ in scan.state)), 0.0
     for piece in pieces:
         size = scan.state[piece.file][0] / of_file[piece.file]
-        for block, parsed in enumerate(read_piece(piece, scan.asked)):
-            if progress is not None:
-                # Packed text has more blocks than its size tells.
-                progress(min(1.0, (done + min(block * BYTES, size)) / total))
+        for parsed in read_piece(piece, scan.asked, progress=part(progress, done / total, (done + size) / total)):
             if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
                 parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
