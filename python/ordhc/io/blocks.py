@@ -11,6 +11,7 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
+from ordhc.io.coded import KnownNames
 from ordhc.io.files import check_unpacked, delimiter_of, name_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
@@ -149,14 +150,16 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
         if whole:
             answers = further_column(table, asked.answer, ANSWERS, wanted)
             further += [name for name in (answers, table.find(list(SAMPLERS))) if name is not None]
+        known = KnownNames()
         for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
             try:
-                parsed = rows_of(table, asked)
+                parsed = rows_of(table, asked, known)
             except InputError as error:
                 raise _moved(error, first) from None
             parsed.first = first
             parsed.missing = [(row + first, word) for row, word in parsed.missing]
             drop_headers(parsed, asked)
+            known.add(parsed.names or ())
             progress((first - before) / n_rows)
             yield parsed
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _checks
+from ordhc import _checks, _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part
 from ordhc._workers import as_executor
@@ -22,6 +23,7 @@ from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
+from ordhc.io.joined import Growing
 from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.spill import Spill, bytes_of
@@ -175,24 +177,27 @@ class Scan:
         MemoryError
             Not enough memory.
         """
-        blocks = list(self.blocks())
-        first = blocks[0].data
-        weights = None
-        if self.weighted:
-            weights = np.concatenate(
-                [np.ones(len(b.data)) if b.data.weights is None else b.data.weights for b in blocks]
-            )
-        groups = None
-        if first.groups is not None:
-            groups = np.concatenate([b.data.groups for b in blocks])
+        survey, width = self.survey, 3 if self.kind is Triplets else 4
+        rows, weights, groups = Growing(np.int32, width), Growing(np.float64), Growing(np.int32)
+        _ordhc.check_memory("scan.read()", len(self) * (4 * width + (8 if survey.weighted else 0)))
+        adaptive, group_names = False, None
+        for block in self.blocks():
+            data = block.data
+            rows.add(data.rows)
+            if survey.weighted:
+                weights.add(np.ones(len(data)) if data.weights is None else data.weights)
+            if data.groups is not None:
+                groups.add(data.groups)
+                group_names = data.group_names
+            adaptive = adaptive or data.adaptive
         made: Triplets | Quadruplets = self.kind(
-            np.concatenate([b.data.rows for b in blocks]),
+            rows.array(),
             n_leaves=self.n_leaves,
             names=self.names,
-            weights=weights,
-            groups=groups,
-            group_names=first.group_names,
-            adaptive=any(b.data.adaptive for b in blocks),
+            weights=weights.array() if survey.weighted else None,
+            groups=groups.array() if survey.persons is not None else None,
+            group_names=group_names,
+            adaptive=adaptive,
             copy=False,
         )
         return made
@@ -215,14 +220,20 @@ class Scan:
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
+
+        @lru_cache(maxsize=2)
+        def leaves_of(names: tuple[str, ...]) -> NDArray[np.int32]:
+            known = code or {}
+            return np.array([known.get(name, -1 - at) for at, name in enumerate(names)], dtype=np.int32)
+
         for piece in self.pieces if pieces is None else pieces:
             if piece.file not in checked:
                 checked.add(piece.file)
                 self._check(piece.file)
             for parsed in read_piece(piece, self.asked):
-                yield self._block(parsed, piece.file, code, number)
+                yield self._block(parsed, piece.file, None if code is None else leaves_of, number)
 
-    def _block(self, parsed: Parsed, file: int, code: Any, number: Any) -> Block:
+    def _block(self, parsed: Parsed, file: int, leaves_of: Any, number: Any) -> Block:
         survey = self.survey
         if survey.codes is not None:
             if self.asked.skip_bad:
@@ -230,11 +241,9 @@ class Scan:
             parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
-            if code is None:
+            if leaves_of is None:
                 raise InputError("has names, but other files have ids", path=parsed.source)
-            table: Any = np.array(
-                [code.get(name, -1 - at) for at, name in enumerate(parsed.names)], dtype=np.int32
-            )
+            table: Any = leaves_of(tuple(parsed.names))
             rows = parsed.rows = table[parsed.rows] if len(parsed.rows) else parsed.rows
         if len(rows) and (parsed.names is not None or rows.dtype != np.int32):
             rows = _narrow(rows)
