@@ -26,7 +26,7 @@ from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, s
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine, replaced
 
-__all__ = ["fit_scan"]
+__all__ = ["check_additive", "fit_scan", "takes_scan"]
 
 #: The shares of progress that are told while rows are counted.
 _COUNTING = 0.7
@@ -53,6 +53,21 @@ def check_additive(plan: Plan) -> None:
             f"moves by 'satisfied' look at single answers: it needs them in memory, {_WHOLE}; "
             "of a scan go 'revenue' and 'dasgupta'"
         )
+
+
+def takes_scan(scan: Scan, **asked: Any) -> bool:
+    """Return True if a method takes a scan and gives the tree of all answers in memory.
+
+    `asked` are the method, similarity and linkage as `cluster` takes them. Nothing is read.
+    """
+    if not any(asked.values()):
+        return True
+    try:
+        plan = Plan.of(scan, **asked)
+        check_additive(plan)
+    except InputError:
+        return False
+    return True
 
 
 def fit_scan(

@@ -134,6 +134,11 @@ def answers_of(data: "Comparisons") -> Numbers:
     return numbered(answers)[0]
 
 
+def count_answers(data: "Comparisons") -> int:
+    """Return the number of answers."""
+    return len(data) if data.answers is None else int(answers_of(data).max(initial=-1)) + 1
+
+
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
     """What each row belongs to, numbered from 0: its person, where several are known, or its answer."""
     if unit is not None:

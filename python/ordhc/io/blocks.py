@@ -17,9 +17,9 @@ from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
-from ordhc.io.texts import drop_headers, from_text
+from ordhc.io.texts import drop_headers, first_cells, from_text
 
-__all__ = ["Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
+__all__ = ["Piece", "columns_of_file", "is_parquet", "read_piece", "row_groups", "whole_ids"]
 
 #: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
 ROWS = 1 << 17
@@ -263,6 +263,16 @@ def _moved(error: InputError, by: int) -> InputError:
     row = None if error.row is None else error.row + by
     line = None if error.line is None else error.line + by
     return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)
+
+
+def columns_of_file(path: str, asked: Asked) -> list[str]:
+    """Return the names of the columns of a file; without a header the cells of the first row."""
+    source = name_of(path)
+    with reading(source, "comparisons"):
+        if is_parquet(path):
+            return _Batches(path).there
+        blocks = _text_blocks(path, asked, False, _silent)
+        return first_cells(next(blocks)[0], delimiter_of(path, asked.delimiter), asked.comment)
 
 
 def row_groups(path: str) -> int:

@@ -19,8 +19,9 @@ from ordhc._progress import Progress, part
 from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.frames import ANSWERS, SAMPLERS
 from ordhc.errors import InputError
-from ordhc.io.blocks import Piece, is_parquet, read_piece, row_groups
+from ordhc.io.blocks import Piece, columns_of_file, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of
 from ordhc.io.joined import Growing
@@ -30,10 +31,12 @@ from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
 
-__all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
+__all__ = ["Block", "Scan", "is_large", "is_several", "kind_of", "scan", "scan_of"]
 
 #: The share of progress of the first pass over the files.
 _SURVEYING = 0.4
+#: Commands scan single files of at least this number of bytes.
+LARGE = 1 << 25
 SUFFIXES = (
     *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
     ".parquet",
@@ -388,6 +391,23 @@ def scan_of(paths: Any, asked: Asked, *, memory: Any = None, spill: Any = None, 
     header = None if asked.header is None else _checks.flag("header", asked.header)
     skip_bad = _checks.flag("skip_bad", asked.skip_bad)
     return Scan(files_of(paths), replace(asked, header=header, skip_bad=skip_bad), memory, spill, executor)
+
+
+def is_large(path: str, asked: Asked) -> bool:
+    """Return True if commands scan a single file: it is large, and a scan reads all of its columns.
+
+    Examples
+    --------
+    >>> is_large("no_such_file.csv", Asked())
+    False
+    """
+    options = any(getattr(asked, name) is not None for name in _OF_ONE_FILE)
+    if options or asked.kind not in ("triplet", "pairs") or not _has_suffix(path):
+        return False
+    if not Path(path).is_file() or Path(path).stat().st_size < LARGE:
+        return False
+    known = {name.strip().lower() for name in columns_of_file(path, asked)}
+    return not known & {*ANSWERS, *SAMPLERS}
 
 
 def is_several(path: Any) -> bool:
