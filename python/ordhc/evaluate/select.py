@@ -23,7 +23,7 @@ from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.ceiling import NoiseCeiling, noise_ceiling
 from ordhc.evaluate.folds import Result, Score, chosen_within, difference, score
 from ordhc.evaluate.scanned import ScannedFold, checked_plan
-from ordhc.evaluate.trials import Folds, split, together
+from ordhc.evaluate.trials import Folds, bundled, split, together
 from ordhc.io.portions import unit_of
 from ordhc.io.scan import Scan, kind_of
 from ordhc.io.spill import Spill
@@ -454,8 +454,8 @@ def _in_memory(
         both, apart = together(data, heldout)
         of_both, parts_of_both, kept = split(both, folds, seed, None, unit)
         if len(np.unique(parts_of_both[of_both[apart]])) == folds:
-            return Folds(both, of_both, parts_of_both, folds, apart), kept, True
-    return Folds(data, units, parts, folds), kept, False
+            return Folds(both, *bundled(of_both, parts_of_both, folds), folds, apart), kept, True
+    return Folds(data, *bundled(units, parts, folds), folds), kept, False
 
 
 def _results(

@@ -28,7 +28,10 @@ from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree
 
-__all__ = ["Folds", "parts_of", "split", "together"]
+__all__ = ["Folds", "bundled", "parts_of", "split", "together"]
+
+#: The largest number of units whose scores are stored: for each method about 170 bytes a unit.
+MOST_UNITS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,31 @@ def split(
         )
         raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
     return units, np.random.default_rng(seed).permutation(count) % folds, kept
+
+
+def bundled(
+    units: NDArray[np.int64], parts: NDArray[np.int64], folds: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the unit of each row and the fold of each unit, after units of a fold are joined if they are many.
+
+    Scores do not change. Variances are estimated between the joined units, which are independent of each
+    other like the units themselves, and of which there are enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> units, parts = bundled(np.arange(4), np.array([0, 1, 0, 1]), 2)
+    >>> units.tolist(), parts.tolist()
+    ([0, 1, 2, 3], [0, 1, 0, 1])
+    """
+    if len(parts) <= MOST_UNITS:
+        return units, parts
+    each = max(1, MOST_UNITS // folds)
+    joined = np.empty(len(parts), dtype=np.int64)
+    for fold in range(folds):
+        mine = np.flatnonzero(parts == fold)
+        joined[mine] = fold + folds * (np.arange(len(mine)) % each)
+    return joined[units], np.arange(folds * each) % folds
 
 
 def together(
