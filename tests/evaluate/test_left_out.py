@@ -60,7 +60,11 @@ def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
         patch.setattr(left_out, "_ROWS", data.draw(st.integers(1, 50)))
         parts = parts_of(rows, weights, units, n_units, data.draw(st.sampled_from([None, units])))
         sums = sums_left_out(
-            n_trees, drawn.__getitem__, parts, n_units, lambda at, block, some: agree[at, block.rows[some, 0] // 3]
+            n_trees,
+            drawn.__getitem__,
+            parts,
+            n_units,
+            lambda at, block, some: agree[at, block.rows[some, 0] // 3],
         )
         found = sums.estimate, interval_left_out(sums.estimate, sums, Z)
     each = np.ones(m) if weights is None else weights

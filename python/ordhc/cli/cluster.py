@@ -87,7 +87,9 @@ if TYPE_CHECKING:
 @section("More than fits", rare=True)
 @executor_option
 @click.option(
-    "--memory", metavar="SIZE", help="Scan FILE, and keep sums that need more memory than this, such as 2GB, in files."
+    "--memory",
+    metavar="SIZE",
+    help="Scan FILE, and keep sums that need more memory than this, such as 2GB, in files.",
 )
 @click.option(
     "--spill",
@@ -163,7 +165,9 @@ def cluster(
     asked: dict[str, Any] = {"method": method, "similarity": similarity, "linkage": linkage}
     if bootstrap is not None and not is_several(file):
         if memory or spill:
-            raise click.UsageError("--memory and --spill with --bootstrap are for a folder or a pattern of files")
+            raise click.UsageError(
+                "--memory and --spill with --bootstrap are for a folder or a pattern of files"
+            )
         scanned = {}
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(

@@ -87,6 +87,6 @@ def convert(
     check_writable(target)
     with progress_bar("reading", quiet=False) as progress:
         data = read_comparisons(source, progress=progress, **reading)
-        data = data.read() if isinstance(data, Scan) else data
+        data = data.read(progress=progress) if isinstance(data, Scan) else data
     with progress_bar("writing", quiet=False) as progress:
         write_comparisons(data, target, progress=progress)

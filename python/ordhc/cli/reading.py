@@ -203,7 +203,9 @@ def read_comparisons(
 
     if is_session(path):
         if any(value is not None for value in (scanned or {}).values()):
-            raise click.UsageError("--memory, --spill and --executor are for files of answers, not for a session")
+            raise click.UsageError(
+                "--memory, --spill and --executor are for files of answers, not for a session"
+            )
         reading.pop("by_name", None)
         return _of_session(path, reading.pop("exclude"), reading, progress)
     if is_several(path):
@@ -228,9 +230,7 @@ def _spooled() -> Any:
     from ordhc.io.scan import LARGE
 
     context = click.get_current_context()
-    return standard_input(
-        lambda: Path(context.with_resource(TemporaryDirectory(prefix="ordhc-"))), LARGE
-    )
+    return standard_input(lambda: Path(context.with_resource(TemporaryDirectory(prefix="ordhc-"))), LARGE)
 
 
 def _asked(reading: dict[str, Any]) -> Any:

@@ -198,7 +198,7 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
 
             return Session(file, progress=progress)
         found = read_comparisons(file, progress=progress, **reading)
-        return nullcontext(found.read() if isinstance(found, Scan) else found)
+        return nullcontext(found.read(progress=progress) if isinstance(found, Scan) else found)
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:

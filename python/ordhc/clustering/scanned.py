@@ -30,6 +30,8 @@ __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
 #: The shares of progress that are told while rows are counted.
 _COUNTING = 0.7
+#: The share of progress in which the order of leaves for moves of subtrees is found.
+_ORDERING = 0.3
 #: The share of progress in which lengths of leaves are found.
 _LENGTHS = 0.4
 #: How answers in many files get there.
@@ -91,7 +93,10 @@ def fit_scan(
     fitted(scan.without_rows())
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
-    order = canonical_order_of(scan, fitted) if plan.refine else np.arange(n)
+    order = np.arange(n)
+    if plan.refine:
+        order = canonical_order_of(scan, fitted, part(progress, 0, _ORDERING))
+        progress = part(progress, _ORDERING, 1)
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     labels = np.arange(n) if initial is None else initial[order]

@@ -413,20 +413,20 @@ def _of_scan(
         plan, scan, initial_clusters=initial, progress=part(progress, 0, first * _LAST)
     )
     tree = found if request.tree is None else _given_tree(request.tree, scan.n_leaves)
-    sizes = rows_of_units(scan, unit, count)
+    counting = part(progress, first * _LAST, first * _LAST + _CEILING)
+    sizes = rows_of_units(scan, unit, count, counting)
     work = ScannedResampling(scan, asked, tree.replace(names=None), unit, sizes, seed, initial, plan)
-    trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST, _LAST))
+    trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST + _CEILING, _LAST))
     resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 
     def blocks() -> Iterator[Block]:
-        for block in scan.blocks():
+        for block in scan.blocks(progress=part(progress, _LAST, 1)):
             found = fitting_comparisons(block.data, plan.accepts, plan.title)
             weights = np.ones(len(found)) if found.weights is None else found.weights
             yield Block(found.rows, weights, block.units(unit).astype(np.int64))
 
-    after = part(progress, _LAST, 1)
     told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
-    return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), told_of, after)
+    return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), told_of, None)
 
 
 def _summed_up(

@@ -380,7 +380,7 @@ def select(
             raise InputError("a scan has its own spill: ordhc.scan(..., spill=FOLDER)")
         workers, spill = workers or data.executor, data.spill
         kept, count = unit_of(data, unit, group)
-        work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
+        work, ceiling = ScannedFold.of(data, kept, count, folds, seed, part(progress, 0, _CEILING)), None
     else:
         seconds = folds * sum(Plan.of(data, method).seconds(data) for method in given.values())
         workers = worth(workers, seconds)

@@ -69,7 +69,7 @@ def read_piece(
         yield parsed
 
 
-def _silent(done: float) -> None:  # noqa: ARG001 (a callable like any other)
+def _silent(done: float) -> None:
     """Show no progress."""
 
 

@@ -1,7 +1,7 @@
 """One large file read block by block, so that reading needs little more memory than the rows."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._progress import Progress
 from ordhc.comparison import scale
 from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
@@ -39,10 +40,10 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
     return unit, len(persons or ()) if unit == "group" else len(scan.files)
 
 
-def rows_of_units(scan: Scan, unit: str, count: int) -> NDArray[np.int64]:
-    """How many rows each unit has."""
+def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None = None) -> NDArray[np.int64]:
+    """Return the number of rows of each unit."""
     found = np.zeros(count, dtype=np.int64)
-    for block in scan.blocks():
+    for block in scan.blocks(progress=progress):
         found += np.bincount(block.units(unit), minlength=count)
     return found
 
@@ -62,9 +63,11 @@ class Portion(Scan):
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block."""
-        for block in self._whole.blocks(pieces):
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
+        """Yield the comparisons block by block."""
+        for block in self._whole.blocks(pieces, progress):
             times = self._times[block.units(self._unit)]
             kept = times > 0
             if not kept.any():
@@ -90,9 +93,11 @@ class _InUnits(Scan):
         """What is known of all rows."""
         return replace(self._whole.survey, whole=True)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block."""
-        for block in self._whole.blocks(pieces):
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
+        """Yield the comparisons block by block."""
+        for block in self._whole.blocks(pieces, progress):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))
 

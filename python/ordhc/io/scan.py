@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._checks import quoted
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -172,19 +172,26 @@ class Scan:
             return f"<Scan: {self.kind.__name__} in {count}, not read yet>"
         return f"<Scan: {len(self):,} {self.kind.__name__} of {self.n_leaves:,} leaves in {count}>"
 
-    def read(self) -> Triplets | Quadruplets:
-        """Everything at once, in the order of the files.
+    @shows_progress("reading")
+    def read(self, *, progress: Progress | bool | None = None) -> Triplets | Quadruplets:
+        """Return all comparisons in memory, in the order of the files.
+
+        Parameters
+        ----------
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Raises
         ------
         MemoryError
             Not enough memory.
         """
+        after = self.surveying(_checks.callback("progress", progress))
         survey, width = self.survey, 3 if self.kind is Triplets else 4
         rows, weights, groups = Growing(np.int32, width), Growing(np.float64), Growing(np.int32)
         _ordhc.check_memory("scan.read()", len(self) * (4 * width + (8 if survey.weighted else 0)))
         adaptive, group_names = False, None
-        for block in self.blocks():
+        for block in self.blocks(progress=after):
             data = block.data
             rows.add(data.rows)
             if survey.weighted:
@@ -217,12 +224,18 @@ class Scan:
         found.executor = None
         return found
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """The comparisons block by block, in the order of the files."""
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
+        """Yield the comparisons block by block, in the order of the files.
+
+        `progress` receives the completed fraction of all comparisons.
+        """
         survey = self.survey
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
+        done, total = 0, max(1, survey.n_rows)
 
         @lru_cache(maxsize=2)
         def leaves_of(names: tuple[str, ...]) -> NDArray[np.int32]:
@@ -235,6 +248,9 @@ class Scan:
                 self._check(piece.file)
             for parsed in read_piece(piece, self.asked):
                 yield self._block(parsed, piece.file, None if code is None else leaves_of, number)
+                done += len(parsed.rows)
+                if progress is not None:
+                    progress(min(1.0, done / total))
 
     def _block(self, parsed: Parsed, file: int, leaves_of: Any, number: Any) -> Block:
         survey = self.survey

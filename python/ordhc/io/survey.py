@@ -96,7 +96,9 @@ def _parts(scan: Any, codes: Codes | None, progress: Progress | None) -> Iterato
     total, done = max(1, sum(size for size, *_ in scan.state)), 0.0
     for piece in pieces:
         size = scan.state[piece.file][0] / of_file[piece.file]
-        for parsed in read_piece(piece, scan.asked, progress=part(progress, done / total, (done + size) / total)):
+        for parsed in read_piece(
+            piece, scan.asked, progress=part(progress, done / total, (done + size) / total)
+        ):
             if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
                 parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))

@@ -37,7 +37,8 @@ def mulk3_sums(
     n, executor = scan.n_leaves, scan.executor
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
     if executor is None and n_blocks == 1:
-        whole = scan.read()
+        before, progress = part(progress, 0, 0.3), part(progress, 0.3, 1)
+        whole = scan.read(progress=before)
         answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)
         return *_normalized(_kernel(whole.rows, whole.weights, n, progress), normalize), answered
     if executor is not None and scan.survey.whole:
@@ -49,11 +50,9 @@ def mulk3_sums(
     before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
     sums: Kernel = (np.zeros(n * (n - 1) // 2), np.zeros(n), np.zeros(n, dtype=np.int64))
     if executor is None:
-        folders = [work.split(tuple(pieces))]
+        folders = [work.split(tuple(pieces), before)]
         for block in blocks:
-            _add(sums, work.kernel_of(block, folders))
-            if after is not None:
-                after((block + 1) / n_blocks)
+            _add(sums, work.kernel_of(block, folders, part(after, block / n_blocks, (block + 1) / n_blocks)))
     else:
         shared = Shared(work, lambda: spill.folder)
         parts = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor)]
@@ -76,19 +75,19 @@ class _Work:
     folder: str
     n_blocks: int
 
-    def split(self, pieces: tuple[Piece, ...]) -> str:
+    def split(self, pieces: tuple[Piece, ...], progress: Progress | None = None) -> str:
         """The rows of some pieces, in a file for each block; the folder that they are in."""
         scan = self.scan
         name = digest("mulk3", scan.files, scan.state, str(scan.asked), scan.n_leaves, pieces, self.n_blocks)
-        return stored(self.folder, name, lambda folder: self._split(pieces, folder))
+        return stored(self.folder, name, lambda folder: self._split(pieces, folder, progress))
 
-    def _split(self, pieces: tuple[Piece, ...], folder: Path) -> None:
+    def _split(self, pieces: tuple[Piece, ...], folder: Path, progress: Progress | None) -> None:
         n = self.scan.n_leaves
         # A smaller leaf is the smaller of two more often.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)
-        for block in self.scan.blocks(pieces):
+        for block in self.scan.blocks(pieces, progress):
             rows, weights = block.data.rows, block.data.weights
             _marked(answered, rows, weights)
             which = np.searchsorted(cuts, rows[:, 1:].min(axis=1), side="right")
@@ -97,12 +96,12 @@ class _Work:
                 _append(folder / str(at), rows[some], None if weights is None else weights[some])
         np.save(folder / "answered.npy", answered)
 
-    def kernel_of(self, block: int, folders: list[str]) -> Kernel:
+    def kernel_of(self, block: int, folders: list[str], progress: Progress | None = None) -> Kernel:
         """The kernel of a block's rows in all folders."""
         found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in folders]
         rows = np.concatenate([rows for rows, _ in found])
         weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None
-        return _kernel(rows, weights, self.scan.n_leaves)
+        return _kernel(rows, weights, self.scan.n_leaves, progress)
 
     def add_up(self, block: int, folders: list[str]) -> str:
         """As `kernel_of`, in files; the folder that they are in."""

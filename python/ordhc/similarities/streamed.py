@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
 from ordhc._workers import worth
 from ordhc.comparison.canonical import keys_in_order
 from ordhc.comparison.comparisons import Comparisons
@@ -44,13 +45,8 @@ class Dense:
 
 
 def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
-    """The comparisons of a scan, telling progress."""
-    total, done = max(1, len(scan)), 0
-    for block in scan:
-        yield block
-        done += len(block)
-        if progress is not None:
-            progress(min(1.0, done / total))
+    """Yield the comparisons of a scan; `progress` receives the completed fraction."""
+    return (block.data for block in scan.blocks(progress=progress))
 
 
 def dense_sums(
@@ -94,8 +90,8 @@ def dense_sums(
         add_by_executor(sums, scan, spill, answered, progress)
     if whole is not None:
         for start in range(0, len(pairs), _STEP):
-            part = slice(start, min(start + _STEP, len(pairs)))
-            pairs[part] = whole[part].copy()
+            some = slice(start, min(start + _STEP, len(pairs)))
+            pairs[some] = whole[some].copy()
     return Dense(pairs.astype(np.float64, copy=False) if floats else pairs, answered)
 
 
@@ -119,14 +115,19 @@ def sparse_sums(
     return sums, answered
 
 
-def canonical_order_of(scan: Scan, fitted: Callable[[Comparisons], Comparisons]) -> NDArray[np.int64]:
-    """The order of `comparison.canonical`, found in a few passes."""
+def canonical_order_of(
+    scan: Scan, fitted: Callable[[Comparisons], Comparisons], progress: Progress | None = None
+) -> NDArray[np.int64]:
+    """Return the order of `comparison.canonical`, found in a few passes."""
     n, survey = scan.n_leaves, scan.survey
     unit = 1.0 if survey.whole else survey.largest_weight
+    passes = count(1)
 
     def sums(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
         found = np.zeros(n, dtype=np.uint64)
-        for block in scan:
+        # The number of passes depends on the answers, so each pass shows half of what is left.
+        left = 2.0 ** -next(passes)
+        for block in blocks_of(scan, part(progress, 1 - 2 * left, 1 - left)):
             fitting = fitted(block)
             _ordhc.canonical_sums(fitting.rows, fitting.weights, unit, keys, found)
         return found
