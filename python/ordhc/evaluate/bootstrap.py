@@ -14,7 +14,7 @@ from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor, worth
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.cost import foretell_cost
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
 from ordhc.comparison.choices import Choices
@@ -22,7 +22,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparis
 from ordhc.comparison.units import answers_of, coded, first_rows, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
-from ordhc.evaluate.left_out import Block, Part, interval_left_out, parts_of, sums_left_out
+from ordhc.evaluate.left_out import JUDGED, Block, Part, interval_left_out, parts_of, sums_left_out
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
@@ -276,7 +276,9 @@ def bootstrap(
     plan = Plan.of(data, **asked)
     seconds = (n_resamples + 1) * plan.seconds(data)
     workers = worth(workers, seconds)
-    warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
+    seconds += len(data) * (_SECONDS_OF_ROW + _SECONDS_JUDGED * min(JUDGED, n_resamples))
+    remedy = "a smaller n_resamples takes less time, a scan of several files (ordhc.scan) less memory"
+    foretell_cost(f"bootstrap of {plan.title}", data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
     # The tree of all answers takes at least the time of one resample.
@@ -357,6 +359,8 @@ def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
+#: Bytes and seconds of processor time that intervals take for a row, and seconds for a row and a resample.
+_BYTES_OF_ROW, _SECONDS_OF_ROW, _SECONDS_JUDGED = 130, 2e-6, 6e-8
 #: Bytes that the tree of a resample and its part in the consensus take, and more for each leaf; measured.
 _BYTES, _BYTES_A_LEAF = 1500, 200
 

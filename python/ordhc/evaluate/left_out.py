@@ -164,7 +164,7 @@ def sums_left_out(
     count
         The number of resamples.
     times
-        A function that returns how often each unit was drawn for a resample, given the number of the resample.
+        A function that returns how often each unit was drawn, given the number of the resample.
     parts
         All units with their comparisons.
     n_units

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +46,7 @@ class Folds:
     folds: int
     #: Rows that trees are scored on and never made of; None for all rows, by turns.
     apart: NDArray[np.bool_] | None = None
+    _last: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def left_out(self) -> list[tuple[int, ...]]:
         """What the trees do without."""
@@ -92,10 +94,7 @@ class Folds:
             (3, u) sums, 0 for units that the tree is made from; seconds; the share satisfied by chance (NaN
             for more than one fold); and for each row that is held out 1, -1 or 0, as `_ordhc.verdicts` has.
         """
-        rows = np.isin(self.parts, without)[self.units]
-        seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
-        at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
-        unseen = self.data[at]
+        seen, at, unseen = self._cut(without)
         start = time.perf_counter()
         tree, foretells = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
         seconds = time.perf_counter() - start
@@ -108,6 +107,25 @@ class Folds:
         for of_score, of_rows in zip(sums, each, strict=True):
             of_score += np.bincount(self.units[at], of_rows, len(self.parts))
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
+
+    def _cut(
+        self, without: tuple[int, ...]
+    ) -> tuple[Triplets | Quadruplets, NDArray[np.intp], Triplets | Quadruplets]:
+        """Return the comparisons without some folds, and the places and the comparisons of these folds.
+
+        The last cut is stored, because the trees of all methods are made from it.
+        """
+        if self._last and self._last[0][0] == without:
+            return self._last[0][1]
+        rows = np.isin(self.parts, without)[self.units]
+        seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
+        at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
+        self._last[:] = []
+        self._last.append((without, (seen, at, self.data[at])))
+        return self._last[0][1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": []}
 
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
@@ -193,7 +211,7 @@ def split(
 def bundled(
     units: NDArray[np.int64], parts: NDArray[np.int64], folds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the unit of each row and the fold of each unit, after units of a fold are joined if they are many.
+    """Return the unit of each row and the fold of each unit; many units of a fold are joined.
 
     Scores do not change. Variances are estimated between the joined units, which are independent of each
     other like the units themselves, and of which there are enough.

@@ -76,7 +76,7 @@ class _Input(io.BytesIO):
 
 
 def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
-    """Return standard input as a stream of bytes, or as the path of a file if it has more than `at_once` bytes.
+    """Return standard input as a stream, or as the path of a file if it has more than `at_once` bytes.
 
     `folder` is called for the folder of the file.
     """
