@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.comparison.asked import Asked
 from ordhc.errors import InputError
@@ -62,6 +63,11 @@ class Growing:
             self._resize(max(end, len(self._held) + len(self._held) // _GROWTH))
         self._held[self._filled : end] = values
         self._filled = end
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes of the rows that were appended."""
+        return self._held[: self._filled].nbytes
 
     def array(self) -> NDArray[Any]:
         """Return the array; nothing can be appended afterwards."""
@@ -168,10 +174,21 @@ def joined(path: str, asked: Asked, progress: Progress | None) -> Parsed | None:
 
     A file is read at once if a row is invalid, because the message about it may depend on other rows.
     """
-    made = _Joined()
+    made, done, is_checked = _Joined(), 0.0, False
+
+    def tell(share: float) -> None:
+        nonlocal done
+        done = share
+        if progress is not None:
+            progress(share)
+
     try:
-        for parsed in read_piece(Piece(path, 0), asked, whole=True, progress=progress):
+        for parsed in read_piece(Piece(path, 0), asked, whole=True, progress=tell):
             made.add(parsed)
+            if done > 0 and not is_checked:
+                # The first blocks tell how many rows there are, before most of them are read.
+                is_checked = True
+                _ordhc.check_memory("the comparisons", int(made.n_bytes * (1 / done - 1)))
         return made.parsed()
     except (InputError, _UnlikeError):
         return None
@@ -189,6 +206,12 @@ class _Joined:
         self._missing: list[tuple[int, str]] = []
         self._bad: list[tuple[int, str]] = []
         self._adaptive: bool | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes of the rows and their weights."""
+        each = 0 if self._rows is None else self._rows.n_bytes
+        return each + self._weights.n_bytes
 
     def add(self, parsed: Parsed) -> None:
         """Append a block."""

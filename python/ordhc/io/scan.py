@@ -173,6 +173,7 @@ class Scan:
         return f"<Scan: {len(self):,} {self.kind.__name__} of {self.n_leaves:,} leaves in {count}>"
 
     @shows_progress("reading")
+    @_checks.remedied("cluster, score, bootstrap and select take the scan itself")
     def read(self, *, progress: Progress | bool | None = None) -> Triplets | Quadruplets:
         """Return all comparisons in memory, in the order of the files.
 
