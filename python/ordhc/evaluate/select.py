@@ -384,15 +384,7 @@ def select(
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed, part(progress, 0, _CEILING)), None
     else:
-        trees = len(left_out(folds))
-        each = [
-            Plan.of(data, method).seconds(data) + _SECONDS_OF_ROW * len(data) for method in given.values()
-        ]
-        seconds = trees * sum(each)
-        workers = worth(workers, seconds)
-        remedy = "fewer methods or folds take less time, a scan of several files (ordhc.scan) less memory"
-        what = f"select among {len(given)} methods"
-        foretell_cost(what, data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
+        workers = worth(workers, _foretold_seconds(data, [*given.values()], folds))
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
@@ -439,6 +431,16 @@ def select(
         nested,
         best_answers[-1] if best_answers else None,
     )
+
+
+def _foretold_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], folds: int) -> float:
+    """Return the estimated processor time of `select`, after a warning if it takes long."""
+    of_row = _SECONDS_OF_ROW * len(data)
+    seconds = len(left_out(folds)) * sum(Plan.of(data, method).seconds(data) + of_row for method in methods)
+    remedy = "fewer methods or folds take less time, a scan of several files (ordhc.scan) less memory"
+    what = f"select among {len(methods)} methods"
+    foretell_cost(what, data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
+    return seconds
 
 
 def _by_title(methods: Any) -> dict[str, Named]:

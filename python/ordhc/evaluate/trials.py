@@ -33,6 +33,8 @@ __all__ = ["Folds", "bundled", "parts_of", "split", "together"]
 
 #: The largest number of units whose scores are stored: for each method about 170 bytes a unit.
 MOST_UNITS = 1 << 18
+#: The comparisons without some folds, and the places and the comparisons of these folds.
+_Cut = tuple[Triplets | Quadruplets, NDArray[np.intp], Triplets | Quadruplets]
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Folds:
     folds: int
     #: Rows that trees are scored on and never made of; None for all rows, by turns.
     apart: NDArray[np.bool_] | None = None
-    _last: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    #: The folds of the last cut, and the cut.
+    _last: dict[tuple[int, ...], _Cut] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def left_out(self) -> list[tuple[int, ...]]:
         """What the trees do without."""
@@ -108,24 +111,22 @@ class Folds:
             of_score += np.bincount(self.units[at], of_rows, len(self.parts))
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
-    def _cut(
-        self, without: tuple[int, ...]
-    ) -> tuple[Triplets | Quadruplets, NDArray[np.intp], Triplets | Quadruplets]:
+    def _cut(self, without: tuple[int, ...]) -> _Cut:
         """Return the comparisons without some folds, and the places and the comparisons of these folds.
 
         The last cut is stored, because the trees of all methods are made from it.
         """
-        if self._last and self._last[0][0] == without:
-            return self._last[0][1]
+        if without in self._last:
+            return self._last[without]
         rows = np.isin(self.parts, without)[self.units]
         seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
         at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
-        self._last[:] = []
-        self._last.append((without, (seen, at, self.data[at])))
-        return self._last[0][1]
+        self._last.clear()
+        self._last[without] = seen, at, self.data[at]
+        return self._last[without]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": []}
+        return {**self.__dict__, "_last": {}}
 
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]

@@ -86,7 +86,7 @@ class _Lines(Sequence[int]):
         self._ends: list[int] = []
         self._parts: list[int | NDArray[Any]] = []
 
-    def add(self, count: int, first: int, numbers: NDArray[Any] | None) -> None:
+    def add(self, count: int, first: int, numbers: NDArray[Any] | Sequence[int] | None) -> None:
         """Append the lines of `count` rows: `first` plus each of `numbers`, by default plus 0, 1, ..."""
         self._ends.append((self._ends[-1] if self._ends else 0) + count)
         if numbers is None:
