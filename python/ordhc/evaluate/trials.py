@@ -116,14 +116,16 @@ class Folds:
 
         The last cut is stored, because the trees of all methods are made from it.
         """
-        if without in self._last:
-            return self._last[without]
+        # One lookup, because threads of an executor share the folds.
+        if (known := self._last.get(without)) is not None:
+            return known
         rows = np.isin(self.parts, without)[self.units]
         seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
         at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
+        made = seen, at, self.data[at]
         self._last.clear()
-        self._last[without] = seen, at, self.data[at]
-        return self._last[without]
+        self._last[without] = made
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_last": {}}
