@@ -13,6 +13,7 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
+from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.blocks import is_parquet, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
@@ -175,7 +176,7 @@ class _Merged:
             found.whole = found.whole and bool((weights == np.floor(weights)).all())
             found.largest_weight = max(found.largest_weight, float(weights.max()))
             if found.weights is not None:
-                different = found.weights.union(np.unique(weights[weights > 0]).tolist())
+                different = found.weights.union(distinct(weights[weights > 0]).tolist())
                 found.weights = different if len(different) <= MOST_WEIGHTS else None
         elif found.weights is not None:
             found.weights |= {1.0}

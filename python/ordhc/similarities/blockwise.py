@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc._workers import Shared, cut, digest, run_tasks, stored
+from ordhc.comparison.units import distinct
 from ordhc.io.blocks import Piece
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
@@ -131,7 +132,7 @@ def _kernel(
     pairs, diagonal = _ordhc.mulk3(rows, weights, n, False, progress)
     wide = (rows if weights is None else rows[weights > 0]).astype(np.int64)
     low, high = wide[:, 1:].min(axis=1), wide[:, 1:].max(axis=1)
-    keys = np.unique((wide[:, 0] * n + low) * n + high)
+    keys = distinct((wide[:, 0] * n + low) * n + high)
     return pairs, diagonal, np.bincount(keys // (n * n), minlength=n)
 
 
