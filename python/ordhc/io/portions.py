@@ -43,7 +43,7 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
 def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None = None) -> NDArray[np.int64]:
     """Return the number of rows of each unit."""
     found = np.zeros(count, dtype=np.int64)
-    for block in scan.blocks(progress=progress):
+    for block in scan.blocks(tell=progress):
         found += np.bincount(block.units(unit), minlength=count)
     return found
 
@@ -63,11 +63,9 @@ class Portion(Scan):
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
-    def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
-    ) -> Iterator[Block]:
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, progress):
+        for block in self._whole.blocks(pieces, tell):
             times = self._times[block.units(self._unit)]
             kept = times > 0
             if not kept.any():
@@ -93,11 +91,9 @@ class _InUnits(Scan):
         """What is known of all rows."""
         return replace(self._whole.survey, whole=True)
 
-    def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
-    ) -> Iterator[Block]:
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, progress):
+        for block in self._whole.blocks(pieces, tell):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))
 

@@ -192,7 +192,7 @@ class Scan:
         rows, weights, groups = Growing(np.int32, width), Growing(np.float64), Growing(np.int32)
         _ordhc.check_memory("scan.read()", len(self) * (4 * width + (8 if survey.weighted else 0)))
         adaptive, group_names = False, None
-        for block in self.blocks(progress=after):
+        for block in self.blocks(tell=after):
             data = block.data
             rows.add(data.rows)
             if survey.weighted:
@@ -225,12 +225,10 @@ class Scan:
         found.executor = None
         return found
 
-    def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
-    ) -> Iterator[Block]:
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block, in the order of the files.
 
-        `progress` receives the completed fraction of all comparisons.
+        `tell` receives the completed fraction of all comparisons.
         """
         survey = self.survey
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
@@ -250,8 +248,8 @@ class Scan:
             for parsed in read_piece(piece, self.asked):
                 yield self._block(parsed, piece.file, None if code is None else leaves_of, number)
                 done += len(parsed.rows)
-                if progress is not None:
-                    progress(min(1.0, done / total))
+                if tell is not None:
+                    tell(min(1.0, done / total))
 
     def _block(self, parsed: Parsed, file: int, leaves_of: Any, number: Any) -> Block:
         survey = self.survey
