@@ -1,13 +1,18 @@
 """The command line on folders and patterns: as of one file with the same answers."""
 
 import gzip
+import io
 import json
 import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ordhc
+from ordhc.cli import reading
 from support.processes import run
 from support.random_data import random_comparisons
 
@@ -150,9 +155,13 @@ def test_answers_are_never_written_over(answers, capsys, tmp_path):
         (["cluster", "SOME", "--memory", "much"], "memory is 'much'"),
         (["cluster", "SOME", "--spill", "one.csv"], "one.csv: spill is no folder: it is a file"),
         (["cluster", "SOME", "--resume", "one.csv"], "one.csv: resume is no folder: it is a file"),
-        (["cluster", "one.csv", "--memory", "1GB"], "are for a folder or a pattern"),
-        (["cluster", "one.csv", "--spill", "."], "are for a folder or a pattern"),
-        (["cluster", "one.csv", "--executor", "threads"], "are for a folder or a pattern"),
+        (["cluster", "one.csv", "--memory", "1GB", "--bootstrap", "2"], "are for a folder or a pattern"),
+        (["cluster", "one.csv", "--memory", "much"], "memory is 'much'"),
+        (["cluster", "one.csv", "--memory", "1GB", "--method", "3-al"], "needs them in memory"),
+        (
+            ["cluster", "one.csv", "--memory", "1GB", "--exclude", "participant=ann"],
+            "exclude is for one file",
+        ),
         (["cluster", "one.csv", "--bootstrap", "2", "--unit", "file"], "file"),
         (["compare", "SOME", "--folds", "7"], "there are 5 people for 7 folds"),
         (["compare", "SOME", "--folds", "7", "--unit", "file"], "there are 4 files for 7 folds"),
@@ -186,3 +195,50 @@ def test_resume(tmp_path, capsys, answers):
         code, _, told = run(capsys, command[0], "one.csv", "--resume", tmp_path / command[0])
         assert code == 2
         assert "for a folder or a pattern of files" in told
+
+
+@pytest.mark.parametrize("method", ["adds3-al", "adds3-al+spr", "mulk3-al", "3-al", None])
+def test_a_large_file_gives_the_tree_of_all_answers_in_memory(answers, capsys, monkeypatch, method):
+    how = ["-q", "-o", "-", *([] if method is None else ["--method", method])]
+    if method is None:
+        # Few answers have another default.
+        expected = run(capsys, "cluster", "one.csv", "-q", "-o", "-", "--method", "adds3-al+spr")
+    else:
+        expected = run(capsys, "cluster", "one.csv", *how)
+    scans = []
+    monkeypatch.setattr(reading, "_scanned", spy(reading._scanned, scans))
+    monkeypatch.setattr(sys.modules["ordhc.io.scan"], "LARGE", 1)
+    assert run(capsys, "cluster", "one.csv", *how) == expected
+    assert len(scans) == (method != "3-al")
+    text = Path("one.csv").read_bytes()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text), closed=False))
+    assert run(capsys, "cluster", "-", *how) == expected
+    # Columns that a scan does not read, and options of single files, keep the file in memory.
+    Path("numbered.csv").write_text("answer,anchor,near,far\n1,a,b,c\n1,b,a,c\n2,c,a,b\n")
+    scans.clear()
+    assert run(capsys, "cluster", "numbered.csv", *how)[0] == 0
+    assert run(capsys, "cluster", "one.csv", *how, "--exclude", "participant=ann")[0] == 0
+    assert not scans
+
+
+def spy(function, calls):
+    def called(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return called
+
+
+def test_memory_scans_a_single_file(answers, capsys):
+    expected = printed(capsys, "cluster", "one.csv", "--json", "-q", "--method", "adds3-al")
+    for how in (["--memory", "20MB"], ["--spill", "."], ["--executor", "threads:2"]):
+        found = run(capsys, "cluster", "one.csv", "--json", "-q", "--method", "adds3-al", *how)
+        assert json.loads(found[1]) == expected
+
+
+def test_mistakes_in_a_large_standard_input_name_it(answers, capsys, monkeypatch):
+    monkeypatch.setattr(sys.modules["ordhc.io.scan"], "LARGE", 1)
+    text = b"anchor,near,far\na,b,c\na,b\n"
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text), closed=False))
+    code, _, err = run(capsys, "cluster", "-", "--method", "adds3-al", "-q")
+    assert (code, err) == (2, "ordhc: standard input:3: 2 columns instead of 3; the row may be cut short\n")

@@ -1,6 +1,7 @@
 """Checks of the names of leaves."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,22 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
         checked = tuple(given)
     except Exception as error:
         raise InputError(f"names cannot be read: {quoted(str(error))}") from None
+    # Other types of text are equal to str, so they must not share its entries of the cache.
+    found = _distinct(checked) if {*map(type, checked)} == {str} else _distinct.__wrapped__(checked)
+    if n is not None and len(checked) != n:
+        raise InputError(f"{len(checked)} names for {n} leaves")
+    return found
+
+
+@lru_cache(maxsize=4)
+def _distinct(given: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return names that are distinct; blocks of a file have the same names, which are checked once."""
     seen: dict[str, int] = {}
-    for at, name in enumerate(checked):
+    for at, name in enumerate(given):
         name = text(f"names[{at}]", name)
         if name in seen:
             raise InputError(f"the name {quoted(name)} occurs twice, at {seen[name]} and {at}")
         seen[name] = at
-    if n is not None and len(checked) != n:
-        raise InputError(f"{len(checked)} names for {n} leaves")
     return tuple(seen)
 
 

@@ -23,7 +23,7 @@ from ordhc.asking.people import (
 )
 from ordhc.asking.rules import Figures, Rules, from_json, medians, reasons_of, same_sides, to_json
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import count_answers
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine, lca_size
@@ -212,7 +212,7 @@ class Analysis:
                 "n_answers": int((~out & ~apart).sum()),
                 "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
                 "n_held_out": int((~out & apart).sum()),
-                "n_scored": len(np.unique(answers_of(heldout))),
+                "n_scored": count_answers(heldout),
                 "n_people": len(people - gone - {None}),
                 "weights": weights or ("reliability" if rules else "equal"),
                 "rules": rules[-1].in_words() if rules else [],

@@ -87,7 +87,9 @@ if TYPE_CHECKING:
 @section("More than fits", rare=True)
 @executor_option
 @click.option(
-    "--memory", metavar="SIZE", help="For a folder or pattern: the largest memory for sums, such as 2GB."
+    "--memory",
+    metavar="SIZE",
+    help="Scan FILE, and keep sums that need more memory than this, such as 2GB, in files.",
 )
 @click.option(
     "--spill",
@@ -132,8 +134,9 @@ def cluster(
 
     FILE has rows anchor,near,far (ids or names): the anchor is more like near than far. With --kind it has
     answers to other questions, one in each row. Repeated rows count repeatedly; a column count or weight
-    multiplies a row. FILE can be a folder or a pattern in quotes: then the answers are read block by block,
-    and need not fit into memory. FILE can also be a URL (s3://, gs://, https://), with the extra remote.
+    multiplies a row. FILE can be a folder, a pattern in quotes, or a URL (s3://, gs://, https://) with the
+    extra remote. Their answers, and those of a file or a standard input of 32 MiB or more, are read block by
+    block if the method allows it. So they need not fit into memory.
 
     \b
     Examples:
@@ -147,8 +150,9 @@ def cluster(
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan, biased_text, method_of_many
+    from ordhc.clustering.scanned import takes_scan
     from ordhc.errors import warn
-    from ordhc.io.scan import Scan
+    from ordhc.io.scan import is_several
     from ordhc.metrics.score import score
 
     inputs = (initial, *files_of(file, reading))
@@ -161,8 +165,21 @@ def cluster(
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
     workers = click.get_current_context().with_resource(executor_of(executor))
     scanned = {"memory": memory, "spill": spill, "executor": workers, "resume": resume}
+    asked: dict[str, Any] = {"method": method, "similarity": similarity, "linkage": linkage}
+    if bootstrap is not None and not is_several(file):
+        if memory or spill or resume:
+            raise click.UsageError(
+                "--memory, --spill and --resume with --bootstrap are for a folder or a pattern of files"
+            )
+        scanned = {}
     with progress_bar("reading", quiet=quiet) as progress:
-        data = read_comparisons(file, progress=progress, scanned=scanned, **reading)
+        data = read_comparisons(
+            file,
+            takes=lambda scan: bootstrap is None and takes_scan(scan, **asked),
+            progress=progress,
+            scanned=scanned,
+            **reading,
+        )
     if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
         method = method_of_many(data)
     settings = parameters_of(params)
@@ -170,15 +187,11 @@ def cluster(
         "similarity": with_settings("similarity", similarity, settings),
         "linkage": with_settings("linkage", linkage, settings),
     }
-    asked: dict[str, Any] = {"method": method, **parts, **settings}
+    asked = {"method": method, **parts, **settings}
     plan = Plan.of(data, **asked)
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
     start = None if initial is None else read_labels(initial, data)
-    if not isinstance(data, Scan) and (memory or spill or resume or (executor and bootstrap is None)):
-        raise click.UsageError(
-            "--memory, --spill, --resume and --executor are for a folder or a pattern of files"
-        )
     with progress_bar("clustering", quiet=quiet) as progress:
         tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
     resampled = None

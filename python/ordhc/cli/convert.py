@@ -80,11 +80,13 @@ def convert(
     if min_support is not None:
         raise click.UsageError("--min-support is for trees")
     from ordhc.io.packed import without_ending
+    from ordhc.io.scan import Scan
 
     if target != "-" and not without_ending(target).endswith(_COMPARISONS):
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)
     with progress_bar("reading", quiet=False) as progress:
-        data = read_comparisons(source, whole=True, progress=progress, **reading)
+        data = read_comparisons(source, progress=progress, **reading)
+        data = data.read(progress=progress) if isinstance(data, Scan) else data
     with progress_bar("writing", quiet=False) as progress:
         write_comparisons(data, target, progress=progress)

@@ -182,7 +182,7 @@ def summarise(
     """Return the summary of a command that made a tree, as a dict for JSON."""
     import numpy as np
 
-    from ordhc.comparison.units import answers_of
+    from ordhc.comparison.units import count_answers
     from ordhc.io.scan import Scan
     from ordhc.tree.settings import as_json
 
@@ -195,7 +195,7 @@ def summarise(
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
         # In a scan each row is one answer.
-        "n_answers": len(data) if isinstance(data, Scan) else len(np.unique(answers_of(data))),
+        "n_answers": len(data) if isinstance(data, Scan) else count_answers(data),
         "n_people": None if people is None else len(people),
         "kind": (data.kind if isinstance(data, Scan) else type(data)).__name__.lower(),
         "weighted": data.weighted if isinstance(data, Scan) else data.weights is not None,

@@ -174,7 +174,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_comparisons(
     path: str,
     *,
-    whole: bool = False,
+    takes: Callable[[Any], bool] | None = None,
     scanned: Mapping[str, Any] | None = None,
     progress: Any = None,
     **reading: Any,
@@ -187,27 +187,50 @@ def read_comparisons(
     ----------
     path
         A file, a session, a folder, or a pattern of files. A folder or pattern gives a scan, which reads its
-        files block by block.
-    whole
-        True reads a folder or pattern into memory instead.
+        files block by block, and so does a large file.
+    takes
+        A function that returns True if the command takes a scan of a single file. By default no command
+        does, and a large file is read into memory.
     scanned
-        The `memory`, `spill` and `executor` of a scan.
+        The `memory`, `spill` and `executor` of a scan. If any is given, a single file gives a scan.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     **reading
         The values of the reading options.
     """
     from ordhc.io.answers import answers_of_file
-    from ordhc.io.scan import is_several
+    from ordhc.io.scan import is_large, is_several
 
     if is_session(path):
+        if any(value is not None for value in (scanned or {}).values()):
+            raise click.UsageError(
+                "--memory, --spill and --executor are for files of answers, not for a session"
+            )
         reading.pop("by_name", None)
         return _of_session(path, reading.pop("exclude"), reading, progress)
     if is_several(path):
-        found = _scanned(path, reading, scanned or {})
-        return found.read() if whole else found
+        return _scanned(path, reading, scanned or {}, progress)
+    asked, source = _asked(reading), _spooled() if path == "-" else path
+    is_asked_for = any(value is not None for value in (scanned or {}).values())
+    if isinstance(source, str) and (is_asked_for or (takes is not None and is_large(source, asked))):
+        from ordhc.io.scan import scan_of
+
+        if is_asked_for or (takes is not None and takes(scan_of(source, asked))):
+            return _scanned(source, reading, scanned or {}, progress)
     with _left_out():
-        return answers_of_file(path, _asked(reading), progress=progress)
+        return answers_of_file(source, asked, progress=progress)
+
+
+def _spooled() -> Any:
+    """Return standard input as a stream, or as the path of a temporary file if it is large."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from ordhc.io.files import standard_input
+    from ordhc.io.scan import LARGE
+
+    context = click.get_current_context()
+    return standard_input(lambda: Path(context.with_resource(TemporaryDirectory(prefix="ordhc-"))), LARGE)
 
 
 def _asked(reading: dict[str, Any]) -> Any:
@@ -235,14 +258,16 @@ def _asked(reading: dict[str, Any]) -> Any:
     )
 
 
-def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any]) -> Any:
-    """Return a scan of a folder or a pattern."""
+def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progress: Any) -> Any:
+    """Return a scan of a file, a folder or a pattern."""
     from ordhc.io.remote import masked
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
     with _left_out():
         found = scan_of(path, _asked(reading), **means)
+        if (told := found.surveying(progress)) is not None:
+            told(1.0)
         survey = found.survey
     if by_name and not survey.has_names:
         raise InputError(

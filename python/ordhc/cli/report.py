@@ -190,12 +190,15 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
     """Return the comparisons of a file, or the session if it is one."""
     from contextlib import nullcontext
 
+    from ordhc.io.scan import Scan
+
     with progress_bar("reading", quiet=quiet) as progress:
         if is_session(file):
             from ordhc.asking.session import Session
 
             return Session(file, progress=progress)
-        return nullcontext(read_comparisons(file, whole=True, progress=progress, **reading))
+        found = read_comparisons(file, progress=progress, **reading)
+        return nullcontext(found.read(progress=progress) if isinstance(found, Scan) else found)
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:

@@ -67,6 +67,7 @@ def score(
     from ordhc.io import read_reference, read_tree
     from ordhc.io.scan import kind_of
     from ordhc.metrics.score import score as verb
+    from ordhc.metrics.score import takes_scan
     from ordhc.plugins import registry
 
     if tree == "-" == reference:
@@ -80,8 +81,15 @@ def score(
     if all(of_comparisons):
         if labels is not None:
             raise click.UsageError("--labels is for metrics of labels and trees, with --metric")
+        # The noise ceiling beside "satisfied" needs all answers in memory.
+        streams = all(takes_scan(name) for name in metrics) and "satisfied" not in metrics
+
+        def takes(scan: Any) -> bool:  # noqa: ARG001 (any scan)
+            return streams
+
         try:
-            data = _comparisons(reference, found, reading)
+            with progress_bar("reading", quiet=quiet) as progress:
+                data = _comparisons(reference, found, {**reading, "progress": progress, "takes": takes})
         except InputError as error:
             way = f"with --metric {metrics[0]}" if metrics else "without --metric"
             hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"

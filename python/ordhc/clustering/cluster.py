@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.clustering import routes
-from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.cost import foretell_cost
 from ordhc.clustering.neighbors import check_neighbors
 from ordhc.clustering.plan import Plan, biased_text, fast_method
 from ordhc.clustering.scanned import fit_scan
@@ -137,7 +137,7 @@ def cluster(
         method = fast_method(data)
     plan = Plan.of(data, method, similarity=similarity, linkage=linkage, **parameters)
     if isinstance(data, Triplets | Quadruplets):
-        warn_if_long(plan.title, data, plan.seconds(data), f"{fast_method(data)!r} takes less")
+        foretell_cost(plan.title, data, plan.seconds(data), f"{fast_method(data)!r} takes less")
     tree, unanswered = fit(
         plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress
     )

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from ordhc._checks import remedied
+from ordhc._ordhc import check_memory
 from ordhc.errors import warn
 
-__all__ = ["seconds_of_moves", "seconds_of_pairs", "warn_if_long"]
+__all__ = ["foretell_cost", "seconds_of_moves", "seconds_of_pairs"]
 
 #: Calls that take more seconds of processor time say so before they begin.
 LONG = 30.0
@@ -39,12 +41,33 @@ def seconds_of_pairs(n: int, m: int, *, are_sums: bool) -> float:
     return (_ADDS_ROW if are_sums else _OTHER_ROW) * m + _PAIR * n**2
 
 
-def warn_if_long(what: str, data: Any, seconds: float, remedy: str) -> None:
-    """Warn before a call that is estimated to take more than half a minute of processor time."""
-    if seconds <= LONG:
-        return
-    size = f"{data.n_leaves:,} leaves and {len(data):,} comparisons"
-    warn(f"{what} of {size} takes about {_duration(seconds)} of processor time; {remedy}")
+def foretell_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: float = 0) -> None:
+    """Warn before a call that is estimated to take more than half a minute of processor time.
+
+    Parameters
+    ----------
+    what
+        The call, for the message.
+    data
+        The comparisons, for the message.
+    seconds
+        The estimated processor time.
+    remedy
+        What takes less.
+    memory
+        The estimated memory in bytes, beside the comparisons; 0 if it is checked elsewhere.
+
+    Raises
+    ------
+    MemoryError
+        The memory is more than can be allocated.
+    """
+    size = f"{what} of {data.n_leaves:,} leaves and {len(data):,} comparisons"
+    with remedied(remedy):
+        check_memory(size, int(memory))
+    if seconds > LONG:
+        beside = f" and {memory / 1e9:.1g} GB of memory" if memory >= 1e9 else ""
+        warn(f"{size} takes about {_duration(seconds)} of processor time{beside}; {remedy}")
 
 
 def _duration(seconds: float) -> str:

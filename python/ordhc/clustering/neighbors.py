@@ -11,6 +11,7 @@ from ordhc._signals import interrupts_later
 from ordhc.agglomerate import sparse
 from ordhc.clustering.linked import linked_dot_linkage
 from ordhc.clustering.plan import Plan
+from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, MissingExtraError, warn
 from ordhc.similarities.vectors import blocks, is_sparse, normalized
 from ordhc.tree.dendrogram import Dendrogram
@@ -120,7 +121,7 @@ def _edges(found: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     first, second = first[linked], second[linked]
     keys = np.minimum(first, second) << 32 | np.maximum(first, second)
     del first, second
-    keys = np.unique(keys)
+    keys = distinct(keys)
     return keys >> 32, keys & 0xFFFFFFFF
 
 

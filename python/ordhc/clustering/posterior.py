@@ -11,7 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.cost import foretell_cost
 from ordhc.clustering.expected import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
@@ -42,6 +42,8 @@ __all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior"]
 
 #: Trees that are kept, of all chains together.
 _KEPT = 200
+#: Bytes that a posterior takes for a comparison (four chains), and for a pair of leaves; measured.
+_BYTES_OF_ROW, _BYTES_OF_PAIR = 350, 32
 
 
 class Posterior:
@@ -513,7 +515,9 @@ def posterior(
     progress = _checks.callback("progress", progress)
     if isinstance(data, Triplets | Quadruplets):
         seconds = seconds_of(data, *_checked_length(len(data), chains, sweeps))
-        warn_if_long("posterior", data, seconds, "fewer sweeps= or chains= take less")
+        memory = _BYTES_OF_ROW * len(data) + _BYTES_OF_PAIR * data.n_leaves**2
+        remedy = "fewer sweeps= or chains= take less time, and cluster(method='adds3-al') less of both"
+        foretell_cost("posterior", data, seconds, remedy, memory=memory)
     found, unanswered = drawn_posterior(
         data, chains, sweeps, burn_in, seed, progress, group, unit, lengths, repeats
     )

@@ -26,10 +26,12 @@ from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, s
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine, replaced
 
-__all__ = ["fit_scan"]
+__all__ = ["check_additive", "fit_scan", "takes_scan"]
 
 #: The completed fraction after rows are counted.
 _COUNTING = 0.7
+#: The share of progress in which the order of leaves for moves of subtrees is found.
+_ORDERING = 0.3
 #: The share of progress in which lengths of leaves are found.
 _LENGTHS = 0.4
 #: How answers in many files get there.
@@ -55,6 +57,21 @@ def check_additive(plan: Plan) -> None:
         )
 
 
+def takes_scan(scan: Scan, **asked: Any) -> bool:
+    """Return True if a method takes a scan and gives the tree of all answers in memory.
+
+    `asked` are the method, similarity and linkage as `cluster` takes them. Nothing is read.
+    """
+    if not any(asked.values()):
+        return True
+    try:
+        plan = Plan.of(scan, **asked)
+        check_additive(plan)
+    except InputError:
+        return False
+    return True
+
+
 def fit_scan(
     plan: Plan,
     scan: Scan,
@@ -73,7 +90,10 @@ def fit_scan(
     fitting_comparisons(scan.without_rows(), plan.accepts, what)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
-    order = canonical_order_of(scan, plan.accepts, what) if plan.refine else np.arange(n)
+    order = np.arange(n)
+    if plan.refine:
+        order = canonical_order_of(scan, plan.accepts, what, part(progress, 0, _ORDERING))
+        progress = part(progress, _ORDERING, 1)
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     labels = np.arange(n) if initial is None else initial[order]

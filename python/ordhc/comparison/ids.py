@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.comparison.asked import Asked
+from ordhc.comparison.units import distinct
 from ordhc.errors import InputError
 
 __all__ = [
@@ -123,13 +124,13 @@ def check_reach(table: NDArray[Any], n_leaves: int) -> None:
     if n_leaves <= 1 << 24:
         seen = np.zeros(n_leaves, dtype=bool)
         seen[table.ravel()] = True
-        distinct = int(np.count_nonzero(seen))
+        n_distinct = int(np.count_nonzero(seen))
     else:
-        distinct = len(np.unique(table))
-    if n_leaves > 100 * distinct:
+        n_distinct = len(distinct(table))
+    if n_leaves > 100 * n_distinct:
         row = int(np.flatnonzero((table == n_leaves - 1).any(axis=1))[0])
         raise InputError(
-            f"leaf {n_leaves - 1} is far above the {distinct} different ids that there are: "
+            f"leaf {n_leaves - 1} is far above the {n_distinct} different ids that there are: "
             f"pass n_leaves={n_leaves} if it is meant",
             row=row,
             leaves=[[n_leaves - 1]],
@@ -142,7 +143,7 @@ def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
         seen = np.zeros(int(rows.max()) + 1, dtype=bool)
         seen[rows.ravel()] = True
         return np.flatnonzero(seen).astype(np.int64)
-    return np.unique(rows).astype(np.int64)
+    return distinct(rows).astype(np.int64)
 
 
 def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.suspects import alike, of_outside, warn_of_suspects
@@ -339,7 +340,15 @@ class Rows:
         chosen[np.random.default_rng(_checks.seed(seed)).choice(count, m, replace=False)] = True
         return self[chosen[units]]
 
-    def split(self, fraction: float = 0.8, *, seed: int = 0, unit: str | None = None) -> tuple[Self, Self]:
+    @shows_progress("splitting")
+    def split(
+        self,
+        fraction: float = 0.8,
+        *,
+        seed: int = 0,
+        unit: str | None = None,
+        progress: Progress | bool | None = None,
+    ) -> tuple[Self, Self]:
         """Split at random into two parts, the first with `fraction` of the answers, or of the people.
 
         Rows of one answer are in the same part. Where several groups (people) are known, so are all answers
@@ -353,6 +362,8 @@ class Rows:
             The same seed gives the same parts.
         unit
             "answer" or "group", instead of what is known.
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Examples
         --------
@@ -365,12 +376,19 @@ class Rows:
         [{0}, {1}]
         """
         fraction = _checks.number("fraction", fraction, at_least=0, at_most=1)
+        seed, told = _checks.seed(seed), _checks.callback("progress", progress) or (lambda _: None)
         units, _ = units_of(self, unit)
         count = self._count(units)
+        told(0.2)
         chosen = np.zeros(count, dtype=bool)
-        order = np.random.default_rng(_checks.seed(seed)).permutation(count)
-        chosen[order[: round(fraction * count)]] = True
-        return self[chosen[units]], self[~chosen[units]]
+        chosen[np.random.default_rng(seed).permutation(count)[: round(fraction * count)]] = True
+        kept = chosen[units]
+        told(0.5)
+        first = self[kept]
+        told(0.8)
+        second = self[~kept]
+        told(1.0)
+        return first, second
 
 
 def _places(index: Any, m: int) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
+from ordhc.comparison.units import distinct
 
 __all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
 
@@ -64,7 +65,7 @@ def in_units(data: _C) -> tuple[_C, float]:
     if bool((weights == np.floor(weights)).all()):
         unit = float(np.gcd.reduce(weights.astype(np.int64)))
     else:
-        unit = unit_of(np.unique(weights[weights > 0]))
+        unit = unit_of(distinct(weights[weights > 0]))
     if not unit or unit == 1:
         return data, 1.0
     return changed(data, weights=np.rint(weights / unit)), unit

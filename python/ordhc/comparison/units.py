@@ -90,6 +90,23 @@ def _same_kind(what: str, cells: list[Any]) -> None:
             )
 
 
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the different values, sorted.
+
+    The same as ``np.unique(values)``, which hashes values and is several times slower if most of them differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ordered = np.sort(values, axis=None)
+    kept = np.ones(len(ordered), dtype=bool)
+    kept[1:] = ordered[1:] != ordered[:-1]
+    return ordered[kept]
+
+
 def numbered_rows(table: Numbers) -> Numbers:
     """Return the number of each row among the different rows in ascending order, (m,).
 
@@ -132,6 +149,11 @@ def answers_of(data: "Comparisons") -> Numbers:
     if data.groups is not None:
         answers += data.groups.astype(np.int64) << 32
     return numbered(answers)[0]
+
+
+def count_answers(data: "Comparisons") -> int:
+    """Return the number of answers."""
+    return len(data) if data.answers is None else int(answers_of(data).max(initial=-1)) + 1
 
 
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:

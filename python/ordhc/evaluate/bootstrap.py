@@ -1,7 +1,7 @@
 """Resample answers: support, consensus, and the held-out score."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -14,15 +14,15 @@ from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor, worth
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.cost import foretell_cost
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
-from ordhc.comparison.units import answers_of, coded, numbered, shares_of, units_of
+from ordhc.comparison.units import answers_of, coded, first_rows, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
-from ordhc.evaluate.left_out import Rows, interval_left_out, sums_left_out
+from ordhc.evaluate.left_out import JUDGED, Block, Part, interval_left_out, parts_of, sums_left_out
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
@@ -279,7 +279,9 @@ def bootstrap(
     plan = Plan.of(data, **asked)
     seconds = (n_resamples + 1) * plan.seconds(data)
     workers = worth(workers, seconds)
-    warn_if_long(f"bootstrap of {plan.title}", data, seconds, "a smaller n_resamples takes less")
+    seconds += len(data) * (_SECONDS_OF_ROW + _SECONDS_JUDGED * min(JUDGED, n_resamples))
+    remedy = "a smaller n_resamples takes less time, a scan of several files (ordhc.scan) less memory"
+    foretell_cost(f"bootstrap of {plan.title}", data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
     # The tree of all answers takes at least as long as one resample.
@@ -298,36 +300,70 @@ def bootstrap(
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
     resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
 
+    n_units = int(units.max()) + 1
     # Rows of a unit have the number of draws of the unit's first row.
-    first_rows = np.unique(units, return_index=True)[1]
+    starts = None if n_units == len(units) else first_rows(units, n_units)
 
     def times(at: int) -> NDArray[np.int64]:
-        return _ordhc.draw_times(len(fitted), units, seed, at)[first_rows]
+        drawn_times = _ordhc.draw_times(len(fitted), units, seed, at)
+        return drawn_times if starts is None else drawn_times[starts]
 
-    def rows() -> Iterator[Rows]:
-        weights = np.ones(len(fitted)) if fitted.weights is None else fitted.weights
-        yield fitted.rows, weights if shares is None else weights * shares, units
+    weights = fitted.weights
+    if shares is not None:
+        weights = shares if weights is None else weights * shares
+    numbers = None if fitted.answers is None else answers_of(fitted)
+
+    def parts() -> Iterator[Part]:
+        return parts_of(fitted.rows, weights, units, n_units, numbers)
 
     told_of = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
-    found = _summed_up(tree, resampled, scores, (times, rows, len(first_rows)), told_of, progress)
-    choices, numbers = Choices.of(fitted), answers_of(fitted)
-    if not choices.kinds:
-        return found
+    judging = part(progress, _LAST, _JUDGED)
+    found = _summed_up(tree, resampled, scores, (times, parts(), n_units), told_of, judging)
+    foretold = _Foretold(resampled, fitted)
     judged = min(len(resampled), max(_FEWEST, _FORETOLD // len(fitted)))
-
-    def agrees(at: int, _: NDArray[np.int32], some: NDArray[np.int64]) -> NDArray[np.float64]:
-        return answers_foretold(resampled[at], fitted, choices)[0][numbers[some]]
-
-    sums = sums_left_out(judged, times, rows, len(first_rows), agrees)
+    sums = sums_left_out(judged, times, parts(), n_units, foretold, part(progress, _JUDGED, 1))
+    if progress is not None:
+        progress(1.0)
+    if not foretold.chances:
+        return found
     ends = interval_left_out(sums.estimate, sums, _quantile(confidence))
     intervals = {**found.intervals, "answers": Interval(sums.estimate, *ends)}
-    return replace(found, intervals=intervals, answers_chance=choices.chance)
+    return replace(found, intervals=intervals, answers_chance=foretold.chance)
+
+
+class _Foretold:
+    """Whether trees foretell the answers in blocks of the data."""
+
+    def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
+        self.trees, self.data = trees, data
+        #: Of each block the chance to foretell an answer, and the sum of the weights of its answers.
+        self.chances: list[tuple[float, float]] = []
+        self._block: Block | None = None
+
+    def __call__(self, at: int, block: Block, some: NDArray[np.int64]) -> NDArray[np.float64]:
+        if block is not self._block:
+            self._block, self._rows = block, self.data[block.at]  # type: ignore[index]
+            self._choices, self._numbers = Choices.of(self._rows), answers_of(self._rows)
+            if self._choices.kinds:
+                weight = float(sum(kind.weights.sum() for kind in self._choices.kinds))
+                self.chances.append((self._choices.chance, weight))
+        if not self._choices.kinds:
+            return np.zeros(len(some))
+        return answers_foretold(self.trees[at], self._rows, self._choices)[0][self._numbers[some]]
+
+    @property
+    def chance(self) -> float:
+        """The chance to foretell an answer."""
+        chances, weights = zip(*self.chances, strict=True)
+        return float(chances[0]) if len({*chances}) == 1 else float(np.average(chances, weights=weights))
 
 
 def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
+#: Bytes and seconds of processor time that intervals take for a row, and seconds for a row and a resample.
+_BYTES_OF_ROW, _SECONDS_OF_ROW, _SECONDS_JUDGED = 130, 2e-6, 6e-8
 #: Bytes that the tree of a resample needs, with its part in the consensus, and bytes for each leaf; measured.
 _BYTES, _BYTES_A_LEAF = 1500, 200
 
@@ -344,8 +380,8 @@ def _check_memory(n_resamples: int, n_leaves: int) -> None:
         ) from None
 
 
-#: The completed fraction after the noise ceiling, and the fraction before support and consensus.
-_CEILING, _LAST = 0.02, 0.98
+#: The completed fraction after the noise ceiling, after the trees, and after their scores on rows left out.
+_CEILING, _LAST, _JUDGED = 0.02, 0.8, 0.9
 
 
 def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
@@ -384,26 +420,27 @@ def _of_scan(
         plan, scan, initial_clusters=initial, progress=part(progress, 0, first * _LAST)
     )
     tree = found if request.tree is None else _given_tree(request.tree, scan.n_leaves)
-    sizes = rows_of_units(scan, unit, count)
+    counting = part(progress, first * _LAST, first * _LAST + _CEILING)
+    sizes = rows_of_units(scan, unit, count, counting)
     work = ScannedResampling(scan, asked, tree.replace(names=None), unit, sizes, seed, initial, plan)
-    trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST, _LAST))
+    trees, scores = work.all(n_resamples, request.executor, part(progress, first * _LAST + _CEILING, _LAST))
     resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 
-    def rows() -> Iterator[Rows]:
-        for block in scan.blocks():
+    def blocks() -> Iterator[Block]:
+        for block in scan.blocks(tell=part(progress, _LAST, 1)):
             found = fitting_comparisons(block.data, plan.accepts, plan.title)
             weights = np.ones(len(found)) if found.weights is None else found.weights
-            yield found.rows, weights, block.units(unit).astype(np.int64)
+            yield Block(found.rows, weights, block.units(unit).astype(np.int64))
 
     told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
-    return _summed_up(tree, resampled, scores, (work.times, rows, count), told_of, progress)
+    return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), told_of, None)
 
 
 def _summed_up(
     tree: Dendrogram,
     trees: tuple[Dendrogram, ...],
     scores: NDArray[np.float64],
-    left: tuple[Callable[[int], NDArray[np.integer]], Callable[[], Iterator[Rows]], int],
+    left: tuple[Callable[[int], NDArray[np.integer]], Iterable[Part], int],
     told_of: tuple[str, float, NoiseCeiling | None, NDArray[np.int64], float],
     progress: Progress | None,
 ) -> Bootstrap:
@@ -411,10 +448,10 @@ def _summed_up(
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimate = _mean(found["held_out"])
 
-    def agrees(at: int, rows: NDArray[np.int32], some: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray(_ordhc.verdicts(engine_tree(trees[at]), rows[some]) == 1)
+    def agrees(at: int, block: Block, some: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(_ordhc.verdicts(engine_tree(trees[at]), block.rows[some]) == 1)
 
-    sums = sums_left_out(len(trees), *left, agrees)
+    sums = sums_left_out(len(trees), *left, agrees, progress)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
         tree=tree.replace(support=_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),

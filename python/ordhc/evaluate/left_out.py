@@ -1,15 +1,17 @@
 """Score trees of resamples on the answers that were not drawn, with intervals."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._progress import Progress
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
-__all__ = ["JUDGED", "LeftOut", "Rows", "interval_left_out", "sums_left_out"]
+__all__ = ["JUDGED", "Block", "LeftOut", "Part", "interval_left_out", "parts_of", "sums_left_out"]
 
 #: Number of resamples that are judged unit by unit, which is enough for a standard error.
 JUDGED = 50
@@ -18,74 +20,183 @@ JUDGED = 50
 SMOOTHED = 0.5
 #: Fewer trees say nothing about how trees vary.
 FEWEST_RESAMPLES = 10
+#: Units and rows that are judged at a time. Each tree and unit takes 8 bytes.
+_UNITS, _ROWS = 1 << 16, 1 << 18
 
 Floats = NDArray[np.float64]
-#: Rows, the weight of each, and the unit of each.
-Rows = tuple[NDArray[np.int32], Floats, NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """The scores of trees of resamples on answers that were not drawn.
+class Block:
+    """Comparisons in the order of their answers.
 
     Attributes
     ----------
-    out
-        (trees, units) True where a unit was not drawn for a tree.
-    hits
-        (trees, units) what the unit adds to the score of a tree that has not seen it.
-    most
-        (units,) the most that a unit could add.
+    rows
+        (m, w) leaves.
+    weights
+        (m,) the weight of each row.
+    units
+        (m,) the unit of each row: a person, an answer or a file.
+    at
+        The places of the rows in the data in memory; None for a scan.
     """
 
-    out: NDArray[np.bool_]
-    hits: Floats
-    most: Floats
+    rows: NDArray[np.int32]
+    weights: Floats
+    units: NDArray[np.int64]
+    at: NDArray[np.int64] | slice | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """The units from `first` to `end`, and blocks with all of their comparisons."""
+
+    first: int
+    end: int
+    blocks: Iterable[Block]
+
+
+class LeftOut:
+    """What trees of resamples score on the answers that were not drawn.
+
+    Only sums over units are stored for each tree, because the scores of all trees on all units would take 400
+    bytes for each answer.
+
+    Attributes
+    ----------
+    most
+        (units,) the most that a unit could add to a score.
+    mean
+        (units,) the mean that a unit adds, over the trees that it was left out of; NaN if there is none.
+    held, got
+        (trees,) sums of `most`, and of what the tree scores, over the units that were left out.
+    expected
+        (trees,) sums of `mean` over these units.
+    squares
+        (3, trees) sums over these units: of the squared difference of score and `mean`, of the difference
+        times `most`, and of the squares of `most`.
+    """
+
+    def __init__(self, n_trees: int, n_units: int) -> None:
+        self.most, self.mean = np.zeros(n_units), np.full(n_units, np.nan)
+        self.held, self.got, self.expected = np.zeros((3, n_trees))
+        self.squares = np.zeros((3, n_trees))
+
+    def add(self, first: int, out: NDArray[np.bool_], hits: Floats, most: Floats) -> None:
+        """Add units from number `first` on.
+
+        `out` is (trees, units), True where a unit was left out; `hits` is what the tree scores on the unit.
+        """
+        end, times = first + len(most), out.sum(axis=0)
+        self.most[first:end] = most
+        known = (times > 0) & (most > 0)
+        mean = np.divide(hits.sum(axis=0), times, out=np.full(len(most), np.nan), where=known)
+        self.mean[first:end] = mean
+        self.held += out @ most
+        self.got += hits.sum(axis=1)
+        self.expected += out @ np.where(known, mean, 0.0)
+        apart = np.where(out & known, hits - mean, 0.0)
+        self.squares[0] += (apart**2).sum(axis=1)
+        self.squares[1] += apart @ most
+        self.squares[2] += (out & known) @ most**2
 
     @property
     def estimate(self) -> float:
         """The mean score over trees; NaN if no tree has answers left out."""
-        held = self.out @ self.most
-        shares = self.hits.sum(axis=1)[held > 0] / held[held > 0]
+        shares = self.got[self.held > 0] / self.held[self.held > 0]
         return float(shares.mean()) if len(shares) else math.nan
+
+
+def parts_of(
+    rows: NDArray[np.int32],
+    weights: Floats | None,
+    units: NDArray[np.int64],
+    n_units: int,
+    answers: NDArray[np.int64] | None,
+) -> Iterator[Part]:
+    """Yield all units, some at a time, with their comparisons.
+
+    Parameters
+    ----------
+    rows, weights, units
+        The comparisons, their weights (None for 1), and the unit of each; units are numbered from 0.
+    n_units
+        The number of units.
+    answers
+        (m,) the answer of each row, so that blocks have whole answers; None if each row is an answer.
+    """
+    order = None if (units[1:] >= units[:-1]).all() else np.argsort(units, kind="stable")
+
+    def block(at: Any) -> Block:
+        return Block(rows[at], np.ones(len(units[at])) if weights is None else weights[at], units[at], at)
+
+    def blocks(start: int, end: int) -> Iterator[Block]:
+        """Yield the rows between two places in the order of units."""
+        while start < end:
+            stop = min(end, start + _ROWS)
+            if answers is not None and stop < end:
+                told = answers[stop - 1 : end] if order is None else answers[order[stop - 1 : end]]
+                # Answers that are mixed up are not cut.
+                is_sorted = (told[1:] >= told[:-1]).all()
+                stop = stop + int(np.searchsorted(told[1:], told[0], side="right")) if is_sorted else end
+            yield block(slice(start, stop) if order is None else order[start:stop])
+            start = stop
+
+    for first in range(0, n_units, _UNITS):
+        end = min(n_units, first + _UNITS)
+        ends = np.searchsorted(units, [first, end], sorter=order).tolist()
+        yield Part(first, end, blocks(*ends))
 
 
 def sums_left_out(
     count: int,
     times: Callable[[int], NDArray[np.integer]],
-    blocks: Callable[[], Iterable[Rows]],
+    parts: Iterable[Part],
     n_units: int,
-    agrees: Callable[[int, NDArray[np.int32], NDArray[np.int64]], Floats | NDArray[np.bool_]],
+    agrees: Callable[[int, Block, NDArray[np.int64]], Floats | NDArray[np.bool_]],
+    progress: Progress | None = None,
 ) -> LeftOut:
-    """Add up the scores of the first `JUDGED` trees of resamples on answers that were not drawn.
+    """Add up what the first `JUDGED` trees of resamples score on the answers that were not drawn.
 
     Parameters
     ----------
     count
-        How many resamples there are.
+        The number of resamples.
     times
-        How often each of the units, people or answers, was drawn for a resample, by its number.
-    blocks
-        All comparisons, block by block.
+        A function that returns how often each unit was drawn, given the number of the resample.
+    parts
+        All units with their comparisons.
     n_units
-        How many units there are.
+        The number of units.
     agrees
-        The scores of some comparisons of a block by a tree, given the number of the tree, the comparisons of
-        the block, and the places of those to score.
+        A function that returns the scores of some comparisons by a tree, given the number of the tree, the
+        block of comparisons, and the places in the block of those to score.
+    progress
+        A callable that receives the completed fraction in [0, 1], or None.
     """
     count = min(count, JUDGED)
-    out = np.array([times(at) == 0 for at in range(count)]).reshape(count, n_units)
-    most = np.zeros(n_units)
-    # (trees, units) what each unit adds to the score of trees made without it.
-    hits = np.zeros(out.shape)
-    for rows, weights, units in blocks():
-        some, codes = np.unique(units, return_inverse=True)
-        codes = codes.ravel()
-        most[some] += np.bincount(codes, weights)
-        for at in range(count):
-            left = np.flatnonzero(out[at][units])
-            hits[at, some] += np.bincount(codes[left], weights[left] * agrees(at, rows, left), len(some))
-    return LeftOut(out, hits, most)
+    # A bit for each tree and unit.
+    left_out = np.zeros(((count + 7) // 8, n_units), dtype=np.uint8)
+    for at in range(count):
+        left_out[at // 8] |= (times(at) == 0).astype(np.uint8) << (at % 8)
+    sums = LeftOut(count, n_units)
+    for part in parts:
+        own = left_out[:, part.first : part.end]
+        out = np.unpackbits(own, axis=0, count=count, bitorder="little").astype(bool)
+        most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
+        for block in part.blocks:
+            some, codes = np.unique(block.units - part.first, return_inverse=True)
+            codes = codes.ravel()
+            most[some] += np.bincount(codes, block.weights)
+            for at in range(count):
+                left = np.flatnonzero(out[at][some][codes])
+                values = block.weights[left] * agrees(at, block, left)
+                hits[at, some] += np.bincount(codes[left], values, len(some))
+            if progress is not None and len(block.units):
+                progress(min(1.0, (part.first + int(some[-1]) + 1) / n_units))
+        sums.add(part.first, out, hits, most)
+    return sums
 
 
 def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, float]:
@@ -109,20 +220,18 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
     low, high
         NaN where there are fewer than five units or ten resamples.
     """
-    out, hits, most = sums.out, sums.hits, sums.most
-    if len(most) < FEWEST_UNITS or len(out) < FEWEST_RESAMPLES or math.isnan(estimate):
+    known = ~np.isnan(sums.mean)
+    mean, most = sums.mean[known], sums.most[known]
+    if len(sums.most) < FEWEST_UNITS or len(sums.held) < FEWEST_RESAMPLES or math.isnan(estimate):
         return math.nan, math.nan
-    known = out.any(axis=0) & (most > 0)
-    out, hits, most = out[:, known], hits[:, known], most[known]
-    count, held = len(most), out @ most
+    count, held = len(most), sums.held
     if count < FEWEST_UNITS or not held.all():
         return math.nan, math.nan
-    mean = hits.sum(axis=0) / out.sum(axis=0)
     over, whole = float(mean.sum() / most.sum()), float(most.sum())
     of_units = float((((mean - over * most) / whole) ** 2).sum()) * count / (count - 1)
-    # How much more a tree scores than other trees on the same units, and how much of this is chance.
-    apart = (hits.sum(axis=1) - out @ mean) / held
-    rest = np.where(out, hits - mean - apart[:, None] * most, 0.0)
-    chance = float(((rest**2).sum(axis=1) / held**2).mean())
+    # What a tree gets more than other trees from the same units, and how far that is chance.
+    apart = (sums.got - sums.expected) / held
+    rest = sums.squares[0] - 2 * apart * sums.squares[1] + apart**2 * sums.squares[2]
+    chance = float((rest / held**2).mean())
     of_trees = SMOOTHED * max(float(np.var(apart, ddof=1)) - chance, 0.0)
     return share_about(estimate, math.sqrt(of_units + of_trees), count - 1, count, z)

@@ -12,7 +12,7 @@ from ordhc.clustering.sampling import CHAINS, seconds_of, sweeps_for
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import answers_of, count_answers
 from ordhc.errors import OrdhcWarning
 
 __all__ = ["STARTS_OF_ALL", "People", "Placed", "foretold", "placed", "seconds_needed", "weighted"]
@@ -238,7 +238,7 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
     >>> 10 < seconds_needed(t) < 40
     True
     """
-    answers = len(np.unique(answers_of(data)))
+    answers = count_answers(data)
     sweep = seconds_of(data) / (CHAINS * sweeps_for(len(data)))
     # The trees of a round have about as many answers together as one tree.
     of_sweeps = _PARTS * _SWEEPS * sweep * (1 - 1 / _PARTS)

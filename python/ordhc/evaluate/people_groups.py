@@ -18,7 +18,7 @@ from ordhc.clustering.posterior import Posterior, drawn_posterior
 from ordhc.clustering.sampling import people_of
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of, numbered_rows, questions_of
+from ordhc.comparison.units import answers_of, count_answers, numbered_rows, questions_of
 from ordhc.errors import InputError
 from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.intervals import FEWEST_UNITS, about, ratio_of_sums
@@ -317,7 +317,7 @@ def people_groups(
     verdict = _verdict(groups, memberships, scores, chance)
     if progress is not None:
         progress(1.0)
-    n_answers = len(np.unique(answers_of(people.data)))
+    n_answers = count_answers(people.data)
     return PeopleGroups(verdict, groups, memberships, scores, n_answers, folds, answers.adaptive)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
 from ordhc._workers import cut, run_tasks
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.plan import Plan
@@ -108,45 +108,54 @@ class ScannedResampling:
             some = which[start : start + together]
             times = np.stack([self.times(index) for index in some])
             rows = slice(start, start + len(some))
+            told = part(progress, start / len(which), (start + len(some)) / len(which))
             if in_engine:
-                made, scores[rows] = self._tallied(plan, times)
+                made, scores[rows] = self._tallied(plan, times, told)
             else:
-                made, scores[rows] = self._fitted(plan, times[0])
+                made, scores[rows] = self._fitted(plan, times[0], told)
             trees += made
-            if progress is not None:
-                progress((start + len(some)) / len(which))
+        if progress is not None:
+            progress(1.0)
         return trees, scores
 
     def times(self, index: int) -> NDArray[np.uint32]:
         """Return how often each unit is drawn for a resample."""
         return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
 
-    def _tallied(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
+    def _tallied(
+        self, plan: Plan, times: NDArray[np.uint32], progress: Progress | None
+    ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
         """Count resamples in one pass over all rows; judge the rows that were not drawn in a second pass."""
         n = self.scan.n_leaves
         tallies = _ordhc.Tallies(n, times)
-        for block in self.scan.blocks():
+        for block in self.scan.blocks(tell=part(progress, 0, 0.5)):
             data = block.data
             tallies.add(data.rows, data.weights, block.units(self.unit), engine_tree(self.tree))
         scores = np.column_stack([tallies.scores(), np.zeros(len(times))])
         rule = engine_linkage(plan.linkage, plan.linkage_settings, lambda: np.zeros((0, 0)))
         trees = tallies.trees(rule, None)
         rest = np.zeros((len(times), 3))
-        for block in self.scan.blocks():
+        for block in self.scan.blocks(tell=part(progress, 0.5, 1)):
             data = block.data
             _ordhc.add_rest(data.rows, data.weights, n, block.units(self.unit), times, trees, rest)
         scores[:, 2] = [share_of(sums) for sums in rest]
         return [from_engine(tree) for tree in trees], scores
 
-    def _fitted(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
+    def _fitted(
+        self, plan: Plan, times: NDArray[np.uint32], progress: Progress | None
+    ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
         drawn = Portion(self.scan, self.unit, times, int(times @ self.sizes))
         left = Portion(
             self.scan, self.unit, (times == 0).astype(np.uint32), int(self.sizes[times == 0].sum())
         )
-        tree, _ = fit_scan(plan, drawn, initial_clusters=self.initial_clusters)
-        revenue = float(revenue_of(self.tree, drawn))
-        satisfied = share_of(satisfied_of(self.tree, drawn))
-        held_out = share_of(satisfied_of(tree, left))
+        fitting, scoring = (
+            part(progress, 0, 0.7),
+            [part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9)],
+        )
+        tree, _ = fit_scan(plan, drawn, initial_clusters=self.initial_clusters, progress=fitting)
+        revenue = float(revenue_of(self.tree, drawn, scoring[0]))
+        satisfied = share_of(satisfied_of(self.tree, drawn, scoring[1]))
+        held_out = share_of(satisfied_of(tree, left, scoring[2]))
         return [tree.replace(names=None)], np.array([[revenue, satisfied, held_out]])
 
 
@@ -166,9 +175,9 @@ class _Resamples:
             "resamples", tree.merges, tree.heights, initial, *about, work.scan.key(work.scan.pieces)
         )
 
-    def make(self, folder: Path, which: range) -> None:
+    def make(self, folder: Path, which: range, *, progress: Progress | None = None) -> None:
         """Write a part."""
-        (folder / "trees").write_bytes(pickle.dumps(self.work.some(which), protocol=5))
+        (folder / "trees").write_bytes(pickle.dumps(self.work.some(which, progress), protocol=5))
 
 
 @dataclass(frozen=True)
@@ -181,13 +190,15 @@ class ScannedFold:
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, scan: Scan, unit: str, count: int, folds: int, seed: int) -> "ScannedFold":
+    def of(
+        cls, scan: Scan, unit: str, count: int, folds: int, seed: int, progress: Progress | None = None
+    ) -> "ScannedFold":
         """Assign units to parts at random."""
         if count < folds:
             what = "people" if unit == "group" else "files"
             raise InputError(f"there are {count} {what} for {folds} folds")
         parts = np.random.default_rng(seed).permutation(count) % folds
-        return cls(scan, unit, parts, rows_of_units(scan, unit, count))
+        return cls(scan, unit, parts, rows_of_units(scan, unit, count, progress))
 
     def left_out(self) -> list[tuple[int, ...]]:
         """Return the parts that each tree leaves out: one each, as each tree takes a pass over the files."""
@@ -204,15 +215,20 @@ class ScannedFold:
         )
         plan = Plan.of(self.scan, method=method)
         start = time.perf_counter()
-        tree, _ = fit_scan(plan, seen, progress=progress)
+        fitting, scoring = (
+            part(progress, 0, 0.7),
+            [part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9)],
+        )
+        tree, _ = fit_scan(plan, seen, progress=fitting)
         seconds = time.perf_counter() - start
-        best = best_of(unseen)
+        best = best_of(unseen, scoring[0])
         if not best:
             raise InputError(
                 f"part {without[0]} of {len(self.left_out())} holds no answers of positive weight"
             )
-        satisfied = satisfied_of(tree, unseen)
-        sums = np.array([[satisfied[0], sum(satisfied)], [revenue_of(tree, unseen), best]], dtype=np.float64)
+        satisfied = satisfied_of(tree, unseen, scoring[1])
+        revenue = revenue_of(tree, unseen, scoring[2])
+        sums = np.array([[satisfied[0], sum(satisfied)], [revenue, best]], dtype=np.float64)
         return sums, seconds, chance_of_scan(tree, unseen)
 
     def in_parts(
@@ -256,9 +272,11 @@ class _Fold:
         about = (work.unit, without, plan.settings, plan.accepts)
         return fingerprint("fold", work.parts, *about, work.scan.key(work.scan.pieces))
 
-    def make(self, folder: Path, without: tuple[int, ...], method: Named) -> None:
+    def make(
+        self, folder: Path, without: tuple[int, ...], method: Named, *, progress: Progress | None = None
+    ) -> None:
         """Write a part."""
-        (folder / "scores").write_bytes(pickle.dumps(self.work.scores(without, method), protocol=5))
+        (folder / "scores").write_bytes(pickle.dumps(self.work.scores(without, method, progress), protocol=5))
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:

@@ -14,16 +14,16 @@ from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
 from ordhc._workers import Shared, as_executor, run_tasks, worth
-from ordhc.clustering.cost import warn_if_long
+from ordhc.clustering.cost import foretell_cost
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of
 from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.ceiling import NoiseCeiling, noise_ceiling
-from ordhc.evaluate.folds import Result, Score, chosen_within, difference, score
+from ordhc.evaluate.folds import Result, Score, chosen_within, difference, left_out, score
 from ordhc.evaluate.scanned import ScannedFold, checked_plan
-from ordhc.evaluate.trials import Folds, split, together
+from ordhc.evaluate.trials import Folds, bundled, split, together
 from ordhc.io.portions import unit_of
 from ordhc.io.scan import Scan, kind_of
 from ordhc.io.spill import Spill
@@ -57,6 +57,8 @@ _POSTERIOR = "posterior-al"
 SCORES = ("revenue", "satisfied", "answers")
 #: The completed fraction after the noise ceiling, and the fraction after all trees.
 _CEILING, _FITS = 0.02, 0.99
+#: Bytes that a row takes, and seconds of processor time for a row and a tree that is scored; measured.
+_BYTES_OF_ROW, _SECONDS_OF_ROW = 360, 1.5e-7
 
 
 @dataclass(frozen=True)
@@ -381,11 +383,9 @@ def select(
             raise InputError("a scan has its own spill: ordhc.scan(..., spill=FOLDER)")
         workers, spill = workers or data.executor, data.spill
         kept, count = unit_of(data, unit, group)
-        work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
+        work, ceiling = ScannedFold.of(data, kept, count, folds, seed, part(progress, 0, _CEILING)), None
     else:
-        seconds = folds * sum(Plan.of(data, method).seconds(data) for method in given.values())
-        workers = worth(workers, seconds)
-        warn_if_long(f"select among {len(given)} methods", data, seconds, "fewer methods or folds take less")
+        workers = worth(workers, _foretold_seconds(data, [*given.values()], folds))
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
@@ -434,6 +434,16 @@ def select(
     )
 
 
+def _foretold_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], folds: int) -> float:
+    """Return the estimated processor time of `select`, after a warning if it takes long."""
+    of_row = _SECONDS_OF_ROW * len(data)
+    seconds = len(left_out(folds)) * sum(Plan.of(data, method).seconds(data) + of_row for method in methods)
+    remedy = "fewer methods or folds take less time, a scan of several files (ordhc.scan) less memory"
+    what = f"select among {len(methods)} methods"
+    foretell_cost(what, data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
+    return seconds
+
+
 def _by_title(methods: Any) -> dict[str, Named]:
     """Return methods by their names and settings; an error if there are none, or one of them twice."""
     given = _checks.listed("methods", methods)
@@ -455,8 +465,8 @@ def _in_memory(
         both, apart = together(data, heldout)
         of_both, parts_of_both, kept = split(both, folds, seed, None, unit)
         if len(np.unique(parts_of_both[of_both[apart]])) == folds:
-            return Folds(both, of_both, parts_of_both, folds, apart), kept, True
-    return Folds(data, units, parts, folds), kept, False
+            return Folds(both, *bundled(of_both, parts_of_both, folds), folds, apart), kept, True
+    return Folds(data, *bundled(units, parts, folds), folds), kept, False
 
 
 def _results(
@@ -467,14 +477,10 @@ def _results(
     progress: Progress | None,
 ) -> list[Result]:
     """Make and score the trees of each method."""
-    tasks = [(without, name) for name in methods for without in work.left_out()]
+    left = work.left_out()
     with Spill(spill) as folder:
-        found = _fits(work, tasks, workers, folder, progress)
-    results: list[Result] = []
-    for at in range(len(methods)):
-        mine = range(at * len(tasks) // len(methods), (at + 1) * len(tasks) // len(methods))
-        results.append(work.result([tasks[task][0] for task in mine], [found[task] for task in mine]))
-    return results
+        found = _fits(work, left, methods, workers, folder, progress)
+    return [work.result(left, [of_fold[at] for of_fold in found]) for at in range(len(methods))]
 
 
 def _candidate(method: str, result: Result, behind: Score) -> Candidate:
@@ -490,25 +496,44 @@ def _candidate(method: str, result: Result, behind: Score) -> Candidate:
 
 def _fits(
     work: "Folds | ScannedFold",
-    tasks: Sequence[tuple[tuple[int, ...], Named]],
+    left: Sequence[tuple[int, ...]],
+    methods: Sequence[Named],
     executor: Executor | None,
     folder: Spill,
     progress: Progress | None,
-) -> list[Any]:
-    """Return the sums of each tree, made here or by an executor."""
+) -> list[list[Any]]:
+    """Return the sums of the trees of all methods, for the folds that are left out together.
+
+    A task is the trees of all methods without the same folds, so that the data are cut once for them.
+    """
     if isinstance(work, ScannedFold) and work.scan.resume is not None:
-        return work.in_parts(tasks, executor, folder, progress)
+        pairs = [(without, method) for without in left for method in methods]
+        found = work.in_parts(pairs, executor, folder, progress)
+        return [found[at : at + len(methods)] for at in range(0, len(found), len(methods))]
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
-        return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress=progress)
+        tasks = [(shared, without, tuple(methods)) for without in left]
+        return run_tasks(executor, _scores, tasks, progress=progress)
+    shares = [part(progress, at / len(left), (at + 1) / len(left)) for at in range(len(left))]
+    return [_scored(work, without, methods, told) for without, told in zip(left, shares, strict=True)]
+
+
+def _scored(
+    work: "Folds | ScannedFold",
+    without: tuple[int, ...],
+    methods: Sequence[Named],
+    progress: Progress | None = None,
+) -> list[Any]:
+    """Return the sums of the tree of each method without some folds."""
+    count = len(methods)
     return [
-        work.scores(without, method, part(progress, at / len(tasks), (at + 1) / len(tasks)))
-        for at, (without, method) in enumerate(tasks)
+        work.scores(without, method, part(progress, at / count, (at + 1) / count))
+        for at, method in enumerate(methods)
     ]
 
 
-def _scores(shared: Shared, without: tuple[int, ...], method: Named) -> Any:
-    return shared.value().scores(without, method)
+def _scores(shared: Shared, without: tuple[int, ...], methods: Sequence[Named]) -> list[Any]:
+    return _scored(shared.value(), without, methods)
 
 
 def _is_sum(scan: Scan, method: str) -> bool:

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +29,12 @@ from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree
 
-__all__ = ["Folds", "parts_of", "split", "together"]
+__all__ = ["Folds", "bundled", "parts_of", "split", "together"]
+
+#: The largest number of units whose scores are stored: for each method about 170 bytes a unit.
+MOST_UNITS = 1 << 18
+#: The comparisons without some folds, and the places and the comparisons of these folds.
+_Cut = tuple[Triplets | Quadruplets, NDArray[np.intp], Triplets | Quadruplets]
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Folds:
     folds: int
     #: Rows that trees are scored on and never made from; None to hold out all rows in turn.
     apart: NDArray[np.bool_] | None = None
+    #: The folds of the last cut, and the cut.
+    _last: dict[tuple[int, ...], _Cut] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def left_out(self) -> list[tuple[int, ...]]:
         """Return the parts that each tree leaves out."""
@@ -89,10 +97,7 @@ class Folds:
             (3, u) sums, 0 for units that the tree is made from; seconds; the share satisfied by chance (NaN
             for more than one fold); and for each row that is held out 1, -1 or 0, as `_ordhc.verdicts` has.
         """
-        rows = np.isin(self.parts, without)[self.units]
-        seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
-        at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
-        unseen = self.data[at]
+        seen, at, unseen = self._cut(without)
         start = time.perf_counter()
         tree, foretells = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
         seconds = time.perf_counter() - start
@@ -105,6 +110,25 @@ class Folds:
         for of_score, of_rows in zip(sums, each, strict=True):
             of_score += np.bincount(self.units[at], of_rows, len(self.parts))
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
+
+    def _cut(self, without: tuple[int, ...]) -> _Cut:
+        """Return the comparisons without some folds, and the places and the comparisons of these folds.
+
+        The last cut is stored, because the trees of all methods are made from it.
+        """
+        # One lookup, because threads of an executor share the folds.
+        if (known := self._last.get(without)) is not None:
+            return known
+        rows = np.isin(self.parts, without)[self.units]
+        seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
+        at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
+        made = seen, at, self.data[at]
+        self._last.clear()
+        self._last[without] = made
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": {}}
 
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
@@ -185,6 +209,31 @@ def split(
         )
         raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
     return units, np.random.default_rng(seed).permutation(count) % folds, kept
+
+
+def bundled(
+    units: NDArray[np.int64], parts: NDArray[np.int64], folds: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the unit of each row and the fold of each unit; many units of a fold are joined.
+
+    Scores do not change. Variances are estimated between the joined units, which are independent of each
+    other like the units themselves, and of which there are enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> units, parts = bundled(np.arange(4), np.array([0, 1, 0, 1]), 2)
+    >>> units.tolist(), parts.tolist()
+    ([0, 1, 2, 3], [0, 1, 0, 1])
+    """
+    if len(parts) <= MOST_UNITS:
+        return units, parts
+    each = max(1, MOST_UNITS // folds)
+    joined = np.empty(len(parts), dtype=np.int64)
+    for fold in range(folds):
+        mine = np.flatnonzero(parts == fold)
+        joined[mine] = fold + folds * (np.arange(len(mine)) % each)
+    return joined[units], np.arange(folds * each) % folds
 
 
 def together(

@@ -8,7 +8,7 @@ from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import MOVES_UP_TO, Plan
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.rows import changed
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import answers_of, count_answers
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.intervals import wilson
 from ordhc.tree.parts import engine_tree
@@ -29,7 +29,7 @@ Numbers = NDArray[np.int64]
 def answers_needed(data: Comparisons) -> int:
     """Return how many answers of one person would show a tree of their own, over the items of `data`."""
     n_items = len(np.unique(data.rows))
-    has_several = len(data) > len(np.unique(answers_of(data)))
+    has_several = len(data) > count_answers(data)
     return n_items * (ENOUGH if has_several else ENOUGH_SINGLE)
 
 

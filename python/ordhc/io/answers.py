@@ -151,6 +151,7 @@ def read_answers(
 
 
 @shows_progress("reading")
+@_checks.remedied("ordhc.scan(file) reads it block by block, and keeps sums only")
 def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
     """Read answers as `read_answers` does."""
     if asked.format is not None:

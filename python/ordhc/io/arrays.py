@@ -18,7 +18,7 @@ from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.coded import is_text, numbered_texts, of_arrow
+from ordhc.io.coded import KnownNames, is_text, numbered_texts, of_arrow
 from ordhc.io.files import check_unpacked, max_unpacked
 from ordhc.io.footer import row_groups_of
 from ordhc.io.guard import looks_like
@@ -291,10 +291,19 @@ class Table:
         )
 
 
-def rows_of(table: Table, asked: Asked) -> Parsed:
-    """Rows of a table, or of the part of it that it gives."""
+def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Parsed:
+    """Return the rows of a table, or of the current part of it.
+
+    `known` has the names in the parts before, among which there is no word for a missing leaf.
+    """
     source, missing = table.source, set(asked.na or ())
     wanted, literal = leaf_columns(table, asked)
+    if known is not None and known.names:
+        coded = known.rows({column: table.column(column) for column in wanted})
+        if coded is not None:
+            parsed = Parsed(source, coded, known.names)  # type: ignore[arg-type]
+            _add_further(parsed, table, np.arange(len(coded)), wanted, asked)
+            return parsed
     parts = [table.values(column) for column in wanted]
     absent = np.zeros(len(parts[0][0]), dtype=bool)
     words: dict[int, str] = {}

@@ -5,24 +5,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ordhc import _ordhc
+from ordhc._progress import Progress
 from ordhc.comparison.asked import Asked
-from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
-from ordhc.io.files import check_unpacked, delimiter_of, name_of, opened
+from ordhc.io.coded import KnownNames
+from ordhc.io.files import check_unpacked, delimiter_of, name_of, opened, state_of
 from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
 from ordhc.io.remote import Remote, without_query
-from ordhc.io.texts import drop_headers, from_text
+from ordhc.io.texts import drop_headers, first_cells, from_text
 
-__all__ = ["Piece", "is_parquet", "joined", "read_piece", "row_groups", "whole_ids"]
+__all__ = ["Piece", "columns_of_file", "is_parquet", "joined", "read_piece", "row_groups", "whole_ids"]
 
 #: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
-ROWS = 1 << 18
+ROWS = 1 << 17
 #: Bytes of text that are read at a time, and the most that one row may take.
-BYTES, LONGEST_ROW = 1 << 23, 1 << 28
+BYTES, LONGEST_ROW = 1 << 22, 1 << 28
 #: Lines that a text begins with are read together: they tell what separates columns, and of a header.
 BEGINNING = 30
 
@@ -61,18 +63,34 @@ def is_parquet(path: str) -> bool:
     return without_query(path).lower().endswith(".parquet")
 
 
-def read_piece(piece: Piece, asked: Asked) -> Iterator[Parsed]:
-    """Yield the rows of a piece in batches.
+def read_piece(
+    piece: Piece, asked: Asked, *, whole: bool = False, progress: Progress | None = None
+) -> Iterator[Parsed]:
+    """Read the rows of a piece, block by block.
+
+    Parameters
+    ----------
+    piece, asked
+        The piece, and the description of what to read.
+    whole
+        True if all rows are kept: numbers of answers are read as well, and the size of unpacked files is
+        limited.
+    progress
+        A callable that receives the completed fraction of the piece in [0, 1], or None.
 
     Raises
     ------
     InputError
-        What cannot be read, with file and line or row.
+        A row cannot be read; the error has the file and the line or row.
     """
-    parts = _of_parquet(piece, asked) if is_parquet(piece.path) else _of_text(piece.path, asked)
-    for parsed in parts:
+    read = _of_parquet if is_parquet(piece.path) else _of_text
+    for parsed in read(piece, asked, whole, progress or _silent):
         parsed.shift(asked.ids_from)
         yield parsed
+
+
+def _silent(done: float) -> None:
+    """Show no progress."""
 
 
 #: Types of ids whose smallest and largest value a footer gives as they are.
@@ -82,10 +100,11 @@ _IDS = {"int32", "int64", "uint32", "uint64"}
 class _Batches(Table):
     """Columns of one batch of rows of a Parquet file."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, whole: bool = False) -> None:
         pyarrow_parquet()
         import pyarrow
 
+        self._whole = whole
         source = name_of(path)
         try:
             # Not pre-buffered, and column chunks in small pieces: else whole row groups would be kept.
@@ -103,11 +122,13 @@ class _Batches(Table):
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
         self._is(source)
+        if whole:
+            check_unpacked(self.n_rows * 8, source)
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the one column among `names`; columns of answer numbers are not read."""
-        return None if tuple(names) == ANSWERS else super().find(names)
+        """Return the one column among `names`; a scan does not read numbers of answers."""
+        return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property
     def groups(self) -> tuple[RowGroup, ...]:
@@ -141,20 +162,29 @@ class _Batches(Table):
                 row += batch.num_rows
 
 
-def _of_parquet(piece: Piece, asked: Asked) -> Iterator[Parsed]:
+def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Iterator[Parsed]:
     source = name_of(piece.path)
     with reading(source, "comparisons"):
-        table = _Batches(piece.path)
+        table = _Batches(piece.path, whole=whole)
+        groups = range(*(piece.groups or (0, len(table.groups))))
+        before = sum(group.n_rows for group in table.groups[: groups.start])
+        n_rows = max(1, sum(table.groups[group].n_rows for group in groups))
         wanted, _ = leaf_columns(table, asked)
         further = [name for name in _further(table, asked, wanted) if name is not None]
+        if whole:
+            answers = further_column(table, asked.answer, ANSWERS, wanted)
+            further += [name for name in (answers, table.find(list(SAMPLERS))) if name is not None]
+        known = KnownNames()
         for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
             try:
-                parsed = rows_of(table, asked)
+                parsed = rows_of(table, asked, known)
             except InputError as error:
                 raise _moved(error, first) from None
             parsed.first = first
             parsed.missing = [(row + first, word) for row, word in parsed.missing]
             drop_headers(parsed, asked)
+            known.add(parsed.names or ())
+            progress((first - before) / n_rows)
             yield parsed
 
 
@@ -164,11 +194,12 @@ def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None,
     return weights, further_column(table, asked.person, PEOPLE, wanted)
 
 
-def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
-    source, ids = name_of(path), None
+def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Iterator[Parsed]:
+    path, ids = piece.path, None
+    source = name_of(path)
     asked = replace(asked, delimiter=delimiter_of(path, asked.delimiter))
     beginning, known_lines = b"", 0
-    for block, lines in _text_blocks(path, source, asked.delimiter, asked.comment):
+    for block, lines in _text_blocks(path, asked, whole, progress):
         # No copy of pieces that end a line, as nearly all do.
         lined = block if block.endswith(b"\n") else block + b"\n"
         if (
@@ -184,7 +215,8 @@ def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
         parsed.first = lines - known_lines
         parsed.missing = [(line + parsed.first, word) for line, word in parsed.missing]
         parsed.bad = [(line + parsed.first, reason) for line, reason in parsed.bad]
-        parsed.answers = None
+        if not whole:
+            parsed.answers = None
         if (not beginning and asked.header is None) or asked.delimiter is None:
             asked = replace(asked, delimiter=parsed.delimiter, header=parsed.has_header)
         if asked.header and not beginning:
@@ -198,10 +230,9 @@ def _of_text(path: str, asked: Asked) -> Iterator[Parsed]:
         yield parsed
 
 
-def _text_blocks(
-    path: str, source: str, delimiter: str | None, comment: str | None
-) -> Iterator[tuple[bytes, int]]:
-    """Pieces of text that end where a row does, and how many lines come before each."""
+def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> Iterator[tuple[bytes, int]]:
+    """Yield pieces of text that end with a row, and the number of lines before each."""
+    source, size, unpacked = name_of(path), max(1, state_of(path)[0]), 0
     rest, lines, start = b"", 0, True
     with reading(source, "a file"), opened(path) as file:
         packed = format_of(file.read(HEAD))
@@ -211,6 +242,11 @@ def _text_blocks(
         while True:
             with damage_of(packed, source):
                 more = stream.read(BYTES)
+            unpacked += len(more)
+            if whole and packed is not None:
+                check_unpacked(unpacked, source)
+            # The position in a compressed file counts compressed bytes.
+            progress(min(1.0, file.tell() / size))
             data = rest + more
             if start:
                 data = data.removeprefix(b"\xef\xbb\xbf")
@@ -220,7 +256,7 @@ def _text_blocks(
                 if data.strip():
                     yield data, lines
                 return
-            at, count = _cut(data, delimiter, comment)
+            at, count = _cut(data, asked.delimiter, asked.comment)
             if at == 0 or (start and count < BEGINNING):
                 if len(data) > LONGEST_ROW:
                     told = f"a row is longer than {LONGEST_ROW:,} bytes; a quote may be missing"
@@ -251,6 +287,16 @@ def _moved(error: InputError, by: int) -> InputError:
     row = None if error.row is None else error.row + by
     line = None if error.line is None else error.line + by
     return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)
+
+
+def columns_of_file(path: str, asked: Asked) -> list[str]:
+    """Return the names of the columns of a file; without a header the cells of the first row."""
+    source = name_of(path)
+    with reading(source, "comparisons"):
+        if is_parquet(path):
+            return _Batches(path).there
+        blocks = _text_blocks(path, asked, False, _silent)
+        return first_cells(next(blocks)[0], delimiter_of(path, asked.delimiter), asked.comment)
 
 
 def row_groups(path: str) -> int:

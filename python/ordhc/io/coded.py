@@ -10,7 +10,7 @@ from ordhc.comparison.coded import Column, together
 from ordhc.comparison.units import first_rows, ranked
 from ordhc.errors import InputError
 
-__all__ = ["is_text", "numbered_texts", "of_arrow"]
+__all__ = ["KnownNames", "is_text", "numbered_texts", "of_arrow"]
 
 
 def of_arrow(column: Any, source: str) -> Column:
@@ -70,3 +70,55 @@ def numbered_texts(columns: Sequence[Column]) -> tuple[NDArray[np.int32], list[s
         first = np.minimum(first, first_rows(places[:, at], len(different)) * width + at)
     rank, order = ranked(first, m * width)
     return rank.astype(np.int32)[places], [different[at] for at in order.tolist()]
+
+
+class KnownNames:
+    """The names of leaves in the batches of a file that were read.
+
+    Most batches have no new names. Their codes are looked up in a table for each dictionary of Arrow, so that
+    the work for each row does not depend on the length of its names.
+    """
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+        self._number: dict[str, int] = {}
+        #: For each column the dictionary of the last batch, and the number of each of its texts or -1.
+        self._tables: dict[str, tuple[Any, NDArray[np.int32]]] = {}
+
+    def add(self, names: Sequence[str]) -> None:
+        """Append the names that are new."""
+        if names is self.names or not (new := [name for name in names if name not in self._number]):
+            return
+        for name in new:
+            self._number[name] = len(self._number)
+        self.names = tuple(self._number)
+        self._tables.clear()
+
+    def rows(self, columns: dict[str, Any]) -> NDArray[np.int32] | None:
+        """Return the numbers of columns of text, (m, w); None if a cell is new, missing or no text."""
+        found = []
+        for name, column in columns.items():
+            codes = self._codes(name, column)
+            if codes is None:
+                return None
+            found.append(codes)
+        return np.stack(found, axis=1)
+
+    def _codes(self, name: str, column: Any) -> NDArray[np.int32] | None:
+        import pyarrow
+
+        if not self.names or column.null_count or not is_text(column.type) or column.num_chunks != 1:
+            return None
+        chunk = column.chunk(0)
+        coded = chunk if pyarrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        known = self._tables.get(name)
+        if known is None or not known[0].equals(coded.dictionary):
+            own = [self._number.get(text, -1) for text in coded.dictionary.to_pylist()]
+            known = self._tables[name] = (coded.dictionary, np.array(own, dtype=np.int32))
+        # Negative indices of damaged files become too large ones, which raise an error.
+        places = coded.indices.cast(pyarrow.int32()).to_numpy().view(np.uint32)
+        try:
+            codes = known[1][places]
+        except IndexError:
+            return None
+        return codes if codes.min(initial=0) >= 0 else None

@@ -1,5 +1,6 @@
 """Comparisons from files."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,8 +20,9 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import Table, from_arrays, rows_of
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
+from ordhc.io.joined import is_read_in_blocks, joined
 from ordhc.io.names import as_names
-from ordhc.io.parsed import assemble, settle
+from ordhc.io.parsed import Parsed, assemble, settle
 from ordhc.io.texts import drop_headers, from_text
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
@@ -35,10 +37,15 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
     """
     progress = _checks.callback("progress", progress)
     asked = checked(asked)
-    source, suffix, data = name_of(path), suffix_of(path, SUFFIXES), read_bytes(path)
+    source, suffix, make = name_of(path), suffix_of(path, SUFFIXES), _maker(asked)
+    if is_read_in_blocks(path, suffix):
+        parsed = joined(os.fspath(path), asked, part(progress, 0, 0.8))  # type: ignore[arg-type]
+        if parsed is not None:
+            with reading(source, "comparisons"):
+                return _assembled(parsed, make, asked, progress)
+    data = read_bytes(path)
     if not data or data.isspace():
         raise InputError("the file is empty", path=source)
-    make = _maker(asked)
     with reading(source, "comparisons", data):
         responses = None
         if suffix in (".npz", ".npy"):
@@ -52,18 +59,26 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
             asked = replace(asked, n_leaves=parsed.n_leaves)
         if asked.names is None and parsed.names is None and parsed.own_names is not None:
             asked = replace(asked, names=parsed.own_names, ids_from=asked.ids_from or 0)
+        if responses is None or make is not Triplets:
+            return _assembled(parsed, make, asked, progress)
         settle(parsed, asked)
-        if progress is not None:
-            progress(0.8)
-        if responses is not None and make is Triplets:
-            rows: Any = parsed.rows
-            names = asked.names
-            if parsed.names is not None:
-                rows = np.array(parsed.names, dtype=object)[parsed.rows]
-                names = tuple(parsed.names) if names is None else names
-            made = Triplets.from_responses(rows, responses, asked.n_leaves, names, parsed.weights)
-        else:
-            made = assemble(parsed, make, asked)
+        rows: Any = parsed.rows
+        names = asked.names
+        if parsed.names is not None:
+            rows = np.array(parsed.names, dtype=object)[parsed.rows]
+            names = tuple(parsed.names) if names is None else names
+        made = Triplets.from_responses(rows, responses, asked.n_leaves, names, parsed.weights)
+    if progress is not None:
+        progress(1.0)
+    return made
+
+
+def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress: Progress | None) -> Any:
+    """Return the comparisons of parsed rows."""
+    settle(parsed, asked)
+    if progress is not None:
+        progress(0.9)
+    made = assemble(parsed, make, asked)
     if progress is not None:
         progress(1.0)
     return made
@@ -77,6 +92,7 @@ def _maker(asked: Asked) -> Callable[..., Any]:
     def make(rows: Any, **known: Any) -> Triplets:
         # Each row is an answer, so the file's numbers of answers are not needed.
         known.pop("answers", None)
+        known.pop("copy", None)
         adaptive = known.pop("adaptive", None)
         if (group_names := known.pop("group_names", None)) is not None:
             known["groups"] = np.array(group_names, dtype=object)[known["groups"]]

@@ -2,10 +2,11 @@
 
 import io
 import os
+import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,8 @@ from ordhc.io.remote import Remote, is_remote, masked, without_query
 Source = str | os.PathLike[str] | IO[Any]
 
 STDIO = "-"
+#: The name of the temporary file with a large standard input.
+SPOOLED = "standard input.csv"
 #: How many bytes a packed file may unpack to, unless ORDHC_MAX_UNPACKED says otherwise.
 MAX_UNPACKED = 1 << 30
 
@@ -27,7 +30,18 @@ def name_of(source: Source) -> str:
     if hasattr(source, "read"):
         return brief(str(getattr(source, "name", "the stream")), 200)
     path = masked(_checks.path(source, "source"))
-    return "standard input" if path == STDIO else brief(path, 200)
+    return "standard input" if path == STDIO or Path(path).name == SPOOLED else brief(path, 200)
+
+
+def state_of(path: str) -> tuple[int, Any]:
+    """Return the size of a file or URL in bytes (0 if unknown), and its version."""
+    if isinstance(path, Remote):
+        return path.state()
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{name_of(path)}: there is no such file") from None
+    return found.st_size, found.st_mtime_ns
 
 
 def suffix_of(source: Source, known: tuple[str, ...]) -> str:
@@ -73,6 +87,30 @@ def read_bytes(source: Source) -> bytes:
         if packed is None:
             return data
         return _gunzipped(data, name) if packed == "gzip" else _unpacked(data, packed, name)
+
+
+class _Input(io.BytesIO):
+    """The bytes of standard input."""
+
+    name = "standard input"
+
+
+def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
+    """Return standard input as a stream, or as the path of a file if it has more than `at_once` bytes.
+
+    `folder` is called for the folder of the file.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError("standard input is closed")
+    data = sys.stdin.buffer.read(at_once + 1)
+    # A table of JSON is not read block by block.
+    if len(data) <= at_once or data.lstrip()[:1] in (b"[", b"{"):
+        return _Input(data + sys.stdin.buffer.read())
+    path = folder() / SPOOLED
+    with path.open("wb") as file:
+        file.write(data)
+        shutil.copyfileobj(sys.stdin.buffer, file, BLOCK)
+    return str(path)
 
 
 def max_unpacked() -> int:

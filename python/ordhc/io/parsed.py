@@ -28,6 +28,8 @@ from ordhc.io.guard import brief
 LITERAL = "_name"
 
 Made = TypeVar("Made")
+#: The number of rows that are checked at a time.
+_AT_ONCE = 1 << 18
 #: Rows that cannot be used, in order, and why each of them.
 Wrong = tuple[NDArray[np.intp], Iterator[str]]
 
@@ -71,7 +73,7 @@ class Parsed:
     group_names: Sequence[str] | None = None
     adaptive: bool | None = None
     n_leaves: int | None = None
-    numbers: NDArray[Any] | None = None
+    numbers: NDArray[Any] | Sequence[int] | None = None
     unit: str = "row"
     own_names: tuple[str, ...] | None = None
     missing: list[tuple[int, str]] = field(default_factory=list)
@@ -101,7 +103,7 @@ class Parsed:
     def take_as_names(self, ids: NDArray[np.int64], names: Sequence[str]) -> None:
         """Make rows of ids rows of names: `names` are those of `ids`, sorted."""
         if self.names is None and len(self.rows):
-            self.rows, self.names = np.searchsorted(ids, self.rows), names
+            self.rows, self.names = np.searchsorted(ids, self.rows).astype(np.int32), names
 
     def shift(self, ids_from: int | None) -> None:
         """Count ids from 0 that are counted from `ids_from` in the file.
@@ -125,7 +127,7 @@ class Parsed:
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Leave out all other rows."""
-        numbers = np.arange(len(self.rows)) if self.numbers is None else self.numbers
+        numbers: Any = np.arange(len(self.rows)) if self.numbers is None else self.numbers
         self.numbers = numbers[kept]
         self.rows = self.rows[kept]
         for name in ("weights", "answers", "groups"):
@@ -195,9 +197,11 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
             warn(f"{parsed.source}: {parsed.unit} {parsed.number(row)}: {odd[0]}")
         return tuple(found)
     code = {name: leaf for leaf, name in enumerate(names)}
-    table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=np.int64)
-    if len(parsed.rows):
-        parsed.rows = table[parsed.rows]
+    table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=parsed.rows.dtype)
+    for start in range(0, len(parsed.rows), _AT_ONCE):
+        # In place, because a second array of all rows may not fit into memory.
+        some = parsed.rows[start : start + _AT_ONCE]
+        some[:] = table[some]
     return names
 
 
@@ -206,31 +210,18 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
     rows = parsed.rows
     if not len(rows):
         return np.zeros(0, dtype=np.intp), iter(())
-    outside: Any = rows < 0
-    if n is not None:
-        outside |= rows >= n
-    # Reducing rows of three cells is slow, and as a rule no leaf is outside.
-    strange = outside.any(axis=1) if outside.any() else np.zeros(len(rows), dtype=bool)
-    if quadruplets:
-        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
-        same = (pairs[:, 0] == pairs[:, 1]).all(axis=1)
-        twice = (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
-    else:
-        same = np.zeros(len(rows), dtype=bool)
-        if rows.shape[1] <= 4:
-            twice = same.copy()
-            for one, other in combinations(range(rows.shape[1]), 2):
-                twice |= rows[:, one] == rows[:, other]
-        else:
-            ordered = np.sort(rows, axis=1)
-            twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    wrong = np.flatnonzero(strange | twice | same)
+    starts = range(0, len(rows), _AT_ONCE)
+    # Masks of all rows at once would take more memory than the rows of a large file may.
+    wrong = np.concatenate(
+        [start + _wrong_among(rows[start : start + _AT_ONCE], n, quadruplets) for start in starts]
+    )
 
     def reason(row: int) -> str:
         leaves = rows[row].tolist()
         is_first = row == wrong[0]
-        if strange[row]:
-            leaf = leaves[int(outside[row].argmax())]
+        outside = [leaf for leaf in leaves if leaf < 0 or (n is not None and leaf >= n)]
+        if outside:
+            leaf = outside[0]
             if parsed.names is not None and leaf < 0:
                 name = parsed.names[-1 - leaf]
                 # The nearest names are looked up for the first row only.
@@ -240,12 +231,33 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
         first = parsed.ids_from or 0
         shown = [leaf + first for leaf in leaves] if names is None else [names[leaf] for leaf in leaves]
         row_shown = brief(str(shown), 80)
-        if twice[row]:
+        pairs = (leaves[:2], leaves[2:]) if quadruplets else (leaves,)
+        if any(len(set(some)) < len(some) for some in pairs):
             leaf = next(leaf for leaf in shown if shown.count(leaf) > 1)
             return f"leaf {quoted(leaf)} occurs twice in {row_shown}"
         return f"the pairs are the same in {row_shown}"
 
     return wrong, (reason(int(row)) for row in wrong)
+
+
+def _wrong_among(rows: NDArray[Any], n: int | None, quadruplets: bool) -> NDArray[np.intp]:
+    """Return the places of rows with leaves that occur twice in them or do not exist."""
+    outside: Any = rows < 0
+    if n is not None:
+        outside |= rows >= n
+    # Reducing rows of three cells is slow, and as a rule no leaf is outside.
+    wrong = outside.any(axis=1) if outside.any() else np.zeros(len(rows), dtype=bool)
+    if quadruplets:
+        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
+        wrong |= (pairs[:, 0] == pairs[:, 1]).all(axis=1)
+        wrong |= (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
+    elif rows.shape[1] <= 4:
+        for one, other in combinations(range(rows.shape[1]), 2):
+            wrong |= rows[:, one] == rows[:, other]
+    else:
+        ordered = np.sort(rows, axis=1)
+        wrong |= (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    return np.flatnonzero(wrong)
 
 
 def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
@@ -310,7 +322,7 @@ def _made(
             check_reach(parsed.rows, n_leaves)
             if parsed.ids_from is None and (told := suspect_ids(distinct_ids(parsed.rows), n_leaves)):
                 warn(f"{parsed.source}: {told}")
-        return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
+        return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, copy=False, **known)
     except InputError as error:
         place = {"row": error.row, "line": error.line} if error.row is None else parsed.place(error.row)
         raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None

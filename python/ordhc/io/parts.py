@@ -48,8 +48,8 @@ class Job(Protocol):
     def name(self, *task: Any) -> str:
         """Return the hash of all that the result of a task depends on."""
 
-    def make(self, folder: Path, *task: Any) -> None:
-        """Write the result of a task into a folder."""
+    def make(self, *folder_and_task: Any, **how: Any) -> None:
+        """Write the result of a task into a folder; `progress=` is None in a worker."""
 
 
 def fingerprint(*parts: Any) -> str:
@@ -132,7 +132,8 @@ def parts_of(
         run_tasks(scan.executor, _made, to_make, progress=progress)
     else:
         for done, at in enumerate(rest, start=1):
-            _stored(folder, names[at], partial(_make, job, tasks[at]), keep)
+            told = part(progress, (done - 1) / len(rest), done / len(rest))
+            _stored(folder, names[at], partial(_make, job, tasks[at], told), keep)
             if progress is not None:
                 progress(done / len(rest))
     if keep:
@@ -141,11 +142,11 @@ def parts_of(
 
 
 def _made(shared: Shared, folder: str, name: str, task: tuple[Any, ...], keep: bool) -> None:
-    _stored(folder, name, partial(_make, shared.value(), task), keep)
+    _stored(folder, name, partial(_make, shared.value(), task, None), keep)
 
 
-def _make(job: Job, task: tuple[Any, ...], folder: Path) -> None:
-    job.make(folder, *task)
+def _make(job: Job, task: tuple[Any, ...], progress: Progress | None, folder: Path) -> None:
+    job.make(folder, *task, progress=progress)
 
 
 def _stored(folder: str, name: str, make: Callable[[Path], None], keep: bool) -> None:

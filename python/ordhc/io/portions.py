@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._progress import Progress
 from ordhc.comparison import scale
 from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
@@ -42,15 +43,15 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
     return unit, len(persons or ()) if unit == "group" else len(scan.files)
 
 
-def rows_of_units(scan: Scan, unit: str, count: int) -> NDArray[np.int64]:
+def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None = None) -> NDArray[np.int64]:
     """Return the number of rows of each unit."""
     job = _RowsOfUnits(scan, unit, count)
     if scan.resume is None:
-        return job.count(None)
+        return job.count(None, progress)
     pieces = scan.pieces
     tasks = [(tuple(pieces[at] for at in some),) for some in ranges(scan, len(pieces))]
     with Spill(scan.spill) as spill:
-        folders = parts_of(scan, job, tasks, spill)
+        folders = parts_of(scan, job, tasks, spill, progress)
         found = [np.load(Path(folder) / "rows.npy") for folder in folders]
     total: NDArray[np.int64] = np.sum(found, axis=0, dtype=np.int64)
     return total
@@ -68,14 +69,14 @@ class _RowsOfUnits:
         """Return the name of a part."""
         return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
 
-    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write a part."""
-        np.save(folder / "rows.npy", self.count(pieces))
+        np.save(folder / "rows.npy", self.count(pieces, progress))
 
-    def count(self, pieces: Sequence[Piece] | None) -> NDArray[np.int64]:
+    def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
         """Return the numbers of rows."""
         found = np.zeros(self.n_units, dtype=np.int64)
-        for block in self.scan.blocks(pieces):
+        for block in self.scan.blocks(pieces, progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
         return found
 
@@ -100,9 +101,9 @@ class Portion(Scan):
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces):
+        for block in self._whole.blocks(pieces, tell):
             times = self._times[block.units(self._unit)]
             kept = times > 0
             if not kept.any():
@@ -130,9 +131,9 @@ class _InUnits(Scan):
         """The facts about all rows."""
         return replace(self._whole.survey, whole=True)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces):
+        for block in self._whole.blocks(pieces, tell):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))
 

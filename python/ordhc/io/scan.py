@@ -7,22 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _checks
+from ordhc import _checks, _ordhc
 from ordhc._checks import quoted
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor
 from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.frames import ANSWERS, SAMPLERS
 from ordhc.errors import InputError
-from ordhc.io.blocks import Piece, is_parquet, joined, read_piece, row_groups
+from ordhc.io.blocks import Piece, columns_of_file, is_parquet, joined, read_piece, row_groups
 from ordhc.io.comparisons import checked
-from ordhc.io.files import name_of
+from ordhc.io.files import name_of, state_of
+from ordhc.io.joined import Growing
 from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.parts import fingerprint, resume_folder
@@ -31,10 +34,12 @@ from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
 
-__all__ = ["Block", "Scan", "is_several", "kind_of", "scan", "scan_of"]
+__all__ = ["Block", "Scan", "is_large", "is_several", "kind_of", "scan", "scan_of"]
 
 #: The share of progress of the first pass over the files.
 _SURVEYING = 0.4
+#: Commands scan single files of at least this number of bytes.
+LARGE = 1 << 25
 SUFFIXES = (
     *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
     ".parquet",
@@ -190,32 +195,43 @@ class Scan:
             return f"<Scan: {self.kind.__name__} in {count}, not read yet>"
         return f"<Scan: {len(self):,} {self.kind.__name__} of {self.n_leaves:,} leaves in {count}>"
 
-    def read(self) -> Triplets | Quadruplets:
-        """Everything at once, in the order of the files.
+    @shows_progress("reading")
+    @_checks.remedied("cluster, score, bootstrap and select take the scan itself")
+    def read(self, *, progress: Progress | bool | None = None) -> Triplets | Quadruplets:
+        """Return all comparisons in memory, in the order of the files.
+
+        Parameters
+        ----------
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
         Raises
         ------
         MemoryError
             Not enough memory.
         """
-        blocks = list(self.blocks())
-        first = blocks[0].data
-        weights = None
-        if self.weighted:
-            weights = np.concatenate(
-                [np.ones(len(b.data)) if b.data.weights is None else b.data.weights for b in blocks]
-            )
-        groups = None
-        if first.groups is not None:
-            groups = np.concatenate([b.data.groups for b in blocks])
+        after = self.surveying(_checks.callback("progress", progress))
+        survey, width = self.survey, 3 if self.kind is Triplets else 4
+        rows, weights, groups = Growing(np.int32, width), Growing(np.float64), Growing(np.int32)
+        _ordhc.check_memory("scan.read()", len(self) * (4 * width + (8 if survey.weighted else 0)))
+        adaptive, group_names = False, None
+        for block in self.blocks(tell=after):
+            data = block.data
+            rows.add(data.rows)
+            if survey.weighted:
+                weights.add(np.ones(len(data)) if data.weights is None else data.weights)
+            if data.groups is not None:
+                groups.add(data.groups)
+                group_names = data.group_names
+            adaptive = adaptive or data.adaptive
         made: Triplets | Quadruplets = self.kind(
-            np.concatenate([b.data.rows for b in blocks]),
+            rows.array(),
             n_leaves=self.n_leaves,
             names=self.names,
-            weights=weights,
-            groups=groups,
-            group_names=first.group_names,
-            adaptive=any(b.data.adaptive for b in blocks),
+            weights=weights.array() if survey.weighted else None,
+            groups=groups.array() if survey.persons is not None else None,
+            group_names=group_names,
+            adaptive=adaptive,
             copy=False,
         )
         return made
@@ -258,20 +274,33 @@ class Scan:
             of.append(piece.groups)
         return (self.kind.__name__, about, *of)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
-        """Yield the comparisons block by block, in the order of the files."""
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
+        """Yield the comparisons block by block, in the order of the files.
+
+        `tell` receives the completed fraction of all comparisons.
+        """
         survey = self.survey
         code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
+        done, total = 0, max(1, survey.n_rows)
+
+        @lru_cache(maxsize=2)
+        def leaves_of(names: tuple[str, ...]) -> NDArray[np.int32]:
+            known = code or {}
+            return np.array([known.get(name, -1 - at) for at, name in enumerate(names)], dtype=np.int32)
+
         for piece in joined(self.pieces if pieces is None else pieces):
             if piece.file not in checked:
                 checked.add(piece.file)
                 self._check(piece.file)
             for parsed in read_piece(piece, self.asked):
-                yield self._block(parsed, piece.file, code, number)
+                yield self._block(parsed, piece.file, None if code is None else leaves_of, number)
+                done += len(parsed.rows)
+                if tell is not None:
+                    tell(min(1.0, done / total))
 
-    def _block(self, parsed: Parsed, file: int, code: Any, number: Any) -> Block:
+    def _block(self, parsed: Parsed, file: int, leaves_of: Any, number: Any) -> Block:
         survey = self.survey
         if survey.codes is not None:
             if self.asked.skip_bad:
@@ -279,11 +308,9 @@ class Scan:
             parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
-            if code is None:
+            if leaves_of is None:
                 raise InputError("has names, but other files have ids", path=parsed.source)
-            table: Any = np.array(
-                [code.get(name, -1 - at) for at, name in enumerate(parsed.names)], dtype=np.int32
-            )
+            table: Any = leaves_of(tuple(parsed.names))
             rows = parsed.rows = table[parsed.rows] if len(parsed.rows) else parsed.rows
         if len(rows) and (parsed.names is not None or rows.dtype != np.int32):
             rows = _narrow(rows)
@@ -322,7 +349,7 @@ class Scan:
 
     def _check(self, file: int) -> None:
         path = self.files[file]
-        if _state(path) != self.state[file]:
+        if state_of(path) != self.state[file]:
             raise InputError("the file has changed since it was scanned", path=name_of(path))
 
 
@@ -344,19 +371,9 @@ def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
 def _states(files: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
     """Return size and version of each file, of several URLs at a time."""
     if not any(isinstance(path, Remote) for path in files):
-        return tuple(_state(path) for path in files)
+        return tuple(state_of(path) for path in files)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        return tuple(threads.map(_state, files))
-
-
-def _state(path: str) -> tuple[int, Any]:
-    if isinstance(path, Remote):
-        return path.state()
-    try:
-        found = Path(path).stat()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{name_of(path)}: there is no such file") from None
-    return found.st_size, found.st_mtime_ns
+        return tuple(threads.map(state_of, files))
 
 
 @_checks.shows_options(FileOptions)
@@ -470,6 +487,23 @@ def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any
     if storage_options is not None and not any(isinstance(path, Remote) for path in files):
         raise InputError("storage_options is for URLs: leave it out")
     return Scan(files, replace(asked, header=header, skip_bad=skip_bad), **how)
+
+
+def is_large(path: str, asked: Asked) -> bool:
+    """Return True if commands scan a single file: it is large, and a scan reads all of its columns.
+
+    Examples
+    --------
+    >>> is_large("no_such_file.csv", Asked())
+    False
+    """
+    options = any(getattr(asked, name) is not None for name in _OF_ONE_FILE)
+    if options or asked.kind not in ("triplet", "pairs") or not _has_suffix(path):
+        return False
+    if not Path(path).is_file() or Path(path).stat().st_size < LARGE:
+        return False
+    known = {name.strip().lower() for name in columns_of_file(path, asked)}
+    return not known & {*ANSWERS, *SAMPLERS}
 
 
 def is_several(path: Any) -> bool:

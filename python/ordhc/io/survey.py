@@ -12,8 +12,9 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
+from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import BYTES, is_parquet, joined, read_piece, whole_ids
+from ordhc.io.blocks import is_parquet, joined, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 from ordhc.io.parts import Checkpoint
 
@@ -112,10 +113,8 @@ def _folded(scan: Any, found: _F, codes: Codes | None, progress: Progress | None
             if progress is not None:
                 progress(min(1.0, done / total))
             continue
-        for block, parsed in enumerate(read_piece(piece, scan.asked)):
-            if progress is not None:
-                # Compressed text has more blocks than its size suggests.
-                progress(min(1.0, (done + min(block * BYTES, size)) / total))
+        told = part(progress, done / total, min(1.0, (done + size) / total))
+        for parsed in read_piece(piece, scan.asked, progress=told):
             if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
                 parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
@@ -194,7 +193,7 @@ class _Merged:
             found.whole = found.whole and bool((weights == np.floor(weights)).all())
             found.largest_weight = max(found.largest_weight, float(weights.max()))
             if found.weights is not None:
-                different = found.weights.union(np.unique(weights[weights > 0]).tolist())
+                different = found.weights.union(distinct(weights[weights > 0]).tolist())
                 found.weights = different if len(different) <= MOST_WEIGHTS else None
         elif found.weights is not None:
             found.weights |= {1.0}

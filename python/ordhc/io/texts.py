@@ -1,5 +1,7 @@
 """Rows from delimited text."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from ordhc import _ordhc
@@ -87,9 +89,15 @@ def check_characters(asked: Asked) -> None:
             raise InputError(f"{what} {quoted(given)} is not one ASCII character")
 
 
+@lru_cache(maxsize=4)
+def _lowered(names: tuple[str, ...]) -> dict[str, int]:
+    """Return the number of each name in lower case; most blocks of a file have the same names."""
+    return {name.strip().lower(): leaf for leaf, name in enumerate(names)}
+
+
 def drop_headers(parsed: Parsed, asked: Asked) -> None:
     """Pass over rows that repeat the header, as in files that were joined."""
-    code = {name.strip().lower(): leaf for leaf, name in enumerate(parsed.names or ())}
+    code = _lowered(tuple(parsed.names or ()))
     for header in [*asked.roles, *([asked.items] if asked.items else [])]:
         for ending in ("", LITERAL):
             leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]

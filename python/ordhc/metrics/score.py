@@ -13,7 +13,7 @@ from ordhc.plugins.names import Metric
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
-__all__ = ["score"]
+__all__ = ["score", "takes_scan"]
 
 #: Metrics that are sums over comparisons, so that they can be computed block by block.
 _OF_SCANS = (triplet_revenue, quadruplet_revenue, satisfied)
@@ -84,7 +84,7 @@ def score(
     if tells:
         settings["progress"] = progress
     if isinstance(reference, Scan):
-        if spec.score not in _OF_SCANS:
+        if not takes_scan(metric):
             known = ", ".join(metric.__name__ for metric in _OF_SCANS)
             raise InputError(f"metric {metric!r} takes no scan, only {known} do: scan.read() reads it")
         return spec.score(tree, reference, **settings)
@@ -93,6 +93,11 @@ def score(
     if progress is not None and not tells:
         progress(1.0)
     return value
+
+
+def takes_scan(metric: str) -> bool:
+    """Return True if a metric is a sum over comparisons, which a scan gives."""
+    return registry.get("metric", metric).score in _OF_SCANS
 
 
 def _without_metric(reference: Any) -> str:

@@ -42,13 +42,13 @@ def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -
     return _finite(total.value, "revenue")
 
 
-def best_of(scan: Scan) -> int | float:
+def best_of(scan: Scan, progress: Progress | None = None) -> int | float:
     """Return the upper bound of the revenue, (n - 2) times the sum of weights."""
     each = max(0, scan.n_leaves - 2)
     if not scan.weighted:
         return len(scan) * each
     total = _Sum()
-    for block in scan:
+    for block in _teller(scan, progress)(scan):
         assert block.weights is not None
         total.add_all((block.weights * each).tolist())
     return _finite(total.value, "best revenue")

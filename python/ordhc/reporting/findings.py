@@ -300,7 +300,7 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
                 "are "
                 "of answers, and intervals tell nothing about other people."
             )
-    count = n_people if unit == "group" else len(np.unique(answers.question))
+    count = n_people if unit == "group" else int(answers.question.max()) + 1
     if count < 2:
         notes["methods"] = (
             "There is only one person" if unit == "group" else "All answers are to one question"

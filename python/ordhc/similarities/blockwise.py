@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
+from ordhc.comparison.units import distinct
 from ordhc.io.blocks import Piece
 from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.scan import Scan
@@ -39,7 +40,8 @@ def mulk3_sums(
     n = scan.n_leaves
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
     if not scan.in_parts and n_blocks == 1:
-        whole = scan.read()
+        before, progress = part(progress, 0, 0.3), part(progress, 0.3, 1)
+        whole = scan.read(progress=before)
         answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)
         return *_normalized(_kernel(whole.rows, whole.weights, n, progress), normalize), answered
     if scan.in_parts and scan.survey.whole:
@@ -58,9 +60,7 @@ def mulk3_sums(
             _add(sums, _loaded(Path(made)))
     else:
         for block in range(n_blocks):
-            _add(sums, kernels.of(block))
-            if after is not None:
-                after((block + 1) / n_blocks)
+            _add(sums, kernels.of(block, part(after, block / n_blocks, (block + 1) / n_blocks)))
     answered = np.zeros(n, dtype=bool)
     for folder in folders:
         answered |= np.load(Path(folder) / "answered.npy")
@@ -78,14 +78,14 @@ class _Split:
         """Return the name of a part."""
         return fingerprint("mulk3", self.n_blocks, self.scan.key(pieces))
 
-    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write a part."""
         n = self.scan.n_leaves
         # A smaller leaf is the smaller of two more often.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)
-        for block in self.scan.blocks(pieces):
+        for block in self.scan.blocks(pieces, progress):
             rows, weights = block.data.rows, block.data.weights
             _marked(answered, rows, weights)
             which = np.searchsorted(cuts, rows[:, 1:].min(axis=1), side="right")
@@ -106,17 +106,17 @@ class _Kernels:
         """Return the name of a part."""
         return fingerprint("kernel", block, self.folders, self.scan.weighted)
 
-    def make(self, folder: Path, block: int) -> None:
+    def make(self, folder: Path, block: int, *, progress: Progress | None = None) -> None:
         """Write a part."""
-        for at, values in enumerate(self.of(block)):
+        for at, values in enumerate(self.of(block, progress)):
             np.save(folder / f"{at}.npy", values)
 
-    def of(self, block: int) -> Kernel:
+    def of(self, block: int, progress: Progress | None = None) -> Kernel:
         """Return the kernel of a block."""
         found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in self.folders]
         rows = np.concatenate([rows for rows, _ in found])
         weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None
-        return _kernel(rows, weights, self.scan.n_leaves)
+        return _kernel(rows, weights, self.scan.n_leaves, progress)
 
 
 def _kernel(
@@ -127,7 +127,7 @@ def _kernel(
     pairs, diagonal = _ordhc.mulk3(rows, weights, n, False, progress)
     wide = (rows if weights is None else rows[weights > 0]).astype(np.int64)
     low, high = wide[:, 1:].min(axis=1), wide[:, 1:].max(axis=1)
-    keys = np.unique((wide[:, 0] * n + low) * n + high)
+    keys = distinct((wide[:, 0] * n + low) * n + high)
     return pairs, diagonal, np.bincount(keys // (n * n), minlength=n)
 
 

@@ -189,9 +189,9 @@ class _LessLengths(Scan):
         known = self._whole.survey
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
+    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces):
+        for block in self._whole.blocks(pieces, tell):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
             yield replace(block, data=changed(data, weights=weights))
@@ -212,9 +212,9 @@ class _Counts:
         """Return the name of a part."""
         return fingerprint("near and far", self.number, self.scan.key(pieces))
 
-    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write a part."""
-        counts = _counted_blocks(self.scan, self.scan.blocks(pieces), self.number, None)
+        counts = _counted_blocks(self.scan, self.scan.blocks(pieces, progress), self.number, None)
         columns: tuple[Any, ...] = counts.columns()
         for column, values in zip(_COLUMNS, columns, strict=True):
             np.save(folder / f"{column}.npy", values)

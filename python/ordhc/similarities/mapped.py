@@ -38,14 +38,14 @@ class _Runs:
         """Return the name of a part."""
         return fingerprint("runs", self.memory, self.both, self.number, self.scan.key(pieces))
 
-    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write a part."""
         answered = np.zeros(self.scan.n_leaves, dtype=bool)
         sums = PairSums(
             self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
         )
         runs: list[Run] = []
-        for block in self.scan.blocks(pieces):
+        for block in self.scan.blocks(pieces, progress):
             rows, weights = block.data.rows, block.data.weights
             answered[rows[weights > 0].ravel() if weights is not None else rows.ravel()] = True
             sums.add(rows if self.number is None else self.number[rows], weights)
@@ -62,7 +62,7 @@ class _Merging:
         """Return the name of a part."""
         return fingerprint("merged", block, [(run.keys, start, end) for run, start, end in runs])
 
-    def make(self, folder: Path, _: int, runs: tuple[tuple[Run, int, int], ...]) -> None:
+    def make(self, folder: Path, _: int, runs: tuple[tuple[Run, int, int], ...], **_how: Any) -> None:
         """Write a part."""
         keys, values = _ordhc.merged_runs([run.part(start, end) for run, start, end in runs])
         written_run(folder / "0", keys, values)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
+from ordhc.comparison.units import distinct
 from ordhc.io.spill import Spill
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
@@ -162,7 +163,7 @@ class PairSums:
         if not len(samples):
             return samples
         found = samples[np.arange(1, blocks) * len(samples) // blocks] >> np.uint64(32) << np.uint64(32)
-        return np.unique(found)
+        return distinct(found)
 
 
 def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Run:

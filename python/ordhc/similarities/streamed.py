@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
 from ordhc._workers import worth
 from ordhc.comparison.canonical import keys_in_order
 from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
@@ -48,13 +49,8 @@ class Dense:
 
 
 def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
-    """Yield the comparisons of a scan, and report progress."""
-    total, done = max(1, len(scan)), 0
-    for block in scan:
-        yield block
-        done += len(block)
-        if progress is not None:
-            progress(min(1.0, done / total))
+    """Yield the comparisons of a scan; `progress` receives the completed fraction."""
+    return (block.data for block in scan.blocks(tell=progress))
 
 
 def dense_sums(
@@ -100,8 +96,8 @@ def dense_sums(
         add_blocks(sums, scan, blocks_of(scan, progress), answered)
     if whole is not None:
         for start in range(0, len(pairs), _STEP):
-            part = slice(start, min(start + _STEP, len(pairs)))
-            pairs[part] = whole[part].copy()
+            some = slice(start, min(start + _STEP, len(pairs)))
+            pairs[some] = whole[some].copy()
     return Dense(pairs.astype(np.float64, copy=False) if floats else pairs, answered)
 
 
@@ -125,7 +121,9 @@ def sparse_sums(
     return sums, answered
 
 
-def canonical_order_of(scan: Scan, accepts: tuple[str, ...], what: str) -> NDArray[np.int64]:
+def canonical_order_of(
+    scan: Scan, accepts: tuple[str, ...], what: str, progress: Progress | None = None
+) -> NDArray[np.int64]:
     """Return the order of `comparison.canonical`, which takes a few passes.
 
     Rows are first put into a form that is accepted, as by `fitting_comparisons`.
@@ -133,13 +131,18 @@ def canonical_order_of(scan: Scan, accepts: tuple[str, ...], what: str) -> NDArr
     n, survey = scan.n_leaves, scan.survey
     job = _CanonicalSums(scan, accepts, what, 1.0 if survey.whole else survey.largest_weight)
 
+    passes = count(1)
+
     def sums(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        # The number of passes depends on the answers, so each pass shows half of what is left.
+        left = 2.0 ** -next(passes)
+        told = part(progress, 1 - 2 * left, 1 - left)
         if scan.resume is None:
-            return job.add(keys, None)
+            return job.add(keys, None, told)
         pieces = scan.pieces
         tasks = [(keys, tuple(pieces[at] for at in some)) for some in ranges(scan, len(pieces))]
         with Spill(scan.spill) as spill:
-            folders = parts_of(scan, job, tasks, spill)
+            folders = parts_of(scan, job, tasks, spill, told)
         total = np.zeros(n, dtype=np.uint64)
         for folder in folders:
             # Exact sums of a finite field, so their order does not matter.
@@ -162,14 +165,23 @@ class _CanonicalSums:
         """Return the name of a part."""
         return fingerprint("canonical", self.accepts, self.unit, keys, self.scan.key(pieces))
 
-    def make(self, folder: Path, keys: NDArray[np.uint64], pieces: tuple[Piece, ...]) -> None:
+    def make(
+        self,
+        folder: Path,
+        keys: NDArray[np.uint64],
+        pieces: tuple[Piece, ...],
+        *,
+        progress: Progress | None = None,
+    ) -> None:
         """Write a part."""
-        np.save(folder / "sums.npy", self.add(keys, pieces))
+        np.save(folder / "sums.npy", self.add(keys, pieces, progress))
 
-    def add(self, keys: NDArray[np.uint64], pieces: Sequence[Piece] | None) -> NDArray[np.uint64]:
+    def add(
+        self, keys: NDArray[np.uint64], pieces: Sequence[Piece] | None, progress: Progress | None = None
+    ) -> NDArray[np.uint64]:
         """Return the sums of the leaves."""
         found = np.zeros(self.scan.n_leaves, dtype=np.uint64)
-        for block in self.scan.blocks(pieces):
+        for block in self.scan.blocks(pieces, progress):
             fitting = fitting_comparisons(block.data, self.accepts, self.what)
             _ordhc.canonical_sums(fitting.rows, fitting.weights, self.unit, keys, found)
         return found

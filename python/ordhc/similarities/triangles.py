@@ -95,12 +95,12 @@ class _Triangle:
         """Return the name of a part: its values are as wide as all rows need."""
         return fingerprint("triangle", len(self.scan) < 2**31, self.scan.key(pieces))
 
-    def make(self, folder: Path, pieces: tuple[Piece, ...]) -> None:
+    def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write a part."""
         scan = self.scan
         answered = np.zeros(scan.n_leaves, dtype=bool)
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
-        add_blocks(sums, scan, (block.data for block in scan.blocks(pieces)), answered)
+        add_blocks(sums, scan, (block.data for block in scan.blocks(pieces, progress)), answered)
         sums.tofile(folder / "sums")
         np.save(folder / "answered.npy", answered)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import answers_of, distinct
 from ordhc.evaluate.structure.scored import Scored
 from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram
@@ -115,7 +115,7 @@ def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, be
 def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
     """Return the numbers of answers and of leaves: each answer with each of its leaves, once."""
     rows = np.asarray(data.rows, dtype=np.int64)
-    codes = np.unique((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
+    codes = distinct((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
     return codes // data.n_leaves, codes % data.n_leaves
 
 

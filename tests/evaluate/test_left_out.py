@@ -1,0 +1,103 @@
+"""Scores of trees of resamples on answers that were not drawn, beside a plain twin."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc.evaluate import left_out
+from ordhc.evaluate.intervals import share_about
+from ordhc.evaluate.left_out import SMOOTHED, interval_left_out, parts_of, sums_left_out
+
+Z = 1.96
+
+
+def twin(out, hits, most):
+    """The estimate and interval from the scores of all trees on all units."""
+    held = out @ most
+    shares = [hits[at].sum() / held[at] for at in range(len(out)) if held[at] > 0]
+    estimate = sum(shares) / len(shares) if shares else math.nan
+    if len(most) < 5 or len(out) < 10 or math.isnan(estimate):
+        return estimate, (math.nan, math.nan)
+    units = [unit for unit in range(len(most)) if out[:, unit].any() and most[unit] > 0]
+    if len(units) < 5 or not held.all():
+        return estimate, (math.nan, math.nan)
+    mean = {u: np.mean([hits[t, u] for t in range(len(out)) if out[t, u]]) for u in units}
+    whole = sum(most[u] for u in units)
+    over = sum(mean.values()) / whole
+    of_units = sum(((mean[u] - over * most[u]) / whole) ** 2 for u in units) * len(units) / (len(units) - 1)
+    apart, chances = [], []
+    for t in range(len(out)):
+        mine = [u for u in units if out[t, u]]
+        apart.append(sum(hits[t, u] - mean[u] for u in mine) / held[t])
+        rest = [hits[t, u] - mean[u] - apart[-1] * most[u] for u in mine]
+        chances.append(sum(value**2 for value in rest) / held[t] ** 2)
+    of_trees = SMOOTHED * max(np.var(apart, ddof=1) - np.mean(chances), 0.0)
+    count = len(units)
+    return estimate, share_about(estimate, math.sqrt(of_units + of_trees), count - 1, count, Z)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 14), st.booleans(), st.booleans(), st.data()
+)
+def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
+    seed, n_units, n_trees, is_sorted, is_weighted, data
+):
+    random = np.random.default_rng(seed)
+    units = np.concatenate([np.arange(n_units), random.integers(0, n_units, 2 * n_units)])
+    units = np.sort(units) if is_sorted else random.permutation(units)
+    m = len(units)
+    weights = random.integers(0, 3, m) / 2 if is_weighted else None
+    agree = random.random((n_trees, m)) < 0.7
+    drawn = random.poisson(1.0, (n_trees, n_units))
+    rows = np.arange(3 * m, dtype=np.int32).reshape(m, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(left_out, "_UNITS", data.draw(st.integers(1, 50)))
+        patch.setattr(left_out, "_ROWS", data.draw(st.integers(1, 50)))
+        parts = parts_of(rows, weights, units, n_units, data.draw(st.sampled_from([None, units])))
+        sums = sums_left_out(
+            n_trees,
+            drawn.__getitem__,
+            parts,
+            n_units,
+            lambda at, block, some: agree[at, block.rows[some, 0] // 3],
+        )
+        found = sums.estimate, interval_left_out(sums.estimate, sums, Z)
+    each = np.ones(m) if weights is None else weights
+    out = drawn == 0
+    hits = np.zeros((n_trees, n_units))
+    most = np.zeros(n_units)
+    for row, unit in enumerate(units.tolist()):
+        most[unit] += each[row]
+        hits[:, unit] += each[row] * (agree[:, row] & out[:, unit])
+    expected = twin(out, hits, most)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["answers", "odd", "mixed up", "persons"])
+def test_bootstrap_does_not_depend_on_the_blocks(kind, monkeypatch):
+    random = np.random.default_rng(3)
+    if kind == "answers":
+        data, _ = ordhc.datasets.planted(400, levels=2, leaves_per_cluster=3, seed=1)
+    else:
+        cells = [random.permutation(8)[:3] for _ in range(150)]
+        groups = random.integers(0, 9, 150) if kind == "persons" else None
+        data = ordhc.Triplets.from_odd_one_out(cells, 8, groups=groups)
+        if kind == "mixed up":
+            data = data[random.permutation(len(data))]
+    whole = ordhc.bootstrap(data, method="adds3-al", n_resamples=12)
+    monkeypatch.setattr(left_out, "_UNITS", 7)
+    monkeypatch.setattr(left_out, "_ROWS", 11)
+    cut = ordhc.bootstrap(data, method="adds3-al", n_resamples=12)
+    for name in ("held_out", "answers"):
+        one, other = whole.intervals[name], cut.intervals[name]
+        np.testing.assert_allclose(
+            [one.estimate, one.low, one.high], [other.estimate, other.low, other.high], rtol=1e-9
+        )
+    assert cut.answers_chance == pytest.approx(whole.answers_chance)
+    assert cut.trees == whole.trees
