@@ -101,9 +101,9 @@ def reads(monkeypatch):
     for module in (sys.modules["ordhc.io.scan"], sys.modules["ordhc.io.survey"]):
         original = module.read_piece
 
-        def counted(piece, asked, original=original):
+        def counted(piece, asked, original=original, **how):
             found.append(Path(piece.path).name)
-            return original(piece, asked)
+            return original(piece, asked, **how)
 
         monkeypatch.setattr(module, "read_piece", counted)
     return found
@@ -160,10 +160,10 @@ KILLED = """
 
     def counted(module):
         original = module.read_piece
-        def read_piece(piece, asked):
+        def read_piece(piece, asked, **how):
             with open(log, "a") as stream:
                 print(pathlib.Path(piece.path).name, file=stream)
-            return original(piece, asked)
+            return original(piece, asked, **how)
         module.read_piece = read_piece
 
     counted(scans)
