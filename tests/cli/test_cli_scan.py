@@ -192,9 +192,6 @@ def test_resume(tmp_path, capsys, answers):
         assert "resumed" not in first[2]
         assert "parts of the work were finished before, 0 are new" in second[2]
         assert "resumed" not in run(capsys, *command, "--resume", tmp_path / command[0], "-q")[2]
-    code, _, told = run(capsys, "compare", "one.csv", "--resume", tmp_path / "one")
-    assert code == 2
-    assert "for a folder or a pattern of files" in told
     one = ("cluster", "one.csv", "--method", "adds3-al", "-o", "-")
     assert run(capsys, *one)[:2] == run(capsys, *one, "--resume", tmp_path / "one")[:2]
     assert "0 are new" in run(capsys, *one, "--resume", tmp_path / "one")[2]

@@ -1,6 +1,7 @@
 """Files of comparisons block by block: row groups of Parquet, pieces of text that end with a row."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -175,7 +176,13 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
             answers = further_column(table, asked.answer, ANSWERS, wanted)
             further += [name for name in (answers, table.find(list(SAMPLERS))) if name is not None]
         known = KnownNames()
-        for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
+        batches = table.batches(piece.groups, list(dict.fromkeys([*wanted, *further])))
+    while True:
+        # Errors of `progress` are the caller's, so they are outside of the guard.
+        with reading(source, "comparisons"):
+            first = next(batches, None)
+            if first is None:
+                return
             try:
                 parsed = rows_of(table, asked, known)
             except InputError as error:
@@ -184,8 +191,8 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
             parsed.missing = [(row + first, word) for row, word in parsed.missing]
             drop_headers(parsed, asked)
             known.add(parsed.names or ())
-            progress((first - before) / n_rows)
-            yield parsed
+        progress((first - before) / n_rows)
+        yield parsed
 
 
 def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
@@ -234,13 +241,16 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
     """Yield pieces of text that end with a row, and the number of lines before each."""
     source, size, unpacked = name_of(path), max(1, state_of(path)[0]), 0
     rest, lines, start = b"", 0, True
-    with reading(source, "a file"), opened(path) as file:
-        packed = format_of(file.read(HEAD))
-        file.seek(0)
-        with damage_of(packed, source):
-            stream = unpacking(file, packed)
-        while True:
+    with ExitStack() as stack:
+        with reading(source, "a file"):
+            file = stack.enter_context(opened(path))
+            packed = format_of(file.read(HEAD))
+            file.seek(0)
             with damage_of(packed, source):
+                stream = unpacking(file, packed)
+        while True:
+            # Errors of `progress` are the caller's, so they are outside of the guard.
+            with reading(source, "a file"), damage_of(packed, source):
                 more = stream.read(BYTES)
             unpacked += len(more)
             if whole and packed is not None:
