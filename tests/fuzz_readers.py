@@ -20,7 +20,7 @@ import numpy as np
 
 import ordhc
 from ordhc import Quadruplets, Triplets
-from ordhc.cli.cluster import read_labels
+from ordhc.cli.reading import read_labels
 from ordhc.errors import InputError
 from ordhc.io import read_answers, read_column, read_names, read_reference, write_comparisons
 from ordhc.io.trees import tree_bytes
@@ -123,7 +123,7 @@ def seeds(folder):
     labels = b"leaf,name,cluster,fine\n0,a,x,1\n1,b,x,2\n2,c,y,3\n"
     add("reference", "l.csv", labels, lambda f: read_reference(f, leaves))
     add("reference", "l.csv", labels, lambda f: read_reference(f, leaves, ["fine"]))
-    add("reference", "l.csv", labels, lambda f: read_labels(f, Triplets([(0, 1, 2)], names=leaves)))
+    add("reference", "l.csv", labels, lambda f: read_labels(f, leaves, len(leaves)))
     add("reference", "s.csv", b"0,1,2\n1,0,3.5\n2,3.5,0\n", lambda f: read_reference(f, leaves))
     similarities = io.BytesIO()
     np.save(similarities, np.eye(3))

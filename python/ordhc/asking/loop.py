@@ -317,7 +317,7 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
         if own_way is not None:
             leaves = np.asarray(own_way(own), dtype=np.int32)
             return lambda rows: answer(leaves[rows])
-        place = {name: leaf for leaf, name in enumerate(known)}
+        place = _checks.LeafNumbers(known)
         for name in own:
             if name not in place:
                 raise InputError(f"leaves of the oracle: {_checks.unknown_name(name, known)}")

@@ -212,7 +212,7 @@ class Scan:
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
         """The comparisons block by block, in the order of the files."""
         survey = self.survey
-        code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
+        code = None if survey.names is None else _checks.LeafNumbers(survey.names)
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
         for piece in self.pieces if pieces is None else pieces:

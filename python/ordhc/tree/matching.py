@@ -174,9 +174,9 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
         return tree
     if tuple(names) == tree.names:
         return tree
-    place = {name: leaf for leaf, name in enumerate(names)}
+    place = _checks.LeafNumbers(names)
     lost = [name for name in tree.names if name not in place]
-    if lost or len(place) != tree.n_leaves:
+    if lost or len({place[name] for name in tree.names}) != len(place):
         told = f": {shown(lost[0])} is only in the tree" if lost else ""
         raise InputError(f"the tree and {whose} have leaves of different names{told}")
     return tree.relabel([place[name] for name in tree.names])
@@ -212,16 +212,18 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
             raise InputError(f"tree 0 has {first.n_leaves} leaves, tree {at} has {tree.n_leaves}")
     if first.names is None:
         return found
-    place = {name: leaf for leaf, name in enumerate(first.names)}
+    place = _checks.LeafNumbers(first.names)
     for at, tree in enumerate(found):
         names = tree.names or ()
         lost = [name for name in names if name not in place]
-        missing = [] if lost else [name for name in first.names if name not in set(names)]
+        numbers = [] if lost else [place[name] for name in names]
+        there = set(numbers)
+        missing = [] if lost else [name for leaf, name in enumerate(first.names) if leaf not in there]
         if lost or missing:
-            there, name = (at, lost[0]) if lost else (0, missing[0])
-            raise InputError(f"the leaf {shown(name)} is in tree {there}, but not in tree {at - there}")
+            where, name = (at, lost[0]) if lost else (0, missing[0])
+            raise InputError(f"the leaf {shown(name)} is in tree {where}, but not in tree {at - where}")
         if names != first.names:
-            found[at] = tree.relabel([place[name] for name in names])
+            found[at] = tree.relabel(numbers)
     return found
 
 
@@ -234,7 +236,7 @@ def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int6
     """Return the rows of the comparisons, with the leaf numbers of the tree."""
     rows = data.rows.astype(np.int64)
     if tree.names and data.names and tree.names != data.names:
-        place = {name: leaf for leaf, name in enumerate(tree.names)}
+        place = _checks.LeafNumbers(tree.names)
         for leaf in np.unique(rows):
             if data.names[leaf] not in place:
                 raise InputError(_checks.unknown_name(data.names[leaf], tree.names))
