@@ -294,6 +294,7 @@ CALLS = {
     "metrics.dasgupta_cost": (metrics.dasgupta_cost, {"tree": TREE, "S": S}),
     "metrics.dasgupta_revenue": (metrics.dasgupta_revenue, {"tree": TREE, "S": S}),
     "metrics.dendrogram_purity": (metrics.dendrogram_purity, {"tree": TREE, "labels": [0, 0, 1, 1]}),
+    "metrics.entanglement": (metrics.entanglement, PAIR),
     "metrics.kendall_tau_b": (metrics.kendall_tau_b, PAIR),
     "metrics.log_loss": (metrics.log_loss, {"predicted": [0.5] * 4, "comparisons": T}),
     "metrics.merge_distortion": (metrics.merge_distortion, PAIR),
@@ -365,6 +366,7 @@ OTHERS |= {
 }
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
+OTHERS |= {"metrics.Entanglement"}
 
 
 def _public():

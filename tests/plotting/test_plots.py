@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import plots
 from ordhc.errors import InputError
-from ordhc.plots.untangling import crossings, fitted, untangled
+from ordhc.tree.untangling import crossings, fitted, untangled
 
 pytest.importorskip("matplotlib")
 
@@ -266,7 +266,7 @@ def test_the_same_tree_has_no_crossings_however_it_is_turned(ax):
     order = np.random.default_rng(1).permutation(60)
     other = d.relabel(order)
     assert plots.tanglegram(d, other, ax=ax, n_clusters=4, titles=("a", "b")) is ax
-    assert ax.get_xlabel() == "0 crossings"
+    assert ax.get_xlabel() == "0 crossings, entanglement 0"
     (ties,) = [part for part in ax.collections if part.get_gid() == "ordhc-ties"]
     assert all(start[1] == end[1] for start, end in ties.get_segments())
     assert len({tuple(colour) for colour in ties.get_colors()}) == 4

@@ -123,6 +123,14 @@ _METRICS = (
         larger_is_better=False,
         source="Robinson & Foulds 1981",
     ),
+    MetricSpec(
+        name="entanglement",
+        summary="how far leaves of two trees are from level when the trees are drawn face to face",
+        score=metrics.entanglement,
+        reference=("tree",),
+        larger_is_better=False,
+        source="Galili 2015",
+    ),
 )
 
 

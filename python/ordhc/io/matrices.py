@@ -26,8 +26,8 @@ def read_matrix(
     ----------
     path
         An (n, n) symmetric matrix, with or without the names of rows and columns, as R's
-        ``write.csv(as.matrix(d))`` and pandas' ``to_csv`` and ``to_parquet`` write it. The diagonal is ignored.
-        A file of one row or one column has the n(n-1)/2 pairs in SciPy's order.
+        ``write.csv(as.matrix(d))`` and pandas' ``to_csv`` and ``to_parquet`` write it. The diagonal is
+        ignored. A file of one row or one column has the n(n-1)/2 pairs in SciPy's order.
     dissimilarity
         True if larger numbers mean farther apart, False if larger numbers mean more alike.
     delimiter
@@ -41,8 +41,8 @@ def read_matrix(
     Raises
     ------
     InputError
-        The matrix is not square or not symmetric; rows and columns have different names; a number is missing or
-        not finite; or a dissimilarity is negative. The message has the row and the column.
+        The matrix is not square or not symmetric; rows and columns have different names; a number is missing
+        or not finite; or a dissimilarity is negative. The message has the row and the column.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _check_negative(found: Numbers) -> None:
     for place in np.argwhere(below)[:1].tolist():
         where = found.cell(*place) if len(place) == 2 else f"the value at {place[0]}"
         raise found.error(
-            f"{where} is {values[tuple(place)]}; distances are 0 or larger. If larger numbers mean more alike, "
-            "the numbers are similarities: --similarities, dissimilarity=False",
+            f"{where} is {values[tuple(place)]}; distances are 0 or larger. If larger numbers mean more "
+            "alike, the numbers are similarities: --similarities, dissimilarity=False",
             place[0] if len(place) == 2 else None,
         )

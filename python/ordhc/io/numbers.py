@@ -48,7 +48,7 @@ class Numbers:
     lines: Sequence[int] | None = None
 
     def cell(self, row: int, column: int) -> str:
-        """Return the place of a number for messages: the names of its row and its column, or their numbers."""
+        """Return the place of a number for messages: its row and its column by name, or by number."""
         parts = (("row", self.rows, row), ("column", self.columns, column))
         return ", ".join(f"{what} {at if names is None else quoted(names[at])}" for what, names, at in parts)
 
@@ -98,7 +98,7 @@ def _of_array(table: NDArray[Any], name: str) -> Numbers:
 
 
 def _named(names: Sequence[Any]) -> tuple[str, ...] | None:
-    """Return names of rows or columns, or None if they only count from 0, as pandas writes them without names."""
+    """Return names of rows or columns; None if they count from 0, as pandas writes an index without names."""
     texts = ["" if name is None else str(name).strip() for name in names]
     return None if texts == [str(at) for at in range(len(texts))] else checked_names(texts)
 

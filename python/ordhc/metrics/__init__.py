@@ -11,7 +11,9 @@ from ordhc.metrics.labels import aari, ari, dendrogram_purity
 from ordhc.metrics.predictions import log_loss
 from ordhc.metrics.similarities import cophenetic_correlation, dasgupta_cost, dasgupta_revenue
 from ordhc.metrics.trees import (
+    Entanglement,
     KendallTau,
+    entanglement,
     kendall_tau_b,
     merge_distortion,
     robinson_foulds,
@@ -20,6 +22,7 @@ from ordhc.metrics.trees import (
 )
 
 __all__ = [
+    "Entanglement",
     "KendallTau",
     "Satisfied",
     "aari",
@@ -29,6 +32,7 @@ __all__ = [
     "dasgupta_cost",
     "dasgupta_revenue",
     "dendrogram_purity",
+    "entanglement",
     "kendall_tau_b",
     "log_loss",
     "merge_distortion",
