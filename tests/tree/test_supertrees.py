@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc.tree.supertrees import _Tree, _sums
+from ordhc.tree.supertrees import _sums, _Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore:the trees have different leaves")
 

@@ -152,10 +152,10 @@ def _supertree(
 ) -> Dendrogram:
     """Return the supertree of trees with different leaves."""
     counts = np.bincount(np.concatenate(leaves), minlength=len(names))
-    rare = int(counts.argmin())
+    rare, n_common = int(counts.argmin()), int((counts == len(trees)).sum())
     warn(
-        f"the trees have different leaves, so the consensus is a supertree: {int((counts == len(trees)).sum()):,} "
-        f"of {len(names):,} leaves are in all {len(trees):,} trees, {shown(names[rare])} is in {counts[rare]:,}"
+        f"the trees have different leaves, so the consensus is a supertree: {n_common:,} of {len(names):,} "
+        f"leaves are in all {len(trees):,} trees, {shown(names[rare])} is in {counts[rare]:,}"
     )
     used = np.flatnonzero(weights > 0).tolist()
     found = supertree([trees[at] for at in used], [leaves[at] for at in used], weights[used], names)

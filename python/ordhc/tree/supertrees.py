@@ -38,9 +38,9 @@ class _Tree:
         Returns
         -------
         tuple or None
-            The indices in `leaves` of the leaves that the tree has; and for each of them the number of the child
-            of their lowest common ancestor that contains the leaf. None if the tree has fewer than two of the
-            leaves.
+            The indices in `leaves` of the leaves that the tree has; and for each of them the number of the
+            child of their lowest common ancestor that contains the leaf. None if the tree has fewer than two
+            of the leaves.
         """
         places = self.places[leaves]
         there = np.flatnonzero(places >= 0)
@@ -95,9 +95,9 @@ def supertree(
 def _clusters(trees: Sequence[_Tree], n: int) -> list[Numbers]:
     """Return the clusters of the supertree.
 
-    The algorithm is BUILD (Aho et al. 1981): leaves that a tree has in one child of their lowest common ancestor
-    belong together. If this connects all leaves, the trees contradict each other. Then the sums of all triplets
-    decide about these leaves.
+    The algorithm is BUILD (Aho et al. 1981): leaves that a tree has in one child of their lowest common
+    ancestor belong together. If this connects all leaves, the trees contradict each other. Then the sums of
+    all triplets decide about these leaves.
     """
     found: list[Numbers] = []
     waiting = [np.arange(n)]
@@ -135,7 +135,8 @@ def _together(trees: Sequence[_Tree], leaves: Numbers) -> Numbers:
 def _sums(trees: Sequence[_Tree], n: int) -> NDArray[np.float64]:
     """Return the AddS3 similarities of the triplets of all trees, (n, n).
 
-    A triplet ab|c of a tree adds 2 to the similarity of a and b, and subtracts 1 from those of a and c, b and c.
+    A triplet ab|c of a tree adds 2 to the similarity of a and b, and subtracts 1 from those of a and c, and
+    of b and c.
     """
     sums = np.zeros((n, n))
     for tree in trees:
@@ -206,7 +207,7 @@ def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
 
 
 def _new(tree: _Tree, pairs: Numbers) -> Numbers:
-    """Return the number of pairs whose lowest common ancestor is a node, from the number of pairs below it."""
+    """Return the number of pairs that first meet at each node, from the number of pairs below each node."""
     found = pairs.copy()
     np.subtract.at(found, np.array(tree.shape.parents[:-1]), pairs[:-1])
     return found

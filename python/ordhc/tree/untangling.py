@@ -39,8 +39,8 @@ def crossings(first: Numbers, second: Numbers) -> int:
 def entanglement(first: Numbers, second: Numbers) -> float:
     """Return how far leaves are from level, from 0 (the orders are equal) to 1 (one is the other reversed).
 
-    The score is the sum of ``|position in first - position in second| ** 1.5`` over all leaves, divided by this
-    sum for an order and its reverse, as in R's dendextend.
+    The score is the sum of ``|position in first - position in second| ** 1.5`` over all leaves, divided by
+    this sum for an order and its reverse, as in R's dendextend.
 
     Examples
     --------
