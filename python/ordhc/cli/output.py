@@ -224,6 +224,7 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
             for name, interval in found.intervals.items()
         },
         "unit": found.unit,
+        "unbiased": None if found.unbiased is None else found.unbiased.tolist(),
         "chance": found.chance,
         "answers_chance": None if np.isnan(found.answers_chance) else found.answers_chance,
         "ceiling": None if found.ceiling is None else vars(found.ceiling),
@@ -278,7 +279,7 @@ def print_session() -> None:
 
 
 #: The unit of resampling in words.
-_UNITS = {"answer": "answers", "group": "people", "file": "files"}
+_UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate": "coordinates"}
 
 
 def _whose(n_answers: int, n_people: int | None) -> str:

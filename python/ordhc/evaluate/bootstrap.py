@@ -1,4 +1,4 @@
-"""How sure a tree is: resampled answers, support, consensus, the held-out score."""
+"""How sure a tree is: resampled answers or coordinates, support, consensus, the held-out score."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +22,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparis
 from ordhc.comparison.units import answers_of, coded, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
+from ordhc.evaluate.features import SCALES, resampled_features, unbiased
 from ordhc.evaluate.left_out import Rows, interval_left_out, sums_left_out
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
@@ -32,6 +33,7 @@ from ordhc.metrics.answers import answers_foretold
 from ordhc.plotting.drawing import svg
 from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
+from ordhc.similarities.vectors import Vectors
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
@@ -101,13 +103,16 @@ class Bootstrap:
     unanswered
         Leaves without any answers.
     unit
-        What was drawn: "group", all answers of a person, or "answer".
+        What was drawn: "group", all answers of a person, or "answer"; "coordinate" of vectors.
     chance
         What "held_out" would be with the leaves of the tree in any order: 1/3 for triplets.
     answers_chance
         What "answers" would be at random: 1/2 for triplets, 1/3 for odd ones out; NaN for a scan.
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
+    unbiased
+        Of vectors the approximately unbiased p-value of each cluster of `tree`, (n_nodes - n,): AU of R's
+        pvclust. `support` is pvclust's BP. None of answers. Vectors have no scores, intervals and chance.
     """
 
     tree: Dendrogram
@@ -121,6 +126,7 @@ class Bootstrap:
     chance: float
     ceiling: NoiseCeiling | None
     answers_chance: float = float("nan")
+    unbiased: NDArray[np.float64] | None = None
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -134,7 +140,7 @@ class Bootstrap:
 
     def _repr_html_(self) -> str:
         """The held-out score, and where Matplotlib is there the consensus, in a notebook."""
-        notes = [f"chance {self.chance:.4f}"]
+        notes = [] if np.isnan(self.chance) else [f"chance {self.chance:.4f}"]
         if "answers" in self.intervals:
             notes[0] += f"; of whole answers {self.answers_chance:.4f}"
         if self.ceiling is not None:
@@ -160,7 +166,7 @@ class Bootstrap:
 
 @shows_progress("resampling")
 def bootstrap(
-    data: Triplets | Quadruplets | Scan,
+    data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
     method: Named | None = None,
     *,
     similarity: Named | None = None,
@@ -177,20 +183,22 @@ def bootstrap(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Bootstrap:
-    """Resample the answers, and see what of the tree stays.
+    """Resample the answers, or the coordinates of vectors, and see what of the tree stays.
 
     Parameters
     ----------
     data
         `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), of which people or whole files are
-        drawn.
+        drawn; or vectors as `cluster` takes them, of which coordinates (columns) are drawn, as R's pvclust
+        does.
     method, similarity, linkage, initial_clusters, **parameters
         As in `cluster`. By default "adds3-al+spr" or "adds4-al+spr", because many trees are
         made, or "posterior-al" if a learner chose the questions. For the posterior's own supports see
         `ordhc.posterior`.
     n_resamples
         The number of resamples, each as many answers drawn with replacement as there are, with all of their
-        rows; or as many people, where they are known, with all of their answers.
+        rows; or as many people, where they are known, with all of their answers. Of vectors the number of
+        resamples at each of ten sizes, from half to 1.4 times the number of coordinates.
     seed
         The same seed gives the same resamples, whatever the method and the number of threads.
     group
@@ -240,6 +248,10 @@ def bootstrap(
     simulations, of those with .44 one in 8 (60 leaves, 4 to 64 answers a leaf; docs/explanation/supports.md).
     `ordhc.posterior` gives probabilities.
 
+    Coordinates of vectors should be comparable (standardized) and not copies of each other. `support` counts
+    the resamples of as many coordinates as there are. `unbiased` corrects its bias by the other sizes
+    (Shimodaira 2002, 2004; Suzuki & Shimodaira 2006).
+
     Examples
     --------
     >>> import ordhc
@@ -247,6 +259,10 @@ def bootstrap(
     >>> b = ordhc.bootstrap(t, n_resamples=50)
     >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
     (1.0, 50, True)
+    >>> X = [[0, 1, 0, 2], [1, 0, 1, 2], [8, 9, 7, 8], [9, 8, 9, 9]]
+    >>> b = ordhc.bootstrap(X, similarity="euclidean", linkage="ward", n_resamples=20)
+    >>> b.support.tolist(), b.unbiased.tolist()
+    ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
     """
     progress = _checks.callback("progress", progress)
     n_resamples = _checks.whole("n_resamples", n_resamples, at_least=1)
@@ -263,7 +279,10 @@ def bootstrap(
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers or data.executor)
         return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"bootstrap takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
+        if group is not None or unit is not None or executor is not None or spill is not None:
+            raise InputError("group, unit, executor and spill are for answers, not for vectors")
+        request = _Request(n_resamples, seed, confidence, initial_clusters, tree, None)
+        return _of_vectors(Plan.of(data, **asked), data, request, progress)
     if not len(data):
         raise InputError("there are no answers to resample")
     units, drawn = groups_to_draw(group, len(data)), "group"
@@ -394,6 +413,35 @@ def _of_scan(
 
     told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
     return _summed_up(tree, resampled, scores, (work.times, rows, count), told_of, progress)
+
+
+def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | None) -> Bootstrap:
+    """Resamples of coordinates."""
+    vectors: Vectors = fitting(data, plan.accepts, plan.title)
+    n_resamples, initial = request.n_resamples, request.initial_clusters
+    _check_memory(n_resamples, vectors.n_leaves)
+    tree, unanswered = fit(plan, vectors, initial_clusters=initial)
+    if request.tree is not None:
+        tree = _given_tree(request.tree, vectors.n_leaves)
+    trees, shares = resampled_features(
+        plan, vectors, tree, n_resamples, request.seed, initial, part(progress, 0, _LAST)
+    )
+    found = Bootstrap(
+        tree=tree.replace(support=shares[SCALES.index(1.0)]),
+        consensus=consensus(trees),
+        trees=tuple(trees),
+        scores={},
+        intervals={},
+        confidence=float(request.confidence),
+        unanswered=unanswered,
+        unit="coordinate",
+        chance=float("nan"),
+        ceiling=None,
+        unbiased=unbiased(shares, n_resamples),
+    )
+    if progress is not None:
+        progress(1.0)
+    return found
 
 
 def _summed_up(
