@@ -26,7 +26,11 @@ def clusters(tree):
 
 def shares_twin(X, tree, n_resamples, seed):
     """For each scale and node of the tree the share of resamples with the cluster."""
-    own = [frozenset(node.leaves.tolist()) for node in sorted(tree.nodes(), key=lambda node: node.label) if not node.is_leaf]
+    own = [
+        frozenset(node.leaves.tolist())
+        for node in sorted(tree.nodes(), key=lambda node: node.label)
+        if not node.is_leaf
+    ]
     found = np.zeros((len(SCALES), len(own)))
     for scale, r in enumerate(SCALES):
         for at in range(n_resamples):

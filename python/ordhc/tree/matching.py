@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._checks.matrices import leaves_of_condensed, matrix
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
+from ordhc.comparison.frames import column_names, without_names
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram, index_names, label_columns
@@ -161,7 +162,43 @@ def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
     return names if tree.names is not None and set(names) == set(tree.names) else None
 
 
-def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
+def with_rows(tree: Any, table: Any) -> tuple[Dendrogram, NDArray[np.float64], list[str] | None]:
+    """Return a tree, a table with the row of each leaf, and the names of the columns or None.
+
+    Missing numbers are NaN.
+
+    Raises
+    ------
+    InputError
+        The table has another number of rows than the tree has leaves, or other names; or it contains text.
+    """
+    found = as_dendrogram(tree)
+    rows, own = without_names(table)
+    values = _checks.numbers_of("the table", rows)
+    if values.ndim != 2 or len(values) != found.n_leaves:
+        raise InputError(
+            f"the table has shape {values.shape}; one row for each of the tree's {found.n_leaves} leaves is "
+            "needed"
+        )
+    names = _row_names(table, found) if own is None else [str(name) for name in own]
+    columns = column_names(rows)
+    return (
+        found,
+        values[places_of(found, names, "the table")],
+        None if columns is None else [str(name) for name in columns],
+    )
+
+
+def places_of(tree: Dendrogram, names: Sequence[str] | None, whose: str) -> NDArray[np.int64]:
+    """Return the place in `names` of each leaf of a tree; its number if there are no names to match."""
+    if tree.names is None or names is None:
+        return np.arange(tree.n_leaves)
+    _by_name(tree, names, whose, tree)
+    place = _checks.LeafNumbers(names)
+    return np.array([place[name] for name in tree.names], dtype=np.int64)
+
+
+def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any = None) -> Dendrogram:
     """Return the tree with leaf i renumbered to the position of its name in `names`."""
     if tree.names is None:
         return tree
