@@ -302,6 +302,7 @@ CALLS = {
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
     "metrics.answer_accuracy": (metrics.answer_accuracy, {"tree": TREE, "comparisons": T}),
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
+    "metrics.silhouette": (metrics.silhouette, {"tree": TREE, "S": S, "dissimilarity": False}),
     "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
@@ -366,7 +367,7 @@ OTHERS |= {
 }
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
-OTHERS |= {"metrics.Entanglement"}
+OTHERS |= {"metrics.Entanglement", "metrics.Silhouette"}
 
 
 def _public():

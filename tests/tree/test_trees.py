@@ -32,6 +32,7 @@ SCORES = {
     "dasgupta_cost": ([SQUARE, SQUARE[np.triu_indices(N, 1)] / 4], [{}]),
     "dasgupta_revenue": ([SQUARE, SQUARE[np.triu_indices(N, 1)] / 4], [{}]),
     "cophenetic_correlation": ([SQUARE, OTHER], [{}]),
+    "silhouette": ([SQUARE], [{"dissimilarity": False}, {"n_clusters": 3, "dissimilarity": False}]),
     "ari": ([LABELS, [f"class {label}" for label in LABELS]], [{}, {"n_clusters": 4}]),
     "aari": ([np.column_stack([LABELS > 0, LABELS]), OTHER], [{}, {"levels": [1, 1]}]),
     "dendrogram_purity": ([LABELS], [{}, {"join_ties": True}]),
@@ -41,7 +42,7 @@ SCORES = {
     "triplet_distance": ([OTHER], [{}, {"normalize": False}, {"join_ties": True}]),
     "robinson_foulds": ([OTHER], [{}, {"normalize": False}, {"join_ties": True}]),
 }
-NO_SCORES = {"Entanglement", "KendallTau", "Satisfied", "tree_distances", "log_loss"}
+NO_SCORES = {"Entanglement", "KendallTau", "Satisfied", "Silhouette", "tree_distances", "log_loss"}
 OF_HEIGHTS = ("cophenetic_correlation", "merge_distortion")
 
 

@@ -65,6 +65,14 @@ _METRICS = (
         source="Sokal & Rohlf 1962",
     ),
     MetricSpec(
+        name="silhouette",
+        summary="how compact and separate clusters are, at the best number of clusters",
+        score=metrics.silhouette,
+        reference=("similarity",),
+        parameters={"n_clusters": None, "dissimilarity": None},
+        source="Rousseeuw 1987",
+    ),
+    MetricSpec(
         name="ari",
         summary="the adjusted Rand index of labels with the tree, cut",
         score=metrics.ari,

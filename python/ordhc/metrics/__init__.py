@@ -9,6 +9,7 @@ from ordhc.metrics.answers import answer_accuracy
 from ordhc.metrics.comparisons import Satisfied, quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.metrics.labels import aari, ari, dendrogram_purity
 from ordhc.metrics.predictions import log_loss
+from ordhc.metrics.silhouettes import Silhouette, silhouette
 from ordhc.metrics.similarities import cophenetic_correlation, dasgupta_cost, dasgupta_revenue
 from ordhc.metrics.trees import (
     Entanglement,
@@ -25,6 +26,7 @@ __all__ = [
     "Entanglement",
     "KendallTau",
     "Satisfied",
+    "Silhouette",
     "aari",
     "answer_accuracy",
     "ari",
@@ -39,6 +41,7 @@ __all__ = [
     "quadruplet_revenue",
     "robinson_foulds",
     "satisfied",
+    "silhouette",
     "tree_distances",
     "triplet_distance",
     "triplet_revenue",
