@@ -224,11 +224,11 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
             for name, interval in found.intervals.items()
         },
         "unit": found.unit,
-        "unbiased": None if found.unbiased is None else found.unbiased.tolist(),
         "chance": found.chance,
         "answers_chance": None if np.isnan(found.answers_chance) else found.answers_chance,
         "ceiling": None if found.ceiling is None else vars(found.ceiling),
         "consensus": found.consensus.to_dict(),
+        **({} if found.unbiased is None else {"unbiased": found.unbiased.tolist()}),
     }
 
 

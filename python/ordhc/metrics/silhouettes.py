@@ -83,7 +83,7 @@ def silhouette(
     >>> found.n_clusters, tree.cut(found.n_clusters)
     (3, array([0, 0, 0, 1, 1, 2]))
     >>> {k: round(score, 2) for k, score in found.scores.items()}
-    {2: 0.74, 3: 0.8, 4: 0.42, 5: 0.22}
+    {2: 0.77, 3: 0.8, 4: 0.51, 5: 0.19}
     """
     found, values = prepared(tree, S, ("similarity",), "silhouette")
     less = found.kind == "dissimilarity" if dissimilarity is None else dissimilarity
