@@ -20,9 +20,17 @@ import numpy as np
 
 import ordhc
 from ordhc import Quadruplets, Triplets
-from ordhc.cli.cluster import read_labels
+from ordhc.cli.reading import read_labels
 from ordhc.errors import InputError
-from ordhc.io import read_answers, read_column, read_names, read_reference, write_comparisons
+from ordhc.io import (
+    read_answers,
+    read_column,
+    read_matrix,
+    read_names,
+    read_reference,
+    read_vectors,
+    write_comparisons,
+)
 from ordhc.io.trees import tree_bytes
 
 LONGEST = 500
@@ -123,8 +131,12 @@ def seeds(folder):
     labels = b"leaf,name,cluster,fine\n0,a,x,1\n1,b,x,2\n2,c,y,3\n"
     add("reference", "l.csv", labels, lambda f: read_reference(f, leaves))
     add("reference", "l.csv", labels, lambda f: read_reference(f, leaves, ["fine"]))
-    add("reference", "l.csv", labels, lambda f: read_labels(f, Triplets([(0, 1, 2)], names=leaves)))
+    add("reference", "l.csv", labels, lambda f: read_labels(f, leaves, len(leaves)))
     add("reference", "s.csv", b"0,1,2\n1,0,3.5\n2,3.5,0\n", lambda f: read_reference(f, leaves))
+    named = b',a,"b, c"\na,0,1.5\n"b, c",1.5,0\n'
+    for name, data in [("d.csv", named), ("r.txt", b'"a" "b"\n"a" 0 2\n"b" 2 0\n'), ("p.csv", b"1\n2\n3\n")]:
+        add("matrix", name, data, lambda f: read_matrix(f, dissimilarity=True))
+        add("vectors", name, data, read_vectors)
     similarities = io.BytesIO()
     np.save(similarities, np.eye(3))
     add("reference", "s.npy", similarities.getvalue(), lambda f: read_reference(f, leaves))

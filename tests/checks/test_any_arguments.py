@@ -310,6 +310,7 @@ CALLS = {
     "metrics.dasgupta_cost": (metrics.dasgupta_cost, {"tree": TREE, "S": S}),
     "metrics.dasgupta_revenue": (metrics.dasgupta_revenue, {"tree": TREE, "S": S}),
     "metrics.dendrogram_purity": (metrics.dendrogram_purity, {"tree": TREE, "labels": [0, 0, 1, 1]}),
+    "metrics.entanglement": (metrics.entanglement, PAIR),
     "metrics.kendall_tau_b": (metrics.kendall_tau_b, PAIR),
     "metrics.log_loss": (metrics.log_loss, {"predicted": [0.5] * 4, "comparisons": T}),
     "metrics.merge_distortion": (metrics.merge_distortion, PAIR),
@@ -317,6 +318,7 @@ CALLS = {
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
     "metrics.answer_accuracy": (metrics.answer_accuracy, {"tree": TREE, "comparisons": T}),
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
+    "metrics.silhouette": (metrics.silhouette, {"tree": TREE, "S": S, "dissimilarity": False}),
     "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
@@ -381,6 +383,7 @@ OTHERS |= {
 }
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
+OTHERS |= {"metrics.Entanglement", "metrics.Silhouette"}
 
 
 def _public():

@@ -21,6 +21,7 @@ COMMANDS = [
     "people-groups",
     "score",
     "report",
+    "plot",
     "learn",
     "session",
     "consensus",

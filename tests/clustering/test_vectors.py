@@ -429,3 +429,34 @@ def test_components_on_the_way():
         ordhc.cluster(ordhc.Vectors(X, storage="vectors"), similarity="pca-cosine", n_components=2).n_leaves
         == 20
     )
+
+
+@pytest.mark.parametrize("metric", ["correlation", "chebyshev", "cityblock", "jaccard", "canberra"])
+def test_distances_of_scipy_by_name_and_by_callable(metric):
+    distance = pytest.importorskip("scipy.spatial.distance")
+    X = np.random.default_rng(0).integers(1, 9, (11, 6)).astype(float)
+    expected = ordhc.linkage(distance.pdist(X, metric), "average", dissimilarity=True)
+    assert ordhc.cluster(X, similarity="pdist", metric=metric, linkage="average") == expected
+    by_callable = ordhc.cluster(
+        X, similarity=("pdist", {"metric": getattr(distance, metric)}), linkage="average"
+    )
+    assert np.allclose(by_callable.heights, expected.heights)
+    assert np.allclose(
+        ordhc.similarity(X, "pdist", metric=metric)[np.triu_indices(11, 1)], distance.pdist(X, metric)
+    )
+    assert ordhc.bootstrap(X, similarity="pdist", metric="cityblock", linkage="average", n_resamples=2).trees
+
+
+def test_distances_of_scipy_that_fail():
+    scipy = pytest.importorskip("scipy.sparse")
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    for data, metric, message in [
+        (X, "corelation", "metric 'corelation' failed: .*corelation"),
+        (X, 3, "metric 3 failed"),
+        (X, lambda _a, _b: 1 / 0, "failed: 'division by zero'"),
+        (X, lambda _a, _b: np.nan, "is not finite for all pairs"),
+        (np.ones((4, 3)), "correlation", "metric 'correlation' is not finite"),
+        (scipy.csr_array(X), "chebyshev", "pdist takes no sparse vectors"),
+    ]:
+        with np.errstate(all="ignore"), pytest.raises(ordhc.errors.InputError, match=message):
+            ordhc.cluster(data, similarity="pdist", metric=metric, linkage="average")

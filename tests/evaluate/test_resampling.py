@@ -216,7 +216,7 @@ def test_bad_input(options, text):
 
 
 def test_not_comparisons():
-    with pytest.raises(InputError, match="not list"):
+    with pytest.raises(InputError, match="list is neither Triplets nor Quadruplets"):
         ordhc.bootstrap([(0, 1, 2)])
     nan = np.zeros(len(PLANTED))
     nan[5] = np.nan

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import plots
 from ordhc.errors import InputError
-from ordhc.plots.untangling import crossings, fitted, untangled
+from ordhc.tree.untangling import crossings, fitted, untangled
 
 pytest.importorskip("matplotlib")
 
@@ -266,7 +266,7 @@ def test_the_same_tree_has_no_crossings_however_it_is_turned(ax):
     order = np.random.default_rng(1).permutation(60)
     other = d.relabel(order)
     assert plots.tanglegram(d, other, ax=ax, n_clusters=4, titles=("a", "b")) is ax
-    assert ax.get_xlabel() == "0 crossings"
+    assert ax.get_xlabel() == "0 crossings, entanglement 0"
     (ties,) = [part for part in ax.collections if part.get_gid() == "ordhc-ties"]
     assert all(start[1] == end[1] for start, end in ties.get_segments())
     assert len({tuple(colour) for colour in ties.get_colors()}) == 4
@@ -374,3 +374,67 @@ def test_methods_are_compared(ax):
     ):
         with pytest.raises(InputError, match=re.escape(said)):
             plots.compare(wrong)
+
+
+def of_data(n=12, p=5, seed=0):
+    pandas = pytest.importorskip("pandas")
+    values = np.random.default_rng(seed).normal(size=(n, p)) + np.arange(n)[:, None] % 3
+    names = [f"row_{at}" for at in range(n)]
+    return pandas.DataFrame(values, index=names, columns=[f"column {at}" for at in range(p)])
+
+
+@pytest.mark.parametrize("has_tree", [False, True])
+def test_rows_and_columns_of_data_are_in_the_order_of_their_trees(has_tree, ax):
+    X = of_data()
+    d = ordhc.cluster(X, similarity="euclidean", linkage="ward")
+    c = ordhc.cluster(X.T, similarity="euclidean", linkage="average") if has_tree else None
+    kinds = {name: "ab"[at % 2] for at, name in enumerate(X.index)}
+    # Rows and columns are matched by name, whatever their order.
+    moved = X.iloc[::-1, [3, 1, 4, 0, 2]]
+    assert plots.heatmap(d, moved, ax=ax, columns={"kind": kinds}, column_tree=c, n_clusters=3) is ax
+    rows = [d.labels[leaf] for leaf in d.leaf_order()]
+    columns = [c.labels[leaf] for leaf in c.leaf_order()] if has_tree else list(moved.columns)
+    assert np.array_equal(ax.images[0].get_array(), X.loc[rows, columns].to_numpy())
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == rows
+    assert [label.get_text() for label in ax.get_xticklabels()] == columns
+    others = [each for each in ax.figure.axes if each is not ax]
+    # The tree of the rows, the colour bar, and the tree of the columns.
+    assert len(others) == 2 + has_tree
+    assert any(each.get_xlabel() == "value" for each in others)
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 2), (2, 1), (3, 40), (40, 3), (1600, 4), (3, 1600)])
+def test_data_of_any_shape_with_missing_numbers(n, p, ax):
+    X = np.random.default_rng(1).normal(size=(n, p))
+    X[0, 0] = np.nan
+    d = ordhc.cluster(np.nan_to_num(X), similarity="euclidean", linkage="single")
+    plots.heatmap(d, X, ax=ax)
+    image = ax.images[0].get_array()
+    assert image.shape == (min(n, 1500), min(p, 1500))
+    if max(n, p) <= 1500:
+        assert np.array_equal(np.ma.filled(image, np.nan), X[d.leaf_order()], equal_nan=True)
+    assert np.nanmean(np.ma.filled(image, np.nan)) == pytest.approx(np.nanmean(X), abs=0.02)
+
+
+def test_square_data_need_a_tree_of_the_columns(ax):
+    X = of_data(6, 6)
+    d = ordhc.cluster(X, similarity="euclidean", linkage="ward")
+    c = ordhc.cluster(X.T, similarity="euclidean", linkage="ward")
+    plots.heatmap(d, X, ax=ax, column_tree=c)
+    rows, columns = (d.leaf_order(), c.leaf_order())
+    assert np.array_equal(ax.images[0].get_array(), X.to_numpy()[rows][:, columns])
+
+
+def test_what_is_no_data_of_a_tree():
+    X = of_data()
+    d = ordhc.cluster(X, similarity="euclidean", linkage="ward")
+    for table, options, message in [
+        (X.iloc[1:], {}, r"the table has shape \(11, 5\); one row for each of the tree's 12 leaves"),
+        (X, {"order": "optimal"}, r"order='optimal' and dissimilarity are for \(n, n\) similarities"),
+        (X.rename(index={"row_3": "other"}), {}, "leaves of different names: 'row_3' is only in the tree"),
+        (X, {"column_tree": "((a,b),c);"}, "the tree has 3 leaves, not 5"),
+        (X.astype(str), {}, "."),
+    ]:
+        with pytest.raises(InputError, match=message):
+            plots.heatmap(d, table, **options)

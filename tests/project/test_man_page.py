@@ -96,8 +96,6 @@ def test_it_can_be_read_at_80_columns(reader):
 def test_examples_go_on_where_a_shell_does(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     _, out, _ = run(capsys, "cluster", "--help")
-    example = re.search(r"ordhc cluster answers.csv --method mulk3-al .*?participant -o tree.nwk", out, re.S)[
-        0
-    ]
+    example = re.search(r"ordhc cluster study.csv --kind odd-one-out .*?--na skip", out, re.S)[0]
     assert "\\\n" in example
     assert re.sub(r" \\\n +", " ", example) in text().replace(" \\ ", " ")

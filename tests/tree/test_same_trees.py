@@ -17,6 +17,10 @@ from support.trees import clusters_of, members, random_nest, renumbered, tree_of
 #: What takes trees, but not one whose nodes could be numbered otherwise, and why.
 APART = {
     "Bootstrap": "is what bootstrap gives",
+    "Entanglement": "is what entanglement gives",
+    "Silhouette": "is what silhouette gives",
+    "silhouette": "takes the clusters of cut; its own tests compare it with scikit-learn",
+    "entanglement": "searches for few crossings from the order in which the leaves are",
     "Posterior": "starts a chain of random moves there; its own tests compare it with exact numbers",
     "Report": "is what report gives",
     "Structure": "is what structure gives",

@@ -32,14 +32,17 @@ SCORES = {
     "dasgupta_cost": ([SQUARE, SQUARE[np.triu_indices(N, 1)] / 4], [{}]),
     "dasgupta_revenue": ([SQUARE, SQUARE[np.triu_indices(N, 1)] / 4], [{}]),
     "cophenetic_correlation": ([SQUARE, OTHER], [{}]),
+    "silhouette": ([SQUARE], [{"dissimilarity": False}, {"n_clusters": 3, "dissimilarity": False}]),
     "ari": ([LABELS, [f"class {label}" for label in LABELS]], [{}, {"n_clusters": 4}]),
     "aari": ([np.column_stack([LABELS > 0, LABELS]), OTHER], [{}, {"levels": [1, 1]}]),
     "dendrogram_purity": ([LABELS], [{}, {"join_ties": True}]),
     "kendall_tau_b": ([OTHER], [{}, {"include_self": False}, {"tie_self": True}]),
+    "entanglement": ([OTHER], [{}]),
     "merge_distortion": ([OTHER], [{}]),
     "triplet_distance": ([OTHER], [{}, {"normalize": False}, {"join_ties": True}]),
     "robinson_foulds": ([OTHER], [{}, {"normalize": False}, {"join_ties": True}]),
 }
+NO_SCORES = {"Entanglement", "KendallTau", "Satisfied", "Silhouette", "tree_distances", "log_loss"}
 OF_HEIGHTS = ("cophenetic_correlation", "merge_distortion")
 
 
@@ -99,7 +102,7 @@ def test_all_metrics_are_here():
         row.name for row in ordhc.plugins.list_plugins() if (row.plugin, row.kind) == ("ordhc", "metric")
     }
     # Scores of predictions are no scores of trees.
-    assert set(SCORES) == set(metrics.__all__) - {"KendallTau", "Satisfied", "tree_distances", "log_loss"}
+    assert set(SCORES) == set(metrics.__all__) - NO_SCORES
 
 
 @EACH

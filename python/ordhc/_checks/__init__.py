@@ -7,7 +7,7 @@ functions raise an `InputError` with the argument, the index and the value.
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers
 from ordhc._checks.dissimilarities import check_dissimilarities, is_dissimilarity
-from ordhc._checks.leaf_names import leaf_number, names
+from ordhc._checks.leaf_names import LeafNumbers, leaf_number, names
 from ordhc._checks.matrices import handed_over, leaves_of_condensed, matrix, square
 from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name
 from ordhc._checks.remedies import remedied
@@ -28,6 +28,7 @@ from ordhc._checks.scalars import (
 from ordhc._checks.signatures import shows_options
 
 __all__ = [
+    "LeafNumbers",
     "array",
     "as_int",
     "callback",

@@ -11,7 +11,7 @@ from ordhc._checks.quoting import quoted, unknown_name
 from ordhc._checks.scalars import text, whole
 from ordhc.errors import InputError
 
-__all__ = ["leaf_number", "names"]
+__all__ = ["LeafNumbers", "leaf_number", "names"]
 
 
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
@@ -65,6 +65,46 @@ def _kind(value: Any) -> str:
     return "string" if isinstance(value, str) else type(value).__name__
 
 
+class LeafNumbers(dict[str, int]):
+    """The number of each leaf by its name, where underscores and blanks are the same.
+
+    Newick files write blanks as underscores, so ``Homo_sapiens`` and ``Homo sapiens`` name the same leaf.
+    Names that occur literally come first. If two leaves differ only in underscores and blanks, both need
+    their literal names.
+
+    Examples
+    --------
+    >>> numbers = LeafNumbers(["Homo sapiens", "a b", "a_b"])
+    >>> numbers["Homo_sapiens"], numbers["a_b"], "b_a" in numbers
+    (0, 2, False)
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__({name: leaf for leaf, name in enumerate(names)})
+        self._plain: dict[str, int] | None = None
+
+    def __missing__(self, name: str) -> int:
+        if self._plain is None:
+            self._plain = {}
+            for known, leaf in self.items():
+                key = known.replace("_", " ")
+                self._plain[key] = -1 if key in self._plain else leaf
+        found = self._plain.get(name.replace("_", " "), -1)
+        if found < 0:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and self.get(name) is not None)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the number of a leaf, or `default`."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
 def leaf_number(leaf: Any, known: Sequence[str] | None, n_leaves: int) -> int:
     """Return the number of a leaf that is given by its name or its number.
 
@@ -74,7 +114,8 @@ def leaf_number(leaf: Any, known: Sequence[str] | None, n_leaves: int) -> int:
         A name that no leaf has, or a number outside 0..n_leaves - 1.
     """
     if isinstance(leaf, str):
-        if known is None or leaf not in known:
+        found: int | None = LeafNumbers(known or ()).get(leaf)
+        if found is None:
             raise InputError(unknown_name(leaf, known or ()))
-        return known.index(leaf)
+        return found
     return whole("leaf", leaf, at_least=0, at_most=n_leaves - 1)

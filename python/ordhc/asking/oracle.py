@@ -144,7 +144,7 @@ def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | No
     names = getattr(oracle, "names", None)
     if known is None or names is None or isinstance(leaves, int) or tuple(names) == tuple(leaves):
         return known
-    place = {name: leaf for leaf, name in enumerate(leaves)}
+    place = _checks.LeafNumbers(leaves)
     numbers = np.array([place.get(name, -1) for name in names], dtype=np.int32)[known]
     return np.ascontiguousarray(numbers[(numbers >= 0).all(axis=1)])
 

@@ -25,16 +25,15 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
             "none: give names instead of n_leaves"
         )
     if tree.names is not None and own is not None:
-        theirs = set(tree.names)
+        place, theirs = _checks.LeafNumbers(own), _checks.LeafNumbers(tree.names)
         for lost, where, other in (
             ([name for name in own if name not in theirs], "the learner", "the prior"),
-            ([name for name in tree.names if name not in set(own)], "the prior", "the learner"),
+            ([name for name in tree.names if name not in place], "the prior", "the learner"),
         ):
             if lost:
                 more = "" if len(lost) == 1 else f" and {len(lost) - 1:,} more"
                 raise InputError(f"the leaf {shown(lost[0])}{more} is in {where}, but not in {other}")
         if tree.names != own:
-            place = {name: leaf for leaf, name in enumerate(own)}
             tree = tree.relabel([place[name] for name in tree.names])
     elif tree.n_leaves != n_leaves:
         raise InputError(f"the prior has {tree.n_leaves:,} leaves, the learner has {n_leaves:,}")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.asking.prior import read_prior
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
@@ -26,7 +26,7 @@ def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> 
         raise InputError(f"start has {tree.n_leaves:,} leaves, more than the learner, which has {n_leaves:,}")
     if tree.names is None:
         return engine_tree(tree), list(range(tree.n_leaves))
-    place = {name: leaf for leaf, name in enumerate(names or ())}
+    place = _checks.LeafNumbers(names or ())
     for name in tree.names:
         if name not in place:
             raise InputError(f"the leaf {shown(name)} of start is no leaf of the learner")
@@ -105,7 +105,7 @@ def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], 
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()
-    number = {name: leaf for leaf, name in enumerate(start.names or ())}
+    number = _checks.LeafNumbers(start.names or ())
     names = found.names
     old: list[int | None] = [None] * len(above)
     for leaf in range(n):

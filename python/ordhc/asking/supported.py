@@ -72,7 +72,7 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
         raise InputError(f"triplets are {_checks.quoted(triplets)}, no Triplets")
     rows = triplets.rows.astype(np.int64)
     if triplets.names is not None and tree.names is not None and triplets.names != tree.names:
-        places = {name: leaf for leaf, name in enumerate(tree.names)}
+        places = _checks.LeafNumbers(tree.names)
         for name in triplets.names:
             if name not in places:
                 raise InputError(f"leaves of the triplets: {_checks.unknown_name(name, tree.names)}")

@@ -65,6 +65,14 @@ _METRICS = (
         source="Sokal & Rohlf 1962",
     ),
     MetricSpec(
+        name="silhouette",
+        summary="how compact and separate clusters are, at the best number of clusters",
+        score=metrics.silhouette,
+        reference=("similarity",),
+        parameters={"n_clusters": None, "dissimilarity": None},
+        source="Rousseeuw 1987",
+    ),
+    MetricSpec(
         name="ari",
         summary="the adjusted Rand index of labels with the tree, cut",
         score=metrics.ari,
@@ -122,6 +130,14 @@ _METRICS = (
         parameters={"normalize": True, "join_ties": False},
         larger_is_better=False,
         source="Robinson & Foulds 1981",
+    ),
+    MetricSpec(
+        name="entanglement",
+        summary="how far leaves of two trees are from level when the trees are drawn face to face",
+        score=metrics.entanglement,
+        reference=("tree",),
+        larger_is_better=False,
+        source="Galili 2015",
     ),
 )
 

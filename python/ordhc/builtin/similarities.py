@@ -5,7 +5,7 @@ from functools import partial
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.comparisons import adds, four_k, mulk3, mulk4
-from ordhc.similarities.measures import cosine, dot, euclidean, manhattan, pca_cosine, pca_dot
+from ordhc.similarities.measures import cosine, dot, euclidean, manhattan, pca_cosine, pca_dot, pdist
 
 __all__ = ["ordhc_similarities"]
 
@@ -89,6 +89,14 @@ _SIMILARITIES = (
         build=manhattan,
         dissimilarity=True,
         data=("vectors",),
+    ),
+    SimilaritySpec(
+        name="pdist",
+        summary="a distance of SciPy by name, such as metric=correlation, or a callable",
+        build=pdist,
+        dissimilarity=True,
+        data=("vectors",),
+        parameters={"metric": "euclidean"},
     ),
 )
 

@@ -15,6 +15,7 @@ from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
 from ordhc.cli.people_groups import people_groups
 from ordhc.cli.plan import plan
+from ordhc.cli.plot import plot
 from ordhc.cli.plugins import plugins
 from ordhc.cli.report import report
 from ordhc.cli.root import Root
@@ -72,6 +73,7 @@ _COMMANDS = (
     people_groups,
     score,
     report,
+    plot,
     learn,
     session,
     convert,

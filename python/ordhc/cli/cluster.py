@@ -1,11 +1,13 @@
 """`ordhc cluster`: make a dendrogram from a file of answers."""
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
 import click
 
 from ordhc.cli.executors import executor_of, executor_option, resume_option, say_resumed
 from ordhc.cli.help import Command, Registered, Settings, section
+from ordhc.cli.numbers import cluster_numbers, numbers_in, numbers_options
 from ordhc.cli.output import (
     check_outputs,
     emit_json,
@@ -17,28 +19,33 @@ from ordhc.cli.output import (
     summarise_bootstrap,
     write_outputs,
 )
-from ordhc.cli.reading import files_of, parameters_of, read_comparisons, reading_options, unit_option
-from ordhc.comparison.comparisons import Comparisons
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from ordhc.cli.reading import (
+    files_of,
+    parameters_of,
+    parts_of,
+    read_comparisons,
+    read_labels,
+    reading_options,
+    unit_option,
+)
 
 
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
+@section("What FILE contains, if not answers")
+@numbers_options
 @section("The method")
 @click.option(
     "--method",
     type=Registered("method"),
     help="The name of a method, or SIMILARITY+LINKAGE; +spr after it moves subtrees. Default: "
-    "posterior-al if it takes at most ten seconds. Otherwise, and with --bootstrap, adds3-al+spr or "
-    "adds4-al+spr, which take milliseconds.",
+    "posterior-al if it takes at most ten seconds; otherwise, and with --bootstrap, adds3-al+spr or "
+    "adds4-al+spr.",
 )
 @click.option(
     "--similarity",
     type=Registered("similarity"),
-    help="How the similarity of two leaves is computed from the answers.",
+    help="How similar two leaves are, by the data.",
 )
 @click.option(
     "--linkage",
@@ -50,10 +57,10 @@ if TYPE_CHECKING:
     "params",
     multiple=True,
     type=Settings("similarity", "similarity", ("linkage", "linkage")),
-    help="A setting of the similarity or the linkage. Repeatable. If both have a setting KEY: "
-    "similarity.KEY=VALUE or linkage.KEY=VALUE.",
+    help="A setting of the similarity or the linkage; if both have KEY, similarity.KEY or linkage.KEY. "
+    "Repeatable.",
 )
-@click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
+@click.option("--initial", metavar="CSV", help="Start from clusters: columns leaf, cluster.")
 @section("Results")
 @click.option(
     "-o",
@@ -70,9 +77,7 @@ if TYPE_CHECKING:
     metavar="PICTURE",
     help="Draw the tree: .svg, .png, .pdf. Repeatable.",
 )
-@click.option(
-    "--html", metavar="PAGE", help="Write an interactive page of the tree: one .html that needs no network."
-)
+@click.option("--html", metavar="PAGE", help="Write an interactive page of the tree (.html).")
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @section("How sure the tree is")
@@ -80,7 +85,7 @@ if TYPE_CHECKING:
     "--bootstrap",
     type=int,
     metavar="N",
-    help="Resample the answers N times, and give each cluster its share of the resamples.",
+    help="Give each cluster its share of N resamples.",
 )
 @unit_option
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
@@ -130,31 +135,32 @@ def cluster(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Make a dendrogram from FILE, answers as csv, tsv, parquet, npz or npy (- is standard input).
+    """Make a dendrogram from FILE: answers, distances, similarities or vectors (- is standard input).
 
-    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far. With --kind it has
-    answers to other questions, one in each row. Repeated rows count repeatedly; a column count or weight
-    multiplies a row. FILE can be a folder, a pattern in quotes, or a URL (s3://, gs://, https://) with the
-    extra remote. Their answers, and those of a file or a standard input of 32 MiB or more, are read block by
-    block if the method allows it. So they need not fit into memory.
+    FILE is csv, tsv, Parquet or npy, for answers npz, too. Answers are rows anchor,near,far (ids or names):
+    the anchor is more like near than far. With --kind FILE has answers to other questions, one in each row.
+    Repeated rows count repeatedly; a column count or weight multiplies a row. FILE can be a folder, a
+    pattern in quotes, or a URL (s3://, gs://, https://) with the extra remote. These, and files of 32 MiB or
+    more, are read block by block if the method allows it.
 
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
-      ordhc cluster answers.csv --html tree.html --config settings.toml
-      ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --person participant -o tree.nwk
+      ordhc cluster --distances d.csv --linkage ward -o tree.nwk
+      ordhc cluster answers.csv --bootstrap 200 --person participant
       ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
       ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
       ordhc cluster 's3://bucket/answers/*.parquet' --resume parts -o tree.nwk
-      cat answers.csv | ordhc cluster - --json
+      ordhc cluster --vectors x.csv --similarity euclidean --linkage ward
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan, biased_text, method_of_many
     from ordhc.clustering.scanned import takes_scan
-    from ordhc.errors import warn
+    from ordhc.errors import InputError, warn
     from ordhc.io.scan import is_several
     from ordhc.metrics.score import score
 
+    numbers = numbers_in(reading)
     inputs = (initial, *files_of(file, reading))
     check_outputs(
         outputs, plots, labels, consensus, html=html, n_clusters=n_clusters, as_json=as_json, inputs=inputs
@@ -163,6 +169,9 @@ def cluster(
         raise click.UsageError("--unit and --consensus need --bootstrap")
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
+    if numbers is not None:
+        cluster_numbers(numbers)
+        return
     workers = click.get_current_context().with_resource(executor_of(executor))
     scanned = {"memory": memory, "spill": spill, "executor": workers, "resume": resume}
     asked: dict[str, Any] = {"method": method, "similarity": similarity, "linkage": linkage}
@@ -173,25 +182,26 @@ def cluster(
             )
         scanned = {}
     with progress_bar("reading", quiet=quiet) as progress:
-        data = read_comparisons(
-            file,
-            takes=lambda scan: bootstrap is None and takes_scan(scan, **asked),
-            progress=progress,
-            scanned=scanned,
-            **reading,
-        )
+        try:
+            data = read_comparisons(
+                file,
+                takes=lambda scan: bootstrap is None and takes_scan(scan, **asked),
+                progress=progress,
+                scanned=scanned,
+                **reading,
+            )
+        except InputError as error:
+            if re.search(r"has \d+ columns instead of", error.reason):
+                error.args = (f"{error}; for a table of numbers: --distances, --similarities or --vectors",)
+            raise
     if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
         method = method_of_many(data)
     settings = parameters_of(params)
-    parts = {
-        "similarity": with_settings("similarity", similarity, settings),
-        "linkage": with_settings("linkage", linkage, settings),
-    }
-    asked = {"method": method, **parts, **settings}
+    asked = {"method": method, **parts_of(similarity, linkage, settings), **settings}
     plan = Plan.of(data, **asked)
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
-    start = None if initial is None else read_labels(initial, data)
+    start = None if initial is None else read_labels(initial, data.names, data.n_leaves)
     with progress_bar("clustering", quiet=quiet) as progress:
         tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
     resampled = None
@@ -229,34 +239,3 @@ def cluster(
         emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
     elif "-" not in outputs and not quiet:
         print_summary(summary, tree, flat)
-
-
-def with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
-    """Return a part's name, or a pair of the name and the settings with the prefix `part`.
-
-    These settings are removed from `settings`.
-    """
-    prefix = f"{part}."
-    own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
-    if own and name is None:
-        raise click.UsageError(f"--param {prefix}{next(iter(own))} needs --{part}")
-    return (name, own) if own else name
-
-
-def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
-    """Return the (n_leaves,) initial clusters from a csv file, as --labels writes it.
-
-    A leaf that is not in the file starts as a cluster of its own.
-    """
-    import numpy as np
-
-    from ordhc.io.files import read_bytes
-    from ordhc.io.references import label_table
-
-    leaves = data.names or tuple(str(leaf) for leaf in range(data.n_leaves))
-    number: dict[str, int] = {}
-    labels = np.arange(data.n_leaves, 2 * data.n_leaves)
-    for leaf, (cluster,) in enumerate(label_table(path, read_bytes(path), leaves, ["cluster"])):
-        if cluster is not None:
-            labels[leaf] = number.setdefault(cluster, len(number))
-    return labels

@@ -6,7 +6,7 @@ import click
 
 from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
-from ordhc.cli.reading import files_of, read_comparisons, reading_options
+from ordhc.cli.reading import files_of, read_comparisons, reading_options, underscores_option
 
 _COMPARISONS = (".csv", ".tsv", ".parquet", ".npz", ".npy")
 
@@ -20,11 +20,7 @@ _COMPARISONS = (".csv", ".tsv", ".parquet", ".npz", ".npy")
     default=None,
     help="Whether SOURCE contains trees or comparisons, if the endings do not decide.",
 )
-@click.option(
-    "--preserve-underscores",
-    is_flag=True,
-    help="Keep underscores in unquoted names of Newick; by default they become spaces.",
-)
+@underscores_option
 @click.option(
     "--min-support",
     type=click.FloatRange(0, 1),

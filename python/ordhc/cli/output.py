@@ -32,6 +32,7 @@ __all__ = [
     "emit_json",
     "json_option",
     "only_json",
+    "print_results",
     "print_session",
     "print_summary",
     "progress_bar",
@@ -227,6 +228,7 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
         "answers_chance": None if np.isnan(found.answers_chance) else found.answers_chance,
         "ceiling": None if found.ceiling is None else vars(found.ceiling),
         "consensus": found.consensus.to_dict(),
+        **({} if found.unbiased is None else {"unbiased": found.unbiased.tolist()}),
     }
 
 
@@ -277,7 +279,7 @@ def print_session() -> None:
 
 
 #: The unit of resampling in words.
-_UNITS = {"answer": "answers", "group": "people", "file": "files"}
+_UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate": "coordinates"}
 
 
 def _whose(n_answers: int, n_people: int | None) -> str:
@@ -290,8 +292,6 @@ def _whose(n_answers: int, n_people: int | None) -> str:
 
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
     """Print the summary that `summarise` returns."""
-    from ordhc.tree.settings import in_words
-
     say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
     if SESSION in click.get_current_context().meta:
         print_session()
@@ -301,8 +301,16 @@ def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np
         from ordhc.clustering.unanswered import unanswered_text
 
         say(unanswered_text(tree, summary["unanswered"]))
+    print_results(summary, tree, flat)
+
+
+def print_results(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
+    """Print the part of a summary that is about the tree and its files."""
+    from ordhc.tree.settings import in_words
+
     say(f"method   {in_words(summary)}")
-    say(f"revenue  {summary['revenue']:,} (higher is better)")
+    if "revenue" in summary:
+        say(f"revenue  {summary['revenue']:,} (higher is better)")
     if "bootstrap" in summary:
         print_bootstrap(summary["bootstrap"])
     if flat is not None:

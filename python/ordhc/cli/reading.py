@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,16 +13,23 @@ from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION, say
 from ordhc.comparison.asked import FORMATS, KINDS
 from ordhc.errors import InputError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = [
     "analysed_session",
     "files_of",
     "is_session",
     "parameters_of",
+    "parts_of",
     "read_comparisons",
+    "read_labels",
     "reading_arguments",
     "reading_options",
     "say_next",
     "session_options",
+    "underscores_option",
 ]
 
 
@@ -151,6 +158,13 @@ folds_option = click.option(
     default=5,
     show_default=True,
     help="The number of parts into which the answers are split.",
+)
+
+underscores_option = click.option(
+    "--preserve-underscores",
+    is_flag=True,
+    help="Keep underscores in unquoted names of Newick; by default they become spaces. Either way "
+    "Homo_sapiens and Homo sapiens are the same leaf.",
 )
 
 #: The unit of resamples and folds.
@@ -428,3 +442,45 @@ def parameters_of(pairs: Sequence[str]) -> dict[str, Any]:
         except json.JSONDecodeError:
             found[key.strip()] = value
     return found
+
+
+def parts_of(similarity: str | None, linkage: str | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the two parts of a method, each a name or a pair of the name and its settings.
+
+    Settings with the prefix of a part, such as linkage.beta, are removed from `settings`.
+    """
+    return {
+        "similarity": _with_settings("similarity", similarity, settings),
+        "linkage": _with_settings("linkage", linkage, settings),
+    }
+
+
+def _with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
+    """Return a part's name, or a pair of the name and the settings with the prefix `part`.
+
+    These settings are removed from `settings`.
+    """
+    prefix = f"{part}."
+    own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
+    if own and name is None:
+        raise click.UsageError(f"--param {prefix}{next(iter(own))} needs --{part}")
+    return (name, own) if own else name
+
+
+def read_labels(path: str, names: Sequence[str] | None, n_leaves: int) -> "NDArray[np.int64]":
+    """Return the (n_leaves,) initial clusters from a csv file, as --labels writes it.
+
+    A leaf that is not in the file starts as a cluster of its own.
+    """
+    import numpy as np
+
+    from ordhc.io.files import read_bytes
+    from ordhc.io.references import label_table
+
+    leaves = names or tuple(str(leaf) for leaf in range(n_leaves))
+    number: dict[str, int] = {}
+    labels = np.arange(n_leaves, 2 * n_leaves)
+    for leaf, (cluster,) in enumerate(label_table(path, read_bytes(path), leaves, ["cluster"])):
+        if cluster is not None:
+            labels[leaf] = number.setdefault(cluster, len(number))
+    return labels

@@ -6,7 +6,7 @@ import click
 
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import emit_json, json_option, progress_bar, quiet_option, say
-from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
+from ordhc.cli.reading import parameters_of, read_comparisons, reading_options, underscores_option
 
 if TYPE_CHECKING:
     from ordhc.plugins.specs import MetricSpec
@@ -35,6 +35,7 @@ _COMPARISONS = {"triplets", "quadruplets"}
 )
 @click.option("--labels", metavar="A,B,...", help="The columns of labels in FILE, from coarse to fine.")
 @section("Options")
+@underscores_option
 @json_option
 @quiet_option
 @reading_options
@@ -44,6 +45,7 @@ def score(
     metrics: tuple[str, ...],
     params: tuple[str, ...],
     labels: str | None,
+    preserve_underscores: bool,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -51,8 +53,9 @@ def score(
     """Score TREE (Newick, JSON, SciPy's Z) by the comparisons, tree, labels or similarities in FILE.
 
     The metric determines how FILE is read: as comparisons; as another tree; as labels, csv with a column leaf
-    or name and columns of labels; or as similarities, npy or csv without a header. Leaves are matched by name
-    if both files have names, otherwise by number. Use comparisons that the tree was not made from.
+    or name and columns of labels; or as a matrix, npy, csv or Parquet, with or without names. Leaves are
+    matched by name if both files have names, otherwise by number. Use comparisons that the tree was not made
+    from.
 
     \b
     Examples:
@@ -77,7 +80,7 @@ def score(
     if any(of_comparisons) and not all(of_comparisons):
         raise click.UsageError("metrics of comparisons and others don't take the same FILE")
     with progress_bar("reading the tree", quiet=quiet) as progress:
-        found = read_tree(tree, progress=progress)
+        found = read_tree(tree, preserve_underscores=preserve_underscores, progress=progress)
     if all(of_comparisons):
         if labels is not None:
             raise click.UsageError("--labels is for metrics of labels and trees, with --metric")

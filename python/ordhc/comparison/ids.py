@@ -225,6 +225,9 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
     codes = {name: code for code, name in enumerate(names)}
     ids = list(map(codes.get, cells))
     if None in ids:
+        # Only now, because this lookup is slower.
+        ids = list(map(_checks.LeafNumbers(names).get, cells))
+    if None in ids:
         at = ids.index(None)
         raise InputError(_checks.unknown_name(cells[at], names), row=at // table.shape[1])
     return np.array(ids, dtype=np.int64).reshape(table.shape), names

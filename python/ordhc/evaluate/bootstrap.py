@@ -1,4 +1,4 @@
-"""Resample answers: support, consensus, and the held-out score."""
+"""Resample answers or coordinates: support, consensus, and the held-out score."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +22,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparis
 from ordhc.comparison.units import answers_of, coded, first_rows, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
+from ordhc.evaluate.features import SCALES, resampled_features, unbiased
 from ordhc.evaluate.left_out import JUDGED, Block, Part, interval_left_out, parts_of, sums_left_out
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
@@ -32,6 +33,7 @@ from ordhc.metrics.answers import answers_foretold
 from ordhc.plotting.drawing import svg
 from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.similarity import fitting
+from ordhc.similarities.vectors import Vectors
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
@@ -103,13 +105,16 @@ class Bootstrap:
     unanswered
         Leaves without any answers.
     unit
-        The unit of resampling: "group", all answers of a person, or "answer".
+        The unit of resampling: "group", all answers of a person; "answer"; or "coordinate" of vectors.
     chance
         The expected "held_out" if the leaves of the tree are shuffled: 1/3 for triplets.
     answers_chance
         The expected "answers" of random guesses: 1/2 for triplets, 1/3 for odd ones out; NaN for a scan.
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
+    unbiased
+        Of vectors the approximately unbiased p-value of each cluster of `tree`, (n_nodes - n,): AU of R's
+        pvclust. `support` is pvclust's BP. None of answers. Vectors have no scores, intervals and chance.
     """
 
     tree: Dendrogram
@@ -123,6 +128,7 @@ class Bootstrap:
     chance: float
     ceiling: NoiseCeiling | None
     answers_chance: float = float("nan")
+    unbiased: NDArray[np.float64] | None = None
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -137,7 +143,7 @@ class Bootstrap:
 
     def _repr_html_(self) -> str:
         """Return the held-out score and, with Matplotlib, the consensus tree as HTML for a notebook."""
-        notes = [f"chance {self.chance:.4f}"]
+        notes = [] if np.isnan(self.chance) else [f"chance {self.chance:.4f}"]
         if "answers" in self.intervals:
             notes[0] += f"; of whole answers {self.answers_chance:.4f}"
         if self.ceiling is not None:
@@ -163,7 +169,7 @@ class Bootstrap:
 
 @shows_progress("resampling")
 def bootstrap(
-    data: Triplets | Quadruplets | Scan,
+    data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
     method: Method | None = None,
     *,
     similarity: Similarity | None = None,
@@ -180,20 +186,22 @@ def bootstrap(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Bootstrap:
-    """Resample the answers, and see what of the tree stays.
+    """Resample the answers, or the coordinates of vectors, and see what of the tree stays.
 
     Parameters
     ----------
     data
         `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), of which people or whole files are
-        drawn.
+        drawn; or vectors as `cluster` takes them, of which coordinates (columns) are drawn, as R's pvclust
+        does.
     method, similarity, linkage, initial_clusters, **parameters
         As in `cluster`. By default "adds3-al+spr" or "adds4-al+spr", because many trees are
         made, or "posterior-al" if a learner chose the questions. For the posterior's own supports see
         `ordhc.posterior`.
     n_resamples
         The number of resamples. Each draws, with replacement, as many people as there are, with all of their
-        answers; where people are unknown, as many answers, with all of their rows.
+        answers; where people are unknown, as many answers, with all of their rows. For vectors, the number of
+        resamples at each of ten sizes, from half to 1.4 times the number of coordinates.
     seed
         The same seed gives the same resamples, whatever the method and the number of threads.
     group
@@ -243,6 +251,10 @@ def bootstrap(
     simulations, of those with .44 one in 8 (60 leaves, 4 to 64 answers a leaf; docs/explanation/supports.md).
     `ordhc.posterior` gives probabilities.
 
+    Coordinates of vectors should be comparable (standardized) and not copies of each other. `support` counts
+    the resamples of as many coordinates as there are. `unbiased` corrects its bias by the other sizes
+    (Shimodaira 2002, 2004; Suzuki & Shimodaira 2006).
+
     Examples
     --------
     >>> import ordhc
@@ -250,6 +262,10 @@ def bootstrap(
     >>> b = ordhc.bootstrap(t, n_resamples=50)
     >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
     (1.0, 50, True)
+    >>> X = [[0, 1, 0, 2], [1, 0, 1, 2], [8, 9, 7, 8], [9, 8, 9, 9]]
+    >>> b = ordhc.bootstrap(X, similarity="euclidean", linkage="ward", n_resamples=20)
+    >>> b.support.tolist(), b.unbiased.tolist()
+    ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
     """
     progress = _checks.callback("progress", progress)
     n_resamples = _checks.whole("n_resamples", n_resamples, at_least=1)
@@ -266,7 +282,10 @@ def bootstrap(
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers or data.executor)
         return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"bootstrap takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
+        if group is not None or unit is not None or executor is not None or spill is not None:
+            raise InputError("group, unit, executor and spill are for answers, not for vectors")
+        request = _Request(n_resamples, seed, confidence, initial_clusters, tree, None)
+        return _of_vectors(Plan.of(data, **asked), data, request, progress)
     if not len(data):
         raise InputError("there are no answers to resample")
     units, drawn = groups_to_draw(group, len(data)), "group"
@@ -434,6 +453,35 @@ def _of_scan(
 
     told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
     return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), told_of, None)
+
+
+def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | None) -> Bootstrap:
+    """Resamples of coordinates."""
+    vectors: Vectors = fitting(data, plan.accepts, plan.title)
+    n_resamples, initial = request.n_resamples, request.initial_clusters
+    _check_memory(n_resamples, vectors.n_leaves)
+    tree, unanswered = fit(plan, vectors, initial_clusters=initial)
+    if request.tree is not None:
+        tree = _given_tree(request.tree, vectors.n_leaves)
+    trees, shares = resampled_features(
+        plan, vectors, tree, n_resamples, request.seed, initial, part(progress, 0, _LAST)
+    )
+    found = Bootstrap(
+        tree=tree.replace(support=shares[SCALES.index(1.0)]),
+        consensus=consensus(trees),
+        trees=tuple(trees),
+        scores={},
+        intervals={},
+        confidence=float(request.confidence),
+        unanswered=unanswered,
+        unit="coordinate",
+        chance=float("nan"),
+        ceiling=None,
+        unbiased=unbiased(shares, n_resamples),
+    )
+    if progress is not None:
+        progress(1.0)
+    return found
 
 
 def _summed_up(

@@ -2,6 +2,7 @@
 
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
+from ordhc.io.matrices import read_matrix
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
 from ordhc.io.scan import Scan, scan
@@ -13,6 +14,7 @@ __all__ = [
     "Scan",
     "read_answers",
     "read_column",
+    "read_matrix",
     "read_names",
     "read_reference",
     "read_tree",

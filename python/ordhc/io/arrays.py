@@ -236,6 +236,14 @@ class Table:
         at = self._sheet.find(names)
         return None if at is None else self.there[at]
 
+    def index(self) -> str | None:
+        """Return the column that pandas wrote for the index of a data frame, or None."""
+        try:
+            told = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+        except ValueError:
+            return None
+        return next((column for column in told if isinstance(column, str) and column in self.there), None)
+
     def cells(self, column: str) -> Column | list[Any]:
         """Return a column as text or Python values, with None for missing values."""
         found = self.column(column)

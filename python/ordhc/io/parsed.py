@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc._checks import quoted, unknown_name
+from ordhc._checks import LeafNumbers, quoted, unknown_name
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, shifted
 from ordhc.comparison.suspects import (
@@ -196,7 +196,7 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
             row = int((parsed.rows == odd[1]).any(axis=1).argmax()) if len(parsed.rows) else 0
             warn(f"{parsed.source}: {parsed.unit} {parsed.number(row)}: {odd[0]}")
         return tuple(found)
-    code = {name: leaf for leaf, name in enumerate(names)}
+    code = LeafNumbers(names)
     table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=parsed.rows.dtype)
     for start in range(0, len(parsed.rows), _AT_ONCE):
         # In place, because a second array of all rows may not fit into memory.

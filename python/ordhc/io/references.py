@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc._checks import quoted
+from ordhc._checks import LeafNumbers, quoted
 from ordhc.comparison.suspects import alike
 from ordhc.errors import InputError, warn
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
+from ordhc.io.matrices import read_matrix
 from ordhc.io.sheet import Sheet, listed, read_sheet
 from ordhc.io.trees import ONLY_TREES, read_tree
 
@@ -24,7 +25,8 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     ----------
     path
         A tree as `read_tree` takes it; labels as csv or tsv with a header, a column leaf or name, and
-        columns of labels from coarse to fine; similarities as npy, or csv of numbers without a header.
+        columns of labels from coarse to fine; or a matrix of similarities or dissimilarities as
+        `read_matrix` takes it, whose names are matched to the leaves.
     leaves
         The names of the tree's leaves, or their numbers as text.
     columns
@@ -50,12 +52,17 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     with reading(name, "a reference", data):
         if data.startswith(b"\x93NUMPY"):
             return load_array(data, name)
+        if data.startswith(b"PAR1"):
+            return _matrix(data, path, leaves)
         first = data.split(b"\n", 1)[0].strip()
         if first.removeprefix(b"\xef\xbb\xbf").startswith(b"cluster_a"):
             return read_tree(_named(data, path), "scipy")
         sheet = read_sheet(data, name, "labels or similarities")
+        in_header = LeafNumbers(sheet.header)
         if all(_is_number(cell) for cell in sheet.rows[0]):
-            return _matrix(sheet)
+            return _without_names(sheet)
+        if len(leaves) > 2 and all(leaf in in_header for leaf in leaves):
+            return _matrix(data, path, leaves)
         table = label_table(path, data, leaves, columns)
     lost = [leaf for leaf, row in zip(leaves, table, strict=True) if row[0] is None]
     if lost:
@@ -77,13 +84,6 @@ def label_table(
     source = name_of(path)
     sheet = read_sheet(data, source, "labels")
     header = sheet.header
-    if len(leaves) > 2 and set(leaves) <= set(header):
-        raise InputError(
-            "the header holds the names of the leaves, as that of a matrix: matrices are npy, or csv without "
-            "header and names, in the order of the tree's leaves",
-            path=source,
-            line=sheet.lines[0],
-        )
     ids = [at for kind in ("name", "leaf") if (at := sheet.find([kind])) is not None]
     if not ids:
         hint = ""
@@ -99,7 +99,7 @@ def label_table(
         raise InputError(
             f"there are no columns of labels, only {listed(header)}", path=source, line=sheet.lines[0]
         )
-    place = {leaf: at for at, leaf in enumerate(leaves)}
+    place = LeafNumbers(leaves)
     number = {str(at): at for at in range(len(leaves))}
     seen: set[int] = set()
     table = np.full((len(leaves), len(wanted)), None, dtype=object)
@@ -131,7 +131,8 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _matrix(sheet: Sheet) -> NDArray[Any]:
+def _without_names(sheet: Sheet) -> NDArray[Any]:
+    """Return labels or similarities that have no header."""
     for at, row in enumerate(sheet.rows):
         sheet.check_width(at)
         for cell in row:
@@ -141,3 +142,16 @@ def _matrix(sheet: Sheet) -> NDArray[Any]:
     whole = all(cell.lstrip("+-").isdigit() and len(cell) < 19 for row in rows for cell in row)
     values = np.array(rows, dtype=np.str_).astype(np.int64 if whole else np.float64)
     return values.ravel() if 1 in values.shape else values
+
+
+def _matrix(data: bytes, path: Source, leaves: Sequence[str]) -> NDArray[Any]:
+    """Return a matrix, with rows and columns in the order of `leaves` if its rows have names."""
+    values, names = read_matrix(_named(data, path), dissimilarity=False)
+    if names is None or len(names) != len(leaves):
+        return values
+    place = LeafNumbers(names)
+    lost = [leaf for leaf in leaves if leaf not in place]
+    if lost:
+        raise InputError(f"there is no row of leaf {quoted(lost[0])}", path=name_of(path))
+    order = [place[leaf] for leaf in leaves]
+    return values[np.ix_(order, order)]

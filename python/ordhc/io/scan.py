@@ -280,14 +280,14 @@ class Scan:
         `tell` receives the completed fraction of all comparisons.
         """
         survey = self.survey
-        code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
+        code = None if survey.names is None else _checks.LeafNumbers(survey.names)
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
         checked: set[int] = set()
         done, total = 0, max(1, survey.n_rows)
 
         @lru_cache(maxsize=2)
         def leaves_of(names: tuple[str, ...]) -> NDArray[np.int32]:
-            known = code or {}
+            known: Mapping[str, int] = code or {}
             return np.array([known.get(name, -1 - at) for at, name in enumerate(names)], dtype=np.int32)
 
         for piece in joined(self.pieces if pieces is None else pieces):

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._checks import LeafNumbers
 from ordhc._progress import Progress, part
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
@@ -208,7 +209,7 @@ class _Merged:
         if self.given is not None:
             names, n = self.given, len(self.given)
             if parsed.names is not None and len(parsed.rows):
-                at = {name: leaf for leaf, name in enumerate(names)}
+                at = LeafNumbers(names)
                 places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
                 looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
         parsed = replace(parsed)

@@ -100,10 +100,11 @@ def read_trees(
     """
     found = _read(path, format, preserve_underscores, progress, several=True)
     names = found[0].names or ()
-    place = {name: leaf for leaf, name in enumerate(names)}
+    place = _checks.LeafNumbers(names)
     for at, tree in enumerate(found):
-        if tree.names not in (None, names) and set(tree.names or ()) == place.keys():
-            found[at] = tree.relabel([place[name] for name in tree.names or ()])
+        numbers = [] if tree.names in (None, names) else [place.get(name, -1) for name in tree.names or ()]
+        if numbers and sorted(numbers) == list(range(len(names))):
+            found[at] = tree.relabel(numbers)
     return found
 
 

@@ -9,9 +9,12 @@ from ordhc.metrics.answers import answer_accuracy
 from ordhc.metrics.comparisons import Satisfied, quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.metrics.labels import aari, ari, dendrogram_purity
 from ordhc.metrics.predictions import log_loss
+from ordhc.metrics.silhouettes import Silhouette, silhouette
 from ordhc.metrics.similarities import cophenetic_correlation, dasgupta_cost, dasgupta_revenue
 from ordhc.metrics.trees import (
+    Entanglement,
     KendallTau,
+    entanglement,
     kendall_tau_b,
     merge_distortion,
     robinson_foulds,
@@ -20,8 +23,10 @@ from ordhc.metrics.trees import (
 )
 
 __all__ = [
+    "Entanglement",
     "KendallTau",
     "Satisfied",
+    "Silhouette",
     "aari",
     "answer_accuracy",
     "ari",
@@ -29,12 +34,14 @@ __all__ = [
     "dasgupta_cost",
     "dasgupta_revenue",
     "dendrogram_purity",
+    "entanglement",
     "kendall_tau_b",
     "log_loss",
     "merge_distortion",
     "quadruplet_revenue",
     "robinson_foulds",
     "satisfied",
+    "silhouette",
     "tree_distances",
     "triplet_distance",
     "triplet_revenue",

@@ -1,4 +1,4 @@
-"""The figure `heatmap`: a matrix of similarities in the order of a tree, with the tree beside it."""
+"""The figure `heatmap`: a matrix of similarities or data in the order of a tree, with the tree beside it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.plots.rooms import TREE, Room
+from ordhc.plots.rooms import TREE, UPPER, Room
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.sizes import SMALLEST
-from ordhc.tree.matching import prepared
+from ordhc.tree.convert import as_dendrogram
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import places_of, prepared, with_rows
 from ordhc.tree.parts import replaced
 
 if TYPE_CHECKING:
@@ -44,18 +46,24 @@ def heatmap(
     vmax: float | None = None,
     center: float | None = None,
     robust: bool | None = None,
+    column_tree: Any = None,
     labels: bool = True,
     colorbar: bool = True,
     dissimilarity: bool | None = None,
 ) -> "Axes":
-    """Draw a matrix with its rows and columns in the order of a tree, and the tree to the left.
+    """Draw a matrix with its rows in the order of a tree, and the tree to the left.
+
+    A matrix of pairs of leaves has its columns in the same order. A data matrix, with one row for each leaf,
+    keeps the order of its columns, or has the order of `column_tree`, as seaborn's clustermap.
 
     Parameters
     ----------
     tree
         A tree in any form that `ordhc.as_dendrogram` takes.
     S
-        (n, n), or the n(n-1)/2 pairs in SciPy's order. Rows of a data frame are matched to leaves by name.
+        (n, n), or the n(n-1)/2 pairs in SciPy's order; or a data matrix (n, p). An (n, n) matrix has pairs,
+        unless `column_tree` is given. Rows of a data frame are matched to leaves by name. NaN is blank in
+        data.
     ax
         The axes to draw in; by default pyplot's current axes if they are empty, else a new figure. Tree,
         matrix, names and colour bar share the area of these axes.
@@ -66,7 +74,8 @@ def heatmap(
         The number of clusters to colour, with lines between the clusters. By default no clusters are
         coloured.
     columns, palette
-        Categories as strips between tree and matrix, and their colours, as in `plot_dendrogram`.
+        Categories of the rows as strips between tree and matrix, and their colours, as in `plot_dendrogram`
+        (seaborn's ``row_colors``).
     cmap
         The name of a Matplotlib colour map, which is reversed for dissimilarities. By default "cividis", or
         "RdBu_r" with `center`.
@@ -80,12 +89,16 @@ def heatmap(
         the ends of the colour bar. False uses the whole range. By default True if these percentiles are
         within a third of the range, because a few extreme values would give all other values the same
         colour.
+    column_tree
+        A tree of the columns of a data matrix, drawn above it. Columns are matched by name.
     labels
-        True, the default, writes names, unless they would be smaller than 3 points.
+        True, the default, writes names of rows and of the columns of data, unless they would be smaller than
+        3 points.
     colorbar
         True, the default, draws a colour bar.
     dissimilarity
-        True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides.
+        True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides. Data have no
+        such direction.
 
     Returns
     -------
@@ -95,7 +108,8 @@ def heatmap(
     Raises
     ------
     InputError
-        `S` has another number of leaves, `order` is unknown, or `vmin` is not below `vmax`.
+        `S` has another number of leaves, `order` is unknown, or `vmin` is not below `vmax`; or
+        ``order="optimal"`` of data, which have no similarities to order by.
 
     Examples
     --------
@@ -106,71 +120,141 @@ def heatmap(
     (3, 3)
     """
     order = _checks.choice("order", order, ORDERS)
-    found, values = prepared(tree, S, ("similarity",), "heatmap")
-    n = found.n_leaves
-    if order == "optimal":
-        found = replaced(found, standing=found.leaf_order(values, dissimilarity=dissimilarity))
-    places = found.leaf_order()
-    less = found.kind == "dissimilarity" if dissimilarity is None else dissimilarity
-    less = _checks.flag("dissimilarity", less)
-    image = _ordered(values, places)
-    scale = _scale_of(image, vmin, vmax, center, robust)
-    side = float(np.clip(0.14 * n, 3.2, 9.0))
-    names = [" ".join(found.labels[leaf].split()) for leaf in places.tolist()] if labels else []
-    beyond = min(max(map(len, names), default=0), LONGEST) * 0.55 * _font_size(side, n) / 72
-    ax = axes_for(ax, ((side + beyond) / (1 - TREE), side + 0.7))
+    table = _table_of(tree, S, column_tree, order, dissimilarity)
+    found, rows = table.tree, table.tree.n_leaves
+    scale = _scale_of(table.image, vmin, vmax, center, robust)
+    side = float(np.clip(0.14 * rows, 3.2, 9.0))
+    breadth = side if table.columns is None else float(np.clip(0.2 * table.n_columns, 2.0, 9.0))
+    names = [" ".join(found.labels[leaf].split()) for leaf in found.leaf_order().tolist()] if labels else []
+    beyond = min(max(map(len, names), default=0), LONGEST) * 0.55 * _font_size(side, rows) / 72
+    under = 0.0
+    if labels and table.columns is not None:
+        size = _font_size(breadth, table.n_columns)
+        under = min(max(map(len, table.columns), default=0), LONGEST) * 0.55 * size / 72
+    tall = (side + under + 0.7) / (1 - UPPER * (table.column_tree is not None))
+    ax = axes_for(ax, ((breadth + beyond) / (1 - TREE), tall))
     inks = Theme.of(None, ax)
     room = Room(ax)
     drawn = ax.imshow(
-        image,
-        cmap=_colour_map(cmap, scale, turned=less),
+        table.image,
+        cmap=_colour_map(cmap, scale, turned=table.turned),
         vmin=scale.low,
         vmax=scale.high,
         aspect="auto",
         interpolation="nearest",
-        extent=(-0.5, n - 0.5, n - 0.5, -0.5),
+        extent=(-0.5, table.n_columns - 0.5, rows - 0.5, -0.5),
     )
     ax.tick_params(length=0, colors=inks.ink)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set_xticks([])
-    size = _font_size(room.height - 0.6, n)
-    if labels and size:
-        longest = int(np.clip(0.35 * 72 * room.width / (0.55 * size), 6, LONGEST))
-        short = [name if len(name) <= longest else name[: longest - 1] + "…" for name in names]
-        ax.yaxis.tick_right()
-        ax.set_yticks(range(n), labels=short, fontsize=size, parse_math=False)
-        ax.tick_params(length=0, pad=2)
-    else:
-        ax.set_yticks([])
+    _write_names(ax, room, names, table)
     if n_clusters is not None:
-        flat = found.cut(n_clusters)[places]
+        flat = found.cut(n_clusters)[found.leaf_order()]
         for at in np.flatnonzero(flat[1:] != flat[:-1]).tolist():
-            for line in (ax.axhline, ax.axvline):
+            for line in (ax.axhline, ax.axvline) if table.columns is None else (ax.axhline,):
                 line(at + 0.5, color=inks.background, linewidth=0.8)
+    plain: Any = {"labels": False, "truncate": False, "scale": "none", "support": False}
     beside = room.beside()
-    plot_dendrogram(
-        found,
-        beside,
-        labels=False,
-        truncate=False,
-        n_clusters=n_clusters,
-        columns=columns,
-        palette=palette,
-        scale="none",
-        support=False,
-    )
-    beside.set_ylim(n - 0.5, -0.5)
+    plot_dendrogram(found, beside, n_clusters=n_clusters, columns=columns, palette=palette, **plain)
+    beside.set_ylim(rows - 0.5, -0.5)
     beside.patch.set_visible(False)
+    if table.column_tree is not None:
+        above = room.above()
+        plot_dendrogram(table.column_tree, above, orientation="bottom", **plain)
+        above.set_xlim(-0.5, table.n_columns - 0.5)
+        above.patch.set_visible(False)
     if colorbar:
         bar = room.figure.colorbar(
             drawn, cax=room.below(), orientation="horizontal", extend=scale.extend, extendfrac=0.04
         )
         bar.ax.tick_params(labelsize=7, colors=inks.line)
         bar.outline.set_visible(False)
-        bar.set_label("dissimilarity" if less else "similarity", fontsize=8, color=inks.ink)
+        bar.set_label(table.title, fontsize=8, color=inks.ink)
     room.share()
     return ax
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """What a heatmap shows: the tree of the rows, an image, and the names and the tree of the columns.
+
+    `columns` is None for a matrix of pairs.
+    """
+
+    tree: Dendrogram
+    image: NDArray[np.float64]
+    n_columns: int
+    title: str
+    turned: bool
+    columns: list[str] | None = None
+    column_tree: Dendrogram | None = None
+
+
+def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bool | None) -> _Table:
+    shape = getattr(S, "shape", None)
+    shape = np.shape(S) if not isinstance(shape, tuple) else shape
+    if column_tree is None and (len(shape) != 2 or shape[0] == shape[1]):
+        found, values = prepared(tree, S, ("similarity",), "heatmap")
+        if order == "optimal":
+            found = replaced(found, standing=found.leaf_order(values, dissimilarity=dissimilarity))
+        less = found.kind == "dissimilarity" if dissimilarity is None else dissimilarity
+        less = _checks.flag("dissimilarity", less)
+        image = _ordered(values, found.leaf_order())
+        return _Table(found, image, found.n_leaves, "dissimilarity" if less else "similarity", less)
+    if order == "optimal" or dissimilarity is not None:
+        raise InputError(
+            "order='optimal' and dissimilarity are for (n, n) similarities, not for data: "
+            "tree.rotate(order=tree.leaf_order(D)) turns the tree"
+        )
+    found, values, names = with_rows(tree, S)
+    places = np.arange(values.shape[1])
+    if column_tree is not None:
+        column_tree = as_dendrogram(column_tree, n_leaves=len(places))
+        places = places_of(column_tree, names, "the columns")[column_tree.leaf_order()]
+    image = _block_means(_block_means(values[found.leaf_order()][:, places]).T).T
+    labels = [(names or [str(at) for at in range(len(places))])[at] for at in places.tolist()]
+    return _Table(found, image, len(places), "value", False, labels, column_tree)
+
+
+def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return at most `MOST_CELLS` rows: means of blocks of rows, without NaN."""
+    n = len(values)
+    if n <= MOST_CELLS:
+        return values
+    starts = np.arange(MOST_CELLS) * n // MOST_CELLS
+    known = ~np.isnan(values)
+    counts = np.add.reduceat(known, starts, axis=0, dtype=np.int64)
+    sums = np.add.reduceat(np.where(known, values, 0.0), starts, axis=0)
+    means: NDArray[np.float64] = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
+
+
+def _write_names(ax: "Axes", room: Room, names: list[str], table: _Table) -> None:
+    """Write the names of rows to the right and the names of columns below, if they fit."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    height = room.height - 0.6
+    if names and table.columns is not None:
+        size = _font_size(room.width * (1 - TREE) - 0.6, len(table.columns))
+        if size:
+            short = _cut(table.columns, room.height, size)
+            ax.set_xticks(range(len(short)), labels=short, fontsize=size, rotation=90, parse_math=False)
+            height -= max(map(len, short)) * 0.55 * size / 72
+    if table.column_tree is not None:
+        height -= UPPER * room.height
+    size = _font_size(height, len(names)) if names else 0.0
+    if size:
+        ax.yaxis.tick_right()
+        short = _cut(names, room.width, size)
+        ax.set_yticks(range(len(names)), labels=short, fontsize=size, parse_math=False)
+    ax.tick_params(length=0, pad=2)
+
+
+def _cut(names: list[str], space: float, size: float) -> list[str]:
+    """Return names that take at most about a third of a space in inches; names that are cut end in dots."""
+    longest = int(np.clip(0.35 * 72 * space / (0.55 * size), 6, LONGEST))
+    plain = [" ".join(name.split()) for name in names]
+    return [name if len(name) <= longest else name[: longest - 1] + "…" for name in plain]
 
 
 def _font_size(height: float, n: int) -> float:

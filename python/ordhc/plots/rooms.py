@@ -15,14 +15,16 @@ GAP, BAR, BELOW = 0.06, 0.1, 0.36
 END = 0.15
 #: The share of the width that the tree has.
 TREE = 0.27
+#: The share of the height that the tree of the columns has.
+UPPER = 0.16
 
 
 class Room:
     """A grid that replaces axes. The axes move into the middle of the grid, and hold the matrix.
 
-    The columns of the grid are the tree, a gap, the matrix and the names. The rows are a legend, the matrix,
-    a gap, the colour bar and its numbers. `Room` measures the texts to find the sizes of these parts, unless
-    a layout engine of Matplotlib does that.
+    The columns of the grid are the tree, a gap, the matrix and the names. The rows are a legend, the tree of
+    the columns, the matrix, the names of the columns, a gap, the colour bar and its numbers. `Room` measures
+    the texts to find the sizes of these parts, unless a layout engine of Matplotlib does that.
     """
 
     def __init__(self, ax: "Axes") -> None:
@@ -45,49 +47,66 @@ class Room:
             whole = GridSpec(1, 1, figure, **sides)  # type: ignore[arg-type]
             spec = whole[0]
         self._is_free = ax.get_subplotspec() is None
-        self._grid = GridSpecFromSubplotSpec(5, 4, spec, wspace=0, hspace=0)
+        self._grid = GridSpecFromSubplotSpec(7, 4, spec, wspace=0, hspace=0)
         self._beside: Axes | None = None
+        self._above: Axes | None = None
         self._below: Axes | None = None
 
     def beside(self) -> "Axes":
         """Return new axes for the tree."""
-        self._beside = self.figure.add_subplot(self._grid[1, 0])
+        self._beside = self.figure.add_subplot(self._grid[2, 0])
         # The axes get their final size now, because the sizes of the tree's texts depend on it.
         self.share()
         return self._beside
 
+    def above(self) -> "Axes":
+        """Return new axes for the tree of the columns."""
+        self._above = self.figure.add_subplot(self._grid[1, 2])
+        self.share()
+        return self._above
+
     def below(self) -> "Axes":
         """Return new axes for the colour bar."""
-        self._below = self.figure.add_subplot(self._grid[3, 2])
+        self._below = self.figure.add_subplot(self._grid[5, 2])
         return self._below
 
     def share(self) -> None:
         """Set the sizes of the parts to the space that they need."""
         tree = TREE * self.width
-        names = END
+        names, under = END, 0.0
         if self.ax.get_yticklabels():
-            names = 0.0 if self.has_engine else self._names()
+            names = 0.0 if self.has_engine else self._extent("y")
+        if self.ax.get_xticklabels() and not self.has_engine:
+            under = self._extent("x")
         legend = None if self._beside is None else self._beside.get_legend()
         above = 0.0
         if legend is not None:
             legend.set_in_layout(False)
             above = legend.get_window_extent().height / self._dpi + 2 * GAP
         bar = [0.0, 0.0, 0.0] if self._below is None else [GAP, BAR, 0.0 if self.has_engine else BELOW]
-        used = above + sum(bar)
+        upper = 0.0 if self._above is None else UPPER * self.height
+        used = above + upper + under + sum(bar)
         # Matplotlib divides by these sizes, so they must not be 0.
-        rows = [above, max(self.height - used, 0.3 * self.height), *bar]
+        rows = [above, upper, max(self.height - used, 0.3 * self.height), under, *bar]
         parts = [tree, GAP, max(self.width - tree - GAP - names, 0.3 * self.width), names]
         self._grid.set_height_ratios([max(part, 1e-6) for part in rows])
         self._grid.set_width_ratios([max(part, 1e-6) for part in parts])
-        for each, spec in ((self.ax, (1, 2)), (self._beside, (1, 0)), (self._below, (3, 2))):
+        parts_of_grid = (
+            (self.ax, (2, 2)),
+            (self._beside, (2, 0)),
+            (self._above, (1, 2)),
+            (self._below, (5, 2)),
+        )
+        for each, spec in parts_of_grid:
             if each is not None:
                 each.set_subplotspec(self._grid[spec])
                 if self._is_free:
                     each.set_in_layout(False)
 
-    def _names(self) -> float:
-        """Return the width of the longest name and a gap, in inches."""
+    def _extent(self, axis: str) -> float:
+        """Return the space for names in inches: the width of those of rows ("y"), the height of others."""
+        labels = self.ax.get_yticklabels() if axis == "y" else self.ax.get_xticklabels()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
-            widths = [label.get_window_extent().width for label in self.ax.get_yticklabels()]
-        return max(widths) / self._dpi + GAP
+            boxes = [label.get_window_extent() for label in labels]
+        return max(box.width if axis == "y" else box.height for box in boxes) / self._dpi + GAP

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordhc.plots.untangling import crossings, untangled
 from ordhc.plotting.categories import of_cut
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for, points_of
 from ordhc.plotting.palette import Theme
 from ordhc.tree.matching import prepared
 from ordhc.tree.parts import replaced
+from ordhc.tree.untangling import crossings, entanglement, untangled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,8 @@ def tanglegram(
 ) -> "Axes":
     """Draw two trees face to face, with a line between each leaf of `a` and the same leaf of `b`.
 
-    Both trees are turned so that few lines cross. The number of crossings is written below.
+    Both trees are turned so that few lines cross. The number of crossings and the
+    entanglement are written below; `ordhc.metrics.entanglement` returns both.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def tanglegram(
     >>> import ordhc
     >>> ax = ordhc.plots.tanglegram("((a,b),(c,d));", "((d,a),(b,c));")
     >>> ax.get_xlabel()
-    '1 crossing'
+    '1 crossing, entanglement 0.16'
     """
     first, second = prepared(a, b, ("tree",), "tanglegram")
     n = first.n_leaves
@@ -127,5 +128,6 @@ def tanglegram(
         if title:
             beside.set_title(title, fontsize=10, color=inks.ink)
     count = crossings(left, right)
-    ax.set_xlabel(f"{count:,} crossing{'s' * (count != 1)}", color=inks.line, fontsize=8)
+    told = f"{count:,} crossing{'s' * (count != 1)}, entanglement {entanglement(left, right):.2g}"
+    ax.set_xlabel(told, color=inks.line, fontsize=8)
     return ax

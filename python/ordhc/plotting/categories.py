@@ -146,12 +146,12 @@ def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
             list(given) if tree.names is not None and index == list(range(len(index))) else given.to_dict()
         )
     if isinstance(given, Mapping):
-        known = set(tree.labels)
-        for name in given:
+        known, found = _checks.LeafNumbers(tree.labels), [None] * tree.n_leaves
+        for name, value in given.items():
             if str(name) not in known:
                 raise InputError(f"{what}: {_checks.unknown_name(str(name), tree.labels)}")
-        by_name = {str(name): value for name, value in given.items()}
-        return [_value(what, by_name.get(name)) for name in tree.labels]
+            found[known[str(name)]] = _value(what, value)
+        return found
     if isinstance(given, str) or not (isinstance(given, Sequence) or hasattr(given, "__len__")):
         raise InputError(f"{what} is {_checks.quoted(given)}; give a value of each leaf, by name or in order")
     values = [_value(what, value) for value in given]

@@ -181,7 +181,7 @@ def _of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
         given = given.to_dict()
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {_checks.quoted(given)}; give a mapping by the names of leaves")
-    numbers = {name: leaf for leaf, name in enumerate(tree.labels)}
+    numbers = _checks.LeafNumbers(tree.labels)
     found = {}
     for name, value in given.items():
         leaf = numbers.get(str(name))

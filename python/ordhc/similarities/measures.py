@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from ordhc._progress import Progress
 from ordhc.similarities.comparisons import float_type
 from ordhc.similarities.principal import pca
-from ordhc.similarities.vectors import distances, manhattan_distances, normalized
+from ordhc.similarities.vectors import distances, manhattan_distances, normalized, scipy_distances
 
-__all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot"]
+__all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot", "pdist"]
 
 
 def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
@@ -53,3 +53,15 @@ def manhattan(
 ) -> NDArray[Any]:
     """Return the sums of absolute differences."""
     return manhattan_distances(data, layout, float_type(dtype))
+
+
+def pdist(
+    data: Any,
+    *,
+    metric: Any = "euclidean",
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,  # noqa: ARG001
+) -> NDArray[Any]:
+    """Return distances by a name that SciPy's `pdist` knows, or by a callable of two rows."""
+    return scipy_distances(data, metric, layout, float_type(dtype))

@@ -26,6 +26,7 @@ __all__ = [
     "manhattan_distances",
     "normalized",
     "products",
+    "scipy_distances",
     "scipy_module",
     "shaped",
     "squared_norms",
@@ -381,12 +382,47 @@ def distances(
 
 def manhattan_distances(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
     """Manhattan distances of all pairs of rows."""
+    return _by_scipy(rows, "cityblock", "manhattan", layout, dtype)
+
+
+def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[Any]:
+    """Return distances of all pairs of rows by SciPy.
+
+    Parameters
+    ----------
+    rows
+        (n, p) numbers.
+    metric
+        A name that `scipy.spatial.distance.pdist` knows, or a callable of two rows.
+    layout, dtype
+        As in `shaped`.
+
+    Raises
+    ------
+    InputError
+        The rows are sparse; or the metric is unknown, fails, or has a result that is not finite.
+    """
+    try:
+        found = _by_scipy(rows, metric, "pdist", layout, dtype)
+    except (InputError, MemoryError, ImportError):
+        raise
+    except Exception as error:
+        raise InputError(f"metric {_checks.quoted(metric)} failed: {_checks.quoted(str(error))}") from error
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"metric {_checks.quoted(metric)} is not finite for all pairs; correlation and cosine, "
+            "for example, need vectors that are not constant"
+        )
+    return found
+
+
+def _by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDArray[Any]:
     if is_sparse(rows):
-        raise InputError("manhattan takes no sparse vectors: give X.toarray()")
+        raise InputError(f"{name} takes no sparse vectors: give X.toarray()")
     n = len(rows)
     _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
-    pdist = scipy_module("manhattan", "spatial.distance").pdist
-    return shaped(pdist(rows, "cityblock"), np.zeros(n), layout, dtype)
+    pdist = scipy_module(name, "spatial.distance").pdist
+    return shaped(pdist(rows, metric), np.zeros(n), layout, dtype)
 
 
 def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:

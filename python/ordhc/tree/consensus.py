@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
+from ordhc.tree.annotations import shown
+from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import aligned
 from ordhc.tree.shape import Shape
+from ordhc.tree.supertrees import supertree
 
 __all__ = ["consensus"]
 
@@ -31,8 +34,8 @@ def consensus(
     Parameters
     ----------
     trees
-        Trees of the same leaves, each in any form that `as_dendrogram` takes. Leaves are matched by name, or
-        by number if no tree has names.
+        Trees in any form that `as_dendrogram` takes. Leaves are matched by name, or by number if no tree has
+        names. Trees with names can have different leaves: then the result is a supertree of all leaves.
     threshold
         From 0.5 (the default) to 1: the smallest share of the trees that must contain a cluster. The share
         must also be above 0.5. A threshold of 0.5 is the majority rule (Margush & McMorris 1981), 1 is the
@@ -55,11 +58,28 @@ def consensus(
         lengths, the length of an edge is the mean over the trees that contain the cluster below the edge.
         Otherwise the tree is shape alone.
 
+        A supertree is shape alone. `support` of a node is a share of triplets of the trees: of leaves a and b
+        in different children of the node and c beside it, the share that is resolved as ab|c. NaN means that
+        no tree has three such leaves. A supertree has the nodes whose support reaches `threshold` or is NaN;
+        with `extended` all nodes.
+
+    Warns
+    -----
+    OrdhcWarning
+        The trees have different leaves, with the number of leaves that all trees have.
+
     Raises
     ------
     InputError
-        There are no trees; the trees have different leaves; or some heights are similarities and others
-        dissimilarities.
+        There are no trees; trees without names have different numbers of leaves; or some heights are
+        similarities and others dissimilarities.
+
+    Notes
+    -----
+    If the trees do not contradict each other, the supertree agrees with all of them (BUILD, Aho, Sagiv,
+    Szymanski & Ullman 1981). Leaves about which trees contradict each other are placed by the sums of all
+    triplets: average linkage of AddS3, refined by moves of subtrees, as ``cluster(triplets, "adds3-al+spr")``
+    does.
 
     Examples
     --------
@@ -69,13 +89,21 @@ def consensus(
     '(c,d,(a,b)75)100;'
     >>> ordhc.consensus(trees, extended=True).to_newick(branch_lengths=False)
     '(d,(c,(a,b)75)50)100;'
+
+    Different leaves make a supertree, with a warning:
+
+    >>> ordhc.consensus(["((a,b),c);", "((b,c),d);"]).to_newick(branch_lengths=False)  # doctest: +SKIP
+    '(d,(c,(a,b)100)100)100;'
     """
     if isinstance(trees, str | Dendrogram):
         raise InputError(f"trees are several, not one {type(trees).__name__}; ordhc.read_trees reads them")
     threshold = _checks.number("threshold", threshold, at_least=0.5, at_most=1)
     extended = _checks.flag("extended", extended)
-    found = aligned(trees)
+    found = [as_dendrogram(tree) for tree in _checks.listed("trees", trees)]
     weight = _weights(weights, len(found))
+    if (united := _united(found)) is not None:
+        return _supertree(found, *united, weight, threshold, extended=extended)
+    found = aligned(found)
     found, weight = [tree for tree, w in zip(found, weight, strict=True) if w], weight[weight > 0]
     if found[0].n_leaves == 1:
         return Dendrogram([], [], kind=found[0].kind, names=found[0].names)
@@ -90,6 +118,48 @@ def consensus(
                 break
             nest.add(int(cluster))
     return _assembled(clusters, nest)
+
+
+def _united(trees: Sequence[Dendrogram]) -> tuple[list[str], list[NDArray[np.int64]]] | None:
+    """Return the names of the leaves of all trees, and for each tree the numbers of its leaves among them.
+
+    None if a tree has no names, or if all trees have the same leaves.
+    """
+    if not trees or any(tree.names is None for tree in trees):
+        return None
+    plain = [[name.replace("_", " ") for name in tree.labels] for tree in trees]
+    # Underscores and blanks are the same, unless two leaves of a tree differ in nothing else.
+    keys = plain if all(len(set(own)) == len(own) for own in plain) else [tree.labels for tree in trees]
+    place: dict[str, int] = {}
+    names: list[str] = []
+    for tree, own in zip(trees, keys, strict=True):
+        for name, key in zip(tree.labels, own, strict=True):
+            if place.setdefault(key, len(names)) == len(names):
+                names.append(name)
+    if all(tree.n_leaves == len(names) for tree in trees):
+        return None
+    return names, [np.array([place[key] for key in own], dtype=np.int64) for own in keys]
+
+
+def _supertree(
+    trees: Sequence[Dendrogram],
+    names: Sequence[str],
+    leaves: Sequence[NDArray[np.int64]],
+    weights: NDArray[np.float64],
+    threshold: float,
+    *,
+    extended: bool,
+) -> Dendrogram:
+    """Return the supertree of trees with different leaves."""
+    counts = np.bincount(np.concatenate(leaves), minlength=len(names))
+    rare, n_common = int(counts.argmin()), int((counts == len(trees)).sum())
+    warn(
+        f"the trees have different leaves, so the consensus is a supertree: {n_common:,} of {len(names):,} "
+        f"leaves are in all {len(trees):,} trees, {shown(names[rare])} is in {counts[rare]:,}"
+    )
+    used = np.flatnonzero(weights > 0).tolist()
+    found = supertree([trees[at] for at in used], [leaves[at] for at in used], weights[used], names)
+    return found if extended else found.contract(max(threshold - _ROUNDING, 0.5 + _ROUNDING))
 
 
 def _weights(given: ArrayLike | None, n_trees: int) -> NDArray[np.float64]:

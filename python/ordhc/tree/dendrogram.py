@@ -1144,8 +1144,8 @@ class Dendrogram:
         """Return the numbers of leaves that are given by number or name."""
         given = [leaves] if isinstance(leaves, int | str | np.integer) else _checks.listed("leaves", leaves)
         if "leaves" not in self._cache:
-            self._cache["leaves"] = {name: leaf for leaf, name in enumerate(self.names or ())}
-        known: dict[str, int] = self._cache["leaves"]
+            self._cache["leaves"] = _checks.LeafNumbers(self.names or ())
+        known: _checks.LeafNumbers = self._cache["leaves"]
         numbers = []
         for at, leaf in enumerate(given):
             if not isinstance(leaf, str):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._checks.matrices import leaves_of_condensed, matrix
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
+from ordhc.comparison.frames import column_names, without_names
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram, index_names, label_columns
@@ -161,7 +162,43 @@ def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
     return names if tree.names is not None and set(names) == set(tree.names) else None
 
 
-def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
+def with_rows(tree: Any, table: Any) -> tuple[Dendrogram, NDArray[np.float64], list[str] | None]:
+    """Return a tree, a table with the row of each leaf, and the names of the columns or None.
+
+    Missing numbers are NaN.
+
+    Raises
+    ------
+    InputError
+        The table has another number of rows than the tree has leaves, or other names; or it contains text.
+    """
+    found = as_dendrogram(tree)
+    rows, own = without_names(table)
+    values = _checks.numbers_of("the table", rows)
+    if values.ndim != 2 or len(values) != found.n_leaves:
+        raise InputError(
+            f"the table has shape {values.shape}; one row for each of the tree's {found.n_leaves} leaves is "
+            "needed"
+        )
+    names = _row_names(table, found) if own is None else [str(name) for name in own]
+    columns = column_names(rows)
+    return (
+        found,
+        values[places_of(found, names, "the table")],
+        None if columns is None else [str(name) for name in columns],
+    )
+
+
+def places_of(tree: Dendrogram, names: Sequence[str] | None, whose: str) -> NDArray[np.int64]:
+    """Return the place in `names` of each leaf of a tree; its number if there are no names to match."""
+    if tree.names is None or names is None:
+        return np.arange(tree.n_leaves)
+    _by_name(tree, names, whose, tree)
+    place = _checks.LeafNumbers(names)
+    return np.array([place[name] for name in tree.names], dtype=np.int64)
+
+
+def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any = None) -> Dendrogram:
     """Return the tree with leaf i renumbered to the position of its name in `names`."""
     if tree.names is None:
         return tree
@@ -174,9 +211,9 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
         return tree
     if tuple(names) == tree.names:
         return tree
-    place = {name: leaf for leaf, name in enumerate(names)}
+    place = _checks.LeafNumbers(names)
     lost = [name for name in tree.names if name not in place]
-    if lost or len(place) != tree.n_leaves:
+    if lost or len({place[name] for name in tree.names}) != len(place):
         told = f": {shown(lost[0])} is only in the tree" if lost else ""
         raise InputError(f"the tree and {whose} have leaves of different names{told}")
     return tree.relabel([place[name] for name in tree.names])
@@ -212,16 +249,18 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
             raise InputError(f"tree 0 has {first.n_leaves} leaves, tree {at} has {tree.n_leaves}")
     if first.names is None:
         return found
-    place = {name: leaf for leaf, name in enumerate(first.names)}
+    place = _checks.LeafNumbers(first.names)
     for at, tree in enumerate(found):
         names = tree.names or ()
         lost = [name for name in names if name not in place]
-        missing = [] if lost else [name for name in first.names if name not in set(names)]
+        numbers = [] if lost else [place[name] for name in names]
+        there = set(numbers)
+        missing = [] if lost else [name for leaf, name in enumerate(first.names) if leaf not in there]
         if lost or missing:
-            there, name = (at, lost[0]) if lost else (0, missing[0])
-            raise InputError(f"the leaf {shown(name)} is in tree {there}, but not in tree {at - there}")
+            where, name = (at, lost[0]) if lost else (0, missing[0])
+            raise InputError(f"the leaf {shown(name)} is in tree {where}, but not in tree {at - where}")
         if names != first.names:
-            found[at] = tree.relabel([place[name] for name in names])
+            found[at] = tree.relabel(numbers)
     return found
 
 
@@ -234,7 +273,7 @@ def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int6
     """Return the rows of the comparisons, with the leaf numbers of the tree."""
     rows = data.rows.astype(np.int64)
     if tree.names and data.names and tree.names != data.names:
-        place = {name: leaf for leaf, name in enumerate(tree.names)}
+        place = _checks.LeafNumbers(tree.names)
         for leaf in np.unique(rows):
             if data.names[leaf] not in place:
                 raise InputError(_checks.unknown_name(data.names[leaf], tree.names))

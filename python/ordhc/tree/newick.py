@@ -50,7 +50,7 @@ def read(
 
 
 def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
-    place = {name: leaf for leaf, name in enumerate(wanted)}
+    place = _checks.LeafNumbers(wanted)
     for name in found:
         if name not in place:
             raise InputError(f"the tree's leaf {shown(name)} is not among the names")

@@ -144,12 +144,11 @@ def contents():
         "all_labels.csv": "leaf,class\ncat,a\ndog,b\ncar,c\nbus,d\n",
         "initial.csv": "leaf,cluster\ncat,0\ncow,0\n",
         "capital_labels.csv": "leaf,class\ncat,pet\ndog,Pet\ncar,thing\nbus,thing\n",
-        "named_matrix.csv": "name,cat,dog,car,bus\ncat,1,2,3,4\ndog,2,1,3,4\ncar,3,3,1,2\nbus,4,4,2,1\n",
+        "named_matrix.csv": "name,cat,dog,car,bus\ncat,1,2,3,4\ndog,2,1,3,4\ncar,3,3,1,2\nbus,4,4,9,1\n",
         "header.txt": "name\ncat\ndog\ncar\nbus\n",
         "table.txt": "0,cat\n1,dog\n2,car\n3,bus\n",
         "alike.txt": "cat\ndog\ncar\nbus\nCat\n",
         "people.csv": "anchor,near,far,person\ncat,dog,car,ann\ndog,cat,bus,Ann\n",
-        "indexed.csv": ",x,y\n0,1.5,2\n1,0.5,2\n2,3,1\n",
         "no_vectors.csv": "x,y\n",
         "words_vectors.csv": "name,x,y\ncat,1.5,many\n",
         # Trees.

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
 
-__all__ = ["crossings", "untangled"]
+__all__ = ["crossings", "entanglement", "untangled"]
 
 Numbers = NDArray[np.int64]
 #: The maximum number of rounds for each start, and the number of starts.
@@ -34,6 +34,23 @@ def crossings(first: Numbers, second: Numbers) -> int:
             merged.append(blocks[-1])
         blocks = merged
     return total
+
+
+def entanglement(first: Numbers, second: Numbers) -> float:
+    """Return how far leaves are from level, from 0 (the orders are equal) to 1 (one is the other reversed).
+
+    The score is the sum of ``|position in first - position in second| ** 1.5`` over all leaves, divided by
+    this sum for an order and its reverse, as in R's dendextend.
+
+    Examples
+    --------
+    >>> entanglement(np.arange(4), np.array([3, 2, 1, 0])), entanglement(np.arange(4), np.arange(4))
+    (1.0, 0.0)
+    """
+    at = np.arange(len(first))
+    worst = float((np.abs(at - at[::-1]).astype(np.float64) ** 1.5).sum())
+    apart = np.abs(np.argsort(first) - np.argsort(second)).astype(np.float64)
+    return float((apart**1.5).sum()) / worst if worst else 0.0
 
 
 def untangled(a: Dendrogram, b: Dendrogram) -> tuple[Numbers, Numbers]:

@@ -1,0 +1,155 @@
+"""Trees of distances, similarities or vectors, for `ordhc cluster`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordhc.cli.output import emit_json, print_results, progress_bar, say, summarise_bootstrap, write_outputs
+from ordhc.cli.reading import parameters_of, parts_of, read_labels
+
+if TYPE_CHECKING:
+    from ordhc.evaluate.bootstrap import Bootstrap
+    from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["cluster_numbers", "numbers_in", "numbers_options"]
+
+_KINDS = {
+    "distances": "FILE is a matrix; larger is farther apart.",
+    "similarities": "FILE is a matrix; larger is more alike.",
+    "vectors": "FILE has a row of numbers for each leaf.",
+}
+#: Options about answers that also apply to numbers.
+_SHARED = ("names", "delimiter")
+
+
+def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which numbers FILE contains."""
+    for name, text in reversed(_KINDS.items()):
+        command = click.option(f"--{name}", is_flag=True, help=text)(command)
+    return command
+
+
+def numbers_in(reading: dict[str, Any]) -> str | None:
+    """Return which numbers FILE contains, or None for answers; remove these options from `reading`.
+
+    Options that are only for answers are an error for numbers.
+    """
+    given = [name for name in _KINDS if reading.pop(name)]
+    if not given:
+        return None
+    if len(given) > 1:
+        raise click.UsageError(f"give one of --{given[0]} and --{given[1]}")
+    answers_only = {
+        **{name: value for name, value in reading.items() if name not in _SHARED},
+        **{
+            name: click.get_current_context().params[name] for name in ("unit", "memory", "spill", "executor")
+        },
+    }
+    for name, value in answers_only.items():
+        if value not in (None, False, ()):
+            raise click.UsageError(f"--{name.replace('_', '-')} is for answers, not for --{given[0]}")
+    return given[0]
+
+
+def cluster_numbers(kind: str) -> None:
+    """Run `ordhc cluster` for distances, similarities or vectors, with the options of the current context."""
+    given = click.get_current_context().params
+    quiet, outputs, n_clusters = given["quiet"], given["outputs"], given["n_clusters"]
+    with progress_bar("clustering", quiet=quiet) as progress:
+        if kind == "vectors":
+            tree, resampled = _of_vectors(given, progress)
+        else:
+            tree, resampled = _of_matrix(given, kind, progress), None
+    if n_clusters is not None and not 1 <= n_clusters <= tree.n_leaves:
+        raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{tree.n_leaves}")
+    flat = None if n_clusters is None else tree.cut(n_clusters)
+    write_outputs(tree, outputs, given["plots"], given["labels"], flat, given["html"])
+    if resampled is not None and given["consensus"] is not None:
+        from ordhc.io import write_tree
+
+        write_tree(resampled.consensus, given["consensus"])
+    files = [*outputs, *(given[name] for name in ("consensus", "html") if given[name]), *given["plots"]]
+    from ordhc.tree.settings import as_json
+
+    summary: dict[str, Any] = {
+        "n_leaves": tree.n_leaves,
+        "kind": kind,
+        **as_json(tree.settings),
+        "labels": None if flat is None else flat.tolist(),
+        "files": [path for path in files if path != "-"],
+    }
+    if resampled is not None:
+        summary["bootstrap"] = summarise_bootstrap(resampled)
+    if given["as_json"]:
+        emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
+    elif "-" not in outputs and not quiet:
+        say(f"{tree.n_leaves:,} leaves, from {kind}")
+        print_results(summary, tree, flat)
+
+
+def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
+    from ordhc.agglomerate.linkage import linkage
+    from ordhc.io import read_matrix
+
+    for name, reason in (
+        ("method", "--linkage says how clusters are merged"),
+        ("similarity", f"the file has the {kind} already"),
+        ("bootstrap", "only answers and vectors can be resampled"),
+    ):
+        if given[name] is not None:
+            raise click.UsageError(f"--{name} is not for --{kind}: {reason}")
+    dissimilarity = kind == "distances"
+    values, own = read_matrix(given["file"], dissimilarity=dissimilarity, delimiter=given["delimiter"])
+    names = _names(given["names"], own)
+    from ordhc._checks import leaves_of_condensed
+
+    n = len(values) if values.ndim == 2 else leaves_of_condensed(len(values))
+    settings = parameters_of(given["params"])
+    parts = parts_of(None, given["linkage"], settings)
+    return linkage(
+        values,
+        parts["linkage"] or "average",
+        dissimilarity=dissimilarity,
+        names=names,
+        initial_clusters=None if given["initial"] is None else read_labels(given["initial"], names, n),
+        tie_seed=given["seed"],
+        progress=progress,
+        **settings,
+    )
+
+
+def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Bootstrap | None]":
+    from ordhc.clustering.cluster import cluster
+    from ordhc.io import read_vectors
+    from ordhc.similarities.vectors import Vectors
+
+    if given["method"] is None and given["similarity"] is None:
+        raise click.UsageError(
+            "--vectors needs --similarity and --linkage, such as --similarity euclidean --linkage ward; or a "
+            "--method of vectors, such as cosine-al"
+        )
+    rows, own = read_vectors(given["file"], delimiter=given["delimiter"])
+    vectors = Vectors(rows, _names(given["names"], own))
+    settings = parameters_of(given["params"])
+    initial = given["initial"]
+    asked: dict[str, Any] = {
+        "method": given["method"],
+        **parts_of(given["similarity"], given["linkage"], settings),
+        "initial_clusters": None if initial is None else read_labels(initial, vectors.names, len(vectors)),
+        **settings,
+        "progress": progress,
+    }
+    if given["bootstrap"] is None:
+        return cluster(vectors, tie_seed=given["seed"], **asked), None
+    from ordhc.evaluate.bootstrap import bootstrap
+
+    found = bootstrap(vectors, n_resamples=given["bootstrap"], seed=given["seed"] or 0, **asked)
+    return found.tree, found
+
+
+def _names(given: str | None, own: Any) -> Any:
+    """Return the names of --names, or else those of the file."""
+    from ordhc.io.names import read_names
+
+    return own if given is None else read_names(given)
