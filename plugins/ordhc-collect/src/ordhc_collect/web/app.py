@@ -10,12 +10,13 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.media import MEDIA
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.dashboard import Dashboard
@@ -32,23 +33,40 @@ log = logging.getLogger("ordhc_collect")
 _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings.items()}
 
 
-def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token: str) -> App:
-    """Return the web application of a study."""
+def application(
+    study: Study, desk: Desk, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
+) -> App:
+    """Return the web application of a study; `prefix` is the folder of all addresses, "/alike" for example."""
     pages = Pages(study, signer)
     people = Participants(study, desk, writer, pages, signer)
     live = Live(study, desk, writer)
-    dashboard = Dashboard(study, desk, writer, live, signer, token)
+    dashboard = Dashboard(study, desk, writer, live, signer, signer.token)
 
     async def media(request: Request) -> Response:
         path = _file(study, request.path_params["leaf"], request.path_params["kind"])
         # A file may have become a link since the study was read, or may be gone.
         if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
             return PlainTextResponse("there is no such file", 404)
+        if (width := _number(request.query_params.get("w", ""))) > 0:
+            path = await asyncio.to_thread(copies.get, path, width)
         return FileResponse(
             path,
             media_type=_TYPES[path.suffix.lower()],
             headers={"cache-control": "private, max-age=86400"},
         )
+
+    # What the script loads before the first question.
+    async def preloaded(_: Request) -> Response:
+        return JSONResponse(pages.preloaded())
+
+    # Styles within pages are forbidden, so the size of pictures has a file of its own.
+    async def size(_: Request) -> Response:
+        rules = f"width: min(100%, {study.picture_size or 384}px); max-width: none; height: auto; aspect-ratio: 1;"
+        text = f".trial .choices .picture, .trial .head .picture {{ {rules} }}\n"
+        return Response(text, media_type="text/css", headers={"cache-control": "private, max-age=86400"})
+
+    async def bare(_: Request) -> Response:
+        return RedirectResponse(f"{prefix}/", 308)
 
     async def health(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -69,7 +87,11 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     routes = [
         Route("/", people.welcome),
         Route("/join", people.join, methods=["POST"]),
+        *([Route("", bare)] if prefix else []),
         Route("/study", people.study),
+        Route("/leave", people.leave, methods=["POST"]),
+        Route("/preload.json", preloaded),
+        Route("/size.css", size),
         Route("/next", people.step, methods=["POST"]),
         Route("/media/{leaf}/{kind}", media),
         Route("/health", health),
@@ -107,7 +129,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
             return
         await inner(scope, receive, send)
 
-    return Guard(app)
+    return Guard(app, prefix)
 
 
 def _file(study: Study, leaf: str, kind: str) -> Path | None:
@@ -115,7 +137,7 @@ def _file(study: Study, leaf: str, kind: str) -> Path | None:
     if leaf == "page":
         return dict(enumerate(study.pictures)).get(_number(kind))
     item = dict(enumerate(study.items)).get(_number(leaf))
-    return None if item is None else item.files.get(kind)
+    return None if item is None else item.files.get(kind) or item.others.get(kind)
 
 
 def _number(text: str) -> int:
