@@ -152,7 +152,9 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
         raise click.UsageError(
             f"{path}: there is no such file; `ordhc collect --demo` shows a study without one"
         )
-    chosen = [name for name in ("check", "preview", "simulate", "export", "forget", "delete_ids") if options[name]]
+    chosen = [
+        name for name in ("check", "preview", "simulate", "export", "forget", "delete_ids") if options[name]
+    ]
     if len(chosen) > 1:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
         raise click.UsageError(f"one thing at a time: {names}")

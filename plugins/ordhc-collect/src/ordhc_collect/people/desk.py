@@ -59,7 +59,7 @@ class Desk:
         self.is_simulated = False
         #: The number of visits by links whose placeholder for an id was not replaced, by parameter.
         self.unfilled: Counter[str | None] = Counter()
-        #: The number of visits by links with an unknown parameter, by the parameter and the similar known one.
+        #: The number of visits by links with a misspelt parameter, by this parameter and the known one.
         self.misspelt: Counter[tuple[str, str]] = Counter()
         #: The people who chose each option with a quota, by the name of the question and the option.
         self._cells: dict[tuple[str, str], set[str]] = {}
@@ -181,9 +181,16 @@ class Desk:
         return person
 
     def join(
-        self, parameter: str | None, platform: str | None, language: str, details: dict[str, str]
+        self,
+        parameter: str | None,
+        platform: str | None,
+        language: str,
+        details: dict[str, str] | None = None,
     ) -> Person:
-        """Return a new person who takes part, or the person who has this id on the platform already."""
+        """Return a new person who takes part, or the person who has this id on the platform already.
+
+        `details` are stored for a new person, see `Tables.note`.
+        """
         if self.is_simulated:
             raise RefusedError("simulated", 403)
         if platform is not None:
@@ -197,7 +204,7 @@ class Desk:
         stage = SCREENING if self.study.screening else self._after_screening
         person = Person(secrets.token_hex(10), stage, language)
         self._tables.add_person(person, self.clock.now(), parameter, platform)
-        self._tables.note(person.id, details)
+        self._tables.note(person.id, details or {})
         return self._keep(person)
 
     @property
@@ -295,7 +302,7 @@ class Desk:
         return self._keep(self._asked(replace(person, stage=TRIALS)))
 
     def _asked(self, person: Person, *, is_rested: bool = False) -> Person:
-        """Return the person with the next question, at a break, or after the trials if there is no question."""
+        """Return the person with the next question, at a break, or on the page after the last question."""
         if person.later is not None:
             return replace(person, trial=person.later, later=None)
         after = AFTER if self.study.after else DEBRIEFING
@@ -433,9 +440,11 @@ class Desk:
     def is_untidy(self) -> bool:
         """Return True if `tidy` has work to do."""
         before = self.clock.now() - self.study.undo_seconds
-        return self.must_judge() or any(
-            person.held is not None and person.held.at <= before for person in self.people.values()
-        ) or any(not self.is_here(who) for who in self._active - self._released)
+        return (
+            self.must_judge()
+            or any(person.held is not None and person.held.at <= before for person in self.people.values())
+            or any(not self.is_here(who) for who in self._active - self._released)
+        )
 
     # Values for the dashboard.
 

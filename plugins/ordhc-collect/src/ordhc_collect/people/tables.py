@@ -143,7 +143,7 @@ class Tables:
         return dict(self._db.execute("SELECT person, platform FROM collect_ids").fetchall())
 
     def delete_ids(self, parameters: tuple[str, ...]) -> int:
-        """Delete the ids of all people on the platform, and `parameters` of addresses; return their number."""
+        """Delete all ids on the platform, and `parameters` of addresses; return the number of ids."""
         self._db.executemany("DELETE FROM collect_details WHERE key = ?", [(key,) for key in parameters])
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
@@ -228,7 +228,8 @@ class Tables:
         """Delete the answer to a question, so that the question is open again."""
         self._db.execute(
             "UPDATE collect_trials SET choice = NULL, answered = NULL, page_seconds = NULL,"
-            " server_seconds = NULL, measured = NULL, status = NULL, attempt = ? WHERE person = ? AND trial = ?",
+            " server_seconds = NULL, measured = NULL, status = NULL, attempt = ?"
+            " WHERE person = ? AND trial = ?",
             (trial.attempt, person, trial.number),
         )
 
@@ -258,7 +259,7 @@ class Tables:
         )
 
     def measured(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Return what the page measured besides the time, by person and number of the question; see `hold`."""
+        """Return what pages measured besides the time, by person and number of the question; see `hold`."""
         names = [row[1] for row in self._db.execute("PRAGMA table_info(collect_trials)")]
         if "measured" not in names:
             return {}

@@ -86,7 +86,9 @@ def _media(study: Study, weight: Weight) -> list[str]:
         return []
     told = f"{weight.n} files, {weight.bytes / 1e6:,.1f} MB; a phone loads {weight.of_phone / 1e6:,.1f} MB"
     if study.preload:
-        told += f" before the first question, {math.ceil(weight.of_phone / _SLOW)} s on a slow line (1.6 Mbit/s)"
+        told += (
+            f" before the first question, {math.ceil(weight.of_phone / _SLOW)} s on a slow line (1.6 Mbit/s)"
+        )
     else:
         each = weight.of_phone / weight.n * (3 if study.question == "odd" else 4)
         told += f", {each / _SLOW:.1f} s for each question on a slow line (1.6 Mbit/s)"

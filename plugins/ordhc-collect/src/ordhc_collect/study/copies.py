@@ -50,7 +50,7 @@ def widths_of(path: Path) -> tuple[int, ...]:
 def copy_of(path: Path, width: int) -> bytes:
     """Return a copy of a picture with a smaller width, in the same format and without EXIF data."""
     with _opened(path) as image:
-        format, profile = image.format or "PNG", image.info.get("icc_profile")
+        kind, profile = image.format or "PNG", image.info.get("icc_profile")
         # JPEG files can be read at half the size or less, which takes a fraction of the time.
         image.draft(image.mode, (2 * width, 2 * width * image.height // max(image.width, 1)))
         turned = ImageOps.exif_transpose(image)
@@ -59,9 +59,9 @@ def copy_of(path: Path, width: int) -> bytes:
         height = max(1, round(turned.height * width / turned.width))
         small = turned.resize((width, height), Image.Resampling.LANCZOS)
         found = io.BytesIO()
-        options = {"quality": 85, "icc_profile": profile} if format != "PNG" else {"icc_profile": profile}
+        options = {"quality": 85, "icc_profile": profile} if kind != "PNG" else {"icc_profile": profile}
         small.info.clear()
-        small.save(found, format=format, **options)
+        small.save(found, format=kind, **options)
         return found.getvalue()
 
 

@@ -208,9 +208,7 @@ def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) ->
     if given is None and quota:
         return frozenset(place for place, most in enumerate(quota) if most != 0)
     places = given if isinstance(given, list) else [given]
-    if not places or not all(
-        isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= n for x in places
-    ):
+    if not places or not all(isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= n for x in places):
         if given is None:
             section.missing(key, "the number of the option that passes, from 1 on")
         else:
@@ -238,7 +236,6 @@ def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[s
     parameters
         The parameters of the address that are kept.
     """
-    found = {name: "parameter of the address" for name in parameters}
+    found = dict.fromkeys(parameters, "parameter of the address")
     found.update({each.name: f"{each.kind}: {next(iter(each.text.values()), '')}" for each in fields})
     return {**found, **AUTOMATIC}
-

@@ -134,7 +134,9 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
         if ending in _TEXTS:
             fields.setdefault(name, {})[_TEXTS[ending]] = _text(path, place, problems)
         elif not item.add(kinds[ending], path):
-            problems.error(place, f"{path.name}: {name!r} has two {kinds[ending]} files: leave one of them out")
+            problems.error(
+                place, f"{path.name}: {name!r} has two {kinds[ending]} files: leave one of them out"
+            )
     if passed:
         told = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
         problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {told}")

@@ -36,44 +36,11 @@ _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings
 def application(
     study: Study, desk: Desk, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
 ) -> App:
-    """Return the web application of a study; `prefix` is the folder of all addresses, "/alike" for example."""
+    """Return the web application of a study; all addresses begin with `prefix`, "/alike" for example."""
     pages = Pages(study, signer)
     people = Participants(study, desk, writer, pages, signer)
     live = Live(study, desk, writer)
     dashboard = Dashboard(study, desk, writer, live, signer, signer.token)
-
-    async def media(request: Request) -> Response:
-        path = _file(study, request.path_params["leaf"], request.path_params["kind"])
-        # A file may have become a link since the study was read, or may be gone.
-        if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
-            return PlainTextResponse("there is no such file", 404)
-        if (width := _number(request.query_params.get("w", ""))) > 0:
-            path = await asyncio.to_thread(copies.get, path, width)
-        return FileResponse(
-            path,
-            media_type=_TYPES[path.suffix.lower()],
-            headers={"cache-control": "private, max-age=86400"},
-        )
-
-    # What the script loads before the first question.
-    async def preloaded(_: Request) -> Response:
-        return JSONResponse(pages.preloaded())
-
-    # Styles within pages are forbidden, so the size of pictures has a file of its own.
-    async def size(_: Request) -> Response:
-        rules = f"width: min(100%, {study.picture_size or 384}px); max-width: none; height: auto; aspect-ratio: 1;"
-        text = f".trial .choices .picture, .trial .head .picture {{ {rules} }}\n"
-        return Response(text, media_type="text/css", headers={"cache-control": "private, max-age=86400"})
-
-    async def bare(_: Request) -> Response:
-        return RedirectResponse(f"{prefix}/", 308)
-
-    async def health(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    # Browsers request this icon for responses that name none, such as media files.
-    async def icon(_: Request) -> Response:
-        return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -87,17 +54,14 @@ def application(
     routes = [
         Route("/", people.welcome),
         Route("/join", people.join, methods=["POST"]),
-        *([Route("", bare)] if prefix else []),
         Route("/study", people.study),
         Route("/leave", people.leave, methods=["POST"]),
-        Route("/preload.json", preloaded),
-        Route("/size.css", size),
         Route("/next", people.step, methods=["POST"]),
-        Route("/media/{leaf}/{kind}", media),
-        Route("/health", health),
-        Route("/favicon.ico", icon),
+        Route("/health", _health),
+        Route("/favicon.ico", _icon),
         Mount("/static", StaticFiles(directory=STATIC)),
         *dashboard.routes,
+        *_media(study, pages, copies, prefix),
     ]
 
     async def failed(request: Request, error: Exception) -> Response:
@@ -130,6 +94,53 @@ def application(
         await inner(scope, receive, send)
 
     return Guard(app, prefix)
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+# Browsers request this icon for responses that name none, such as media files.
+async def _icon(_: Request) -> Response:
+    return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
+
+
+def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
+    """Return the routes of media files, and of what the pages need to show them."""
+
+    async def media(request: Request) -> Response:
+        path = _file(study, request.path_params["leaf"], request.path_params["kind"])
+        # A file may have become a link since the study was read, or may be gone.
+        if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
+            return PlainTextResponse("there is no such file", 404)
+        if (width := _number(request.query_params.get("w", ""))) > 0:
+            path = await asyncio.to_thread(copies.get, path, width)
+        return FileResponse(
+            path,
+            media_type=_TYPES[path.suffix.lower()],
+            headers={"cache-control": "private, max-age=86400"},
+        )
+
+    # What the script loads before the first question.
+    async def preloaded(_: Request) -> Response:
+        return JSONResponse(pages.preloaded())
+
+    # Styles within pages are forbidden, so the size of pictures has a file of its own.
+    async def size(_: Request) -> Response:
+        width = f"min(100%, {study.picture_size or 384}px)"
+        rules = f"width: {width}; max-width: none; height: auto; aspect-ratio: 1;"
+        text = f".trial .choices .picture, .trial .head .picture {{ {rules} }}\n"
+        return Response(text, media_type="text/css", headers={"cache-control": "private, max-age=86400"})
+
+    async def bare(_: Request) -> Response:
+        return RedirectResponse(f"{prefix}/", 308)
+
+    found = [
+        Route("/media/{leaf}/{kind}", media),
+        Route("/preload.json", preloaded),
+        Route("/size.css", size),
+    ]
+    return [*found, Route("", bare)] if prefix else found
 
 
 def _file(study: Study, leaf: str, kind: str) -> Path | None:

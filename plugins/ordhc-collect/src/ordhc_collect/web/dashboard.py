@@ -212,7 +212,9 @@ class Dashboard:
                 return self._ask("forget", person=name, who=who, count=count)
             count = await self._writer.alone(lambda desk: forget(desk, name))
         except RefusedError:
-            return HTMLResponse(self._render("told.html", up="../", told="There is nobody with this id."), 404)
+            return HTMLResponse(
+                self._render("told.html", up="../", told="There is nobody with this id."), 404
+            )
         except OSError as error:
             return HTMLResponse(
                 self._render("told.html", up="../", told=f"Not everything could be erased: {error}"), 503

@@ -166,7 +166,9 @@ class Pages:
             return self._practice(person, practice, **values)
         values["held"] = person.held.trial.number if person.held is not None else 0
         if person.stage in forms:
-            return self.render("form.html", language, fields=forms[person.stage], stage=person.stage, **values)
+            return self.render(
+                "form.html", language, fields=forms[person.stage], stage=person.stage, **values
+            )
         if person.stage == BREAK:
             return self.render("break.html", language, done=person.n_done, **values)
         if person.stage == DEBRIEFING:
@@ -191,7 +193,7 @@ class Pages:
         return "".join(parts[part] if place % 2 else part for place, part in enumerate(frame))
 
     def _parts(self, language: str, trial: Trial) -> tuple[Markup, list[tuple[int, ...]]]:
-        """Return the HTML of the item above the choices, empty if there is none, and the items of each choice."""
+        """Return the HTML of the item above the choices, empty if there is none, and each choice's items."""
         shown = trial.shown
         if len(trial.leaves) == 3:
             return Markup(""), [(leaf,) for leaf in shown]
@@ -230,7 +232,13 @@ class Pages:
         """Return the parts of a question's page; every second part is a name in `_PARTS` to be replaced."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
         held = marks["held"] if has_undo else 0
-        values: dict[str, Any] = {**marks, "preload": True, "held": held, "total": self._study.per_person, "practice": ""}
+        values: dict[str, Any] = {
+            **marks,
+            "preload": True,
+            "held": held,
+            "total": self._study.per_person,
+            "practice": "",
+        }
         prompt = self._study.prompt.get(language)
         html = self.render("trial.html", language, layout=layout, prompt=prompt, **values)
         return tuple(html.split("\0"))

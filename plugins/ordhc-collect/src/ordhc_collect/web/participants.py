@@ -236,7 +236,7 @@ class Participants:
             return self._failed(error, self._desk.people[who].language, is_live)
         return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
 
-    async def leave(self, request: Request) -> Response:
+    async def leave(self, _: Request) -> Response:
         """Let the next person begin on the same computer, by deleting the cookie of the last one."""
         response = RedirectResponse("./", 303)
         if self._study.is_kiosk:
@@ -288,7 +288,9 @@ def _measured(form: dict[str, str]) -> Measured:
     return Measured(
         _seconds(form.get("ms", "")),
         _seconds(form.get("away", "")),
-        tuple(map(int, plays)) if plays and all(part.isdecimal() and len(part) < 5 for part in plays) else None,
+        tuple(map(int, plays))
+        if plays and all(part.isdecimal() and len(part) < 5 for part in plays)
+        else None,
         int(form["enlarged"]) if re.fullmatch(r"[0-9]{1,4}", form.get("enlarged", "")) else None,
         form.get("late") == "1",
     )
