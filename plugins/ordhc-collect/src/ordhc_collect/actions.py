@@ -22,12 +22,20 @@ from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.tables import reading
 from ordhc_collect.study.check import Weight, look, report
 from ordhc_collect.study.model import Study
-from ordhc_collect.study.reading import study_or_problems
+from ordhc_collect.study.reading import read_study, study_or_problems
 from ordhc_collect.web.forgetting import forget
 from ordhc_collect.web.server import Served, locked, opened, serve
 
 __all__ = [
-    *("DEMO", "afterwards", "begin", "check", "hash_password", "preview", "read_study", "run", "simulate"),
+    "DEMO",
+    "afterwards",
+    "begin",
+    "check",
+    "hash_password",
+    "preview",
+    "read_study",
+    "run",
+    "simulate",
 ]
 
 

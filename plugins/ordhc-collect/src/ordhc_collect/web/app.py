@@ -140,7 +140,7 @@ def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Rout
         Route("/preload.json", preloaded),
         Route("/size.css", size),
     ]
-    return [*found, Route("", bare)] if prefix else found
+    return [*found, Route(prefix, bare)] if prefix else found
 
 
 def _file(study: Study, leaf: str, kind: str) -> Path | None:

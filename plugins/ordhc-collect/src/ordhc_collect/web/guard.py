@@ -45,7 +45,7 @@ class Guard:
             return
         path = scope["path"]
         # Some proxies remove the prefix, others do not.
-        if self._prefix and (path == self._prefix or path.startswith(f"{self._prefix}/")):
+        if self._prefix and path.startswith(f"{self._prefix}/"):
             path = path[len(self._prefix) :]
             scope = {**scope, "path": path}
         policy = _MEDIA_POLICY if path.startswith("/media/") else _POLICY
