@@ -130,7 +130,7 @@ def test_the_size_of_pictures(pictures, serve):
     page = client.begin()
     (style,) = re.findall(r'href="(size.css\?300)"', page.text)
     assert "width: min(100%, 300px)" in client.get(f"/{style}").text
-    assert 'sizes="min(70vw, 300px)"' in page.text
+    assert 'sizes="min(90vw, 300px)"' in page.text
 
 
 # --- what --check says -----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import ordhc
 from ordhc.asking.rules import Rules
-from ordhc_collect.study.copies import copy_of, flaw_of, has_place, widths_of
+from ordhc_collect.study.copies import flaw_of, has_place, of_phone
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.sections import Problems
 
@@ -28,8 +28,6 @@ _PAGES = 60
 
 #: A slow line, in bytes per second: 1.6 Mbit/s, the "slow 4G" of browsers' tools.
 _SLOW = 1.6e6 / 8
-#: The width of the copies that a phone loads.
-_PHONE = 640
 #: Names that look like those of files: angry_03, IMG_2041.
 _FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
 
@@ -53,10 +51,10 @@ def look(study: Study, problems: Problems) -> Weight:
             size = path.stat().st_size
             weight.bytes += size
             if kind == "picture":
-                size = _looked(path, problems, with_place)
+                size = _looked(path, study, problems, with_place)
             weight.of_phone += size
     for path in study.pictures:
-        _looked(path, problems, with_place)
+        _looked(path, study, problems, with_place)
     if with_place:
         many = f"{with_place[0]} and {len(with_place) - 1} more" if len(with_place) > 1 else with_place[0]
         told = f"{many} contain the place where the photo was taken, and people can download it: remove EXIF"
@@ -68,16 +66,14 @@ def look(study: Study, problems: Problems) -> Weight:
     return weight
 
 
-def _looked(path: Path, problems: Problems, with_place: list[str]) -> int:
+def _looked(path: Path, study: Study, problems: Problems, with_place: list[str]) -> int:
     """Check one picture; return the bytes that a phone loads."""
     if (flaw := flaw_of(path)) is not None:
         problems.error("[items]", f"{path.name} {flaw}")
         return 0
     if has_place(path):
         with_place.append(path.name)
-    if _PHONE in widths_of(path)[:-1]:
-        return len(copy_of(path, _PHONE))
-    return path.stat().st_size
+    return of_phone(path, study.picture_size)
 
 
 def _media(study: Study, weight: Weight) -> list[str]:

@@ -13,13 +13,42 @@ from PIL import Image, ImageOps, UnidentifiedImageError, features
 
 from ordhc_collect.study.media import has_copies
 
-__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_place", "widths_of"]
+__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_place", "of_phone", "sizes_of", "widths_of"]
 
 #: The widths of copies in pixels. A browser takes the one that fits its screen.
 WIDTHS = (320, 640, 1280, 2560)
 #: The number of the EXIF directory with the place where a photo was taken.
 _GPS = 0x8825
 _ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning)
+
+
+#: The width of a phone's window in CSS pixels, and its pixels for each.
+_PHONE, _DENSITY = 390, 3
+
+
+def _shares(picture_size: int | None) -> tuple[int, int]:
+    """Return the width of a picture: its share of a small window in percent, and its most CSS pixels.
+
+    Without a given size, pictures on phones are so low that all of them are in sight, and about half as wide
+    as the window.
+    """
+    return (54, 384) if picture_size is None else (90, picture_size)
+
+
+def sizes_of(picture_size: int | None) -> str:
+    """Return the attribute `sizes` of pictures, by which browsers choose a copy."""
+    share, most = _shares(picture_size)
+    return f"min({share}vw, {most}px)"
+
+
+def of_phone(path: Path, picture_size: int | None) -> int:
+    """Return the number of bytes that a phone with a sharp screen loads for a picture."""
+    share, most = _shares(picture_size)
+    needed = min(share / 100 * _PHONE, most) * _DENSITY
+    for width in widths_of(path)[:-1]:
+        if width >= needed:
+            return len(copy_of(path, width))
+    return path.stat().st_size
 
 
 @contextmanager
@@ -52,7 +81,7 @@ def copy_of(path: Path, width: int) -> bytes:
     with _opened(path) as image:
         kind, profile = image.format or "PNG", image.info.get("icc_profile")
         # JPEG files can be read at half the size or less, which takes a fraction of the time.
-        image.draft(image.mode, (2 * width, 2 * width * image.height // max(image.width, 1)))
+        image.draft(image.mode, (2 * width, max(1, 2 * width * image.height // image.width)))
         turned = ImageOps.exif_transpose(image)
         if turned.mode == "P":
             turned = turned.convert("RGBA")

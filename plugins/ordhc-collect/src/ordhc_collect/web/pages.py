@@ -25,7 +25,7 @@ from ordhc_collect.people.state import (
     Person,
     Trial,
 )
-from ordhc_collect.study.copies import WIDTHS, widths_of
+from ordhc_collect.study.copies import WIDTHS, sizes_of, widths_of
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.languages import catalogue
 from ordhc_collect.study.model import Study
@@ -94,9 +94,7 @@ class Pages:
             "is_plain": self._is_plain,
             "has_pictures": "picture" in has_media,
             "has_sound": bool(has_media & {"sound", "video"}),
-            # Browsers choose a copy by this width. Pictures are rarely as wide as their card, as the card is
-            # low, so a smaller copy is enough.
-            "sizes": f"min(70vw, {study.picture_size or 384}px)",
+            "sizes": sizes_of(study.picture_size),
             "preloaded": study.preload and bool(has_media),
             "pictured": {leaf for leaf, source in enumerate(self._sources) if source},
         }
