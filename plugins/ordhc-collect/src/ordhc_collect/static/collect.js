@@ -115,10 +115,13 @@
     hiddenSince = document.hidden ? shown : 0;
     const played = heard([...main.querySelectorAll(".trial :is(audio, video)")]);
     if ("play" in main.dataset && form) {
+      const choices = form.querySelectorAll("[name=choice]");
       main.classList.add("unheard");
+      for (const choice of choices) choice.setAttribute("aria-disabled", "true");
       await played;
       if (page !== main.firstElementChild) return;
       main.classList.remove("unheard");
+      for (const choice of choices) choice.removeAttribute("aria-disabled");
       shown = performance.now();
     }
     if (main.dataset.most && form?.elements.late) setTimeout(() => {
