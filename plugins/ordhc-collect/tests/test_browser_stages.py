@@ -31,7 +31,7 @@ def browser():
 def photos(folder, n=4):
     (folder / "items").mkdir()
     for k in range(n):
-        pixels = np.full((900, 1200, 3), 25 * k, np.uint8)
+        pixels = np.random.default_rng(k).integers(0, 25 * k + 20, (900, 1200, 3), np.uint8)
         Image.fromarray(pixels).save(folder / "items" / f"p{k}.jpg")
 
 
@@ -183,9 +183,9 @@ def test_all_pictures_are_loaded_before_the_first_question(tmp_path, browser):
         ready(page)
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("heading", name="Getting everything ready")).to_be_visible()
-        accessible(page)
         expect(page.locator("[data-trial]")).to_be_hidden()
-        expect(page.locator("[data-trial]")).to_be_visible()
+        accessible(page)
+        expect(page.locator("[data-trial]")).to_be_visible(timeout=60_000)
         loaded = []
         page.on("request", lambda request: loaded.append(request.url))
         for number in range(1, 5):
@@ -236,7 +236,7 @@ def test_sounds_are_played_to_their_ends_one_at_a_time(tmp_path, browser):
         # A jump to the end is no play.
         play(2, 0.75)
         page.wait_for_timeout(500)
-        page.locator("[name=choice]").first.tap()
+        page.locator("[name=choice]").first.tap(force=True)
         for place in (0, 1, 1, 2):
             expect(page.locator("main.unheard")).to_be_attached()
             play(place)

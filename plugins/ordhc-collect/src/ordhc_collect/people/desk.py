@@ -91,7 +91,8 @@ class Desk:
                 seen[person.id] = min(at, now)
             self.seen = {**seen, **{who: at for who, at in self.seen.items() if who in seen}}
             self._asker = Asker(self.study, self.session, tables.counts())
-            self._n_done = sum(person.outcome == "done" for person in self.people.values())
+            #: The number of people who have finished.
+            self.n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
             self._excluded &= self.people.keys()
             self._n_judged = -1
@@ -124,7 +125,7 @@ class Desk:
     def is_full(self) -> bool:
         """Return True if all places are taken, by people who have finished and people who take part now."""
         total = self.study.total
-        return total is not None and self._n_done - len(self._excluded) + self.here() >= total
+        return total is not None and self.n_done - len(self._excluded) + self.here() >= total
 
     def _count(self, who: str, details: dict[str, str]) -> None:
         """Note the options with a quota that a person chose."""
@@ -169,7 +170,7 @@ class Desk:
         if before is None or before.stage != person.stage:
             if person.has_ended:
                 self._active.discard(person.id)
-                self._n_done += person.outcome == "done"
+                self.n_done += person.outcome == "done"
             else:
                 self._active.add(person.id)
         now = self.clock.now()
@@ -405,8 +406,6 @@ class Desk:
 
         An answer is final when it can no longer be taken back.
         """
-        if self.must_judge():
-            self.judge()
         self.settle(self.clock.now() - self.study.undo_seconds)
         for who in self._active - self._released:
             if not self.is_here(who):
@@ -418,15 +417,14 @@ class Desk:
                         if trial.sampler == "list":
                             self._asker.returned.append(trial.leaves)
 
-    def judge(self) -> None:
-        """Determine the people whom the rules exclude, so that others can have their places."""
-        self._n_judged = self._n_done
-        found = {who for who, person in self.session.people().items() if who is not None and person.excluded}
-        self._excluded = {who for who in found if who in self.people and self.people[who].outcome == "done"}
+    def exclude(self, people: set[str], n_done: int) -> None:
+        """Note whom the rules exclude, as of `n_done` finished people, to give their places to others."""
+        self._n_judged = n_done
+        self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
 
     def must_judge(self) -> bool:
-        """Return True if people have finished since `judge`, and their places may be needed."""
-        if not self.study.replace_excluded or self._n_done == self._n_judged:
+        """Return True if people have finished since `exclude`, and their places may be needed."""
+        if not self.study.replace_excluded or self.n_done == self._n_judged:
             return False
         has_quotas = any(each.quota for each in self.study.screening)
         return has_quotas or self.is_full()

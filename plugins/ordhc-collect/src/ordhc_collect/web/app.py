@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
@@ -44,11 +45,12 @@ def application(
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        tidying = asyncio.create_task(_tidy(writer))
+        tasks = [asyncio.create_task(_tidy(writer)), asyncio.create_task(_judge(desk, writer, live))]
         try:
             yield
         finally:
-            tidying.cancel()
+            for task in tasks:
+                task.cancel()
             live.close()
 
     routes = [
@@ -167,3 +169,19 @@ async def _tidy(writer: Writer) -> None:
             log.error("answers wait to be written: %s", error)
         except Exception:
             log.exception("looking after answers failed")
+
+
+async def _judge(desk: Desk, writer: Writer, live: Live) -> None:
+    """Determine whom the rules exclude each time people have finished, as long as the server runs."""
+    while True:
+        await asyncio.sleep(1)
+        if not desk.must_judge():
+            continue
+        n_done = desk.n_done
+        try:
+            # On the dashboard's thread, because the estimate can take seconds.
+            people = await live.work(lambda: people_of(live.session()))
+            excluded = {who for who, person in people.items() if person.excluded}
+            await writer.do(lambda desk: desk.exclude(excluded, n_done))  # noqa: B023
+        except Exception:
+            log.exception("the rules of exclusion could not be applied")
