@@ -240,7 +240,7 @@ def test_sounds_are_played_to_their_ends_one_at_a_time(tmp_path, browser):
         for place in (0, 1, 1, 2):
             expect(page.locator("main.unheard")).to_be_attached()
             play(place)
-            page.wait_for_function(f"document.querySelectorAll('audio')[{place}].ended")
+            page.wait_for_function("place => document.querySelectorAll('audio')[place].ended", arg=place)
         ready(page)
         with page.expect_request("**/answer") as sent:
             page.locator("[name=choice]").first.tap()

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import sqlite3
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from ordhc_collect.simulate.client import fields_of
 from ordhc_collect.study.forms import Field
 from ordhc_collect.study.reading import read_study
-from studies import Client, Server, admin, number_of, shown_on, title_of
+from studies import Client, Server, ServerHere, admin, number_of, shown_on, title_of
 
 from support.processes import command_here
 
@@ -477,3 +478,22 @@ def test_a_preview_keeps_nothing(tmp_path):
         assert title_of(page) == "Before we begin"
         assert "they are lost at the end" in server.told
     assert not list(tmp_path.rglob("*.ordhc"))
+
+
+def test_files_from_before_questionnaires(serve):
+    """A session without the newer table and column is exported, and the study goes on."""
+    server = serve(per_person=3)
+    client = Client(server)
+    page = client.answer(client.begin())
+    server.stop()
+    with sqlite3.connect(server.data) as db:
+        db.execute("DROP TABLE collect_details")
+        db.execute("ALTER TABLE collect_trials DROP COLUMN measured")
+    for how in ("people", "trials"):
+        found = collect(server.study, "--data", server.data, "--export", f"{server.data}.csv", "--as", how)
+        assert found.returncode == 0, found.stderr
+    with ServerHere(server.study, data=server.data) as again:
+        client.port = again.port
+        page = client.answer(client.get("/study"), enlarged=1)
+        assert number_of(page) == 3
+        assert [row["enlarged"] for row in trials(again)] == ["", "1", ""]
