@@ -61,14 +61,18 @@ def _opened(path: Path) -> Iterator[Image.Image]:
             yield image
 
 
+def _is_turned(image: Image.Image) -> bool:
+    """Return True if a photo is shown after a turn by 90 degrees, by its EXIF data."""
+    return bool(image.getexif().get(0x0112, 1) >= 5)
+
+
 def widths_of(path: Path) -> tuple[int, ...]:
     """Return the widths of the copies of a picture, then its own width; empty if there are no copies."""
     if not has_copies(path):
         return ()
     try:
         with _opened(path) as image:
-            is_turned = image.getexif().get(0x0112, 1) >= 5
-            width = image.height if is_turned else image.width
+            width = image.height if _is_turned(image) else image.width
             is_moving = getattr(image, "is_animated", False)
     except _ERRORS:
         return ()
@@ -80,13 +84,13 @@ def copy_of(path: Path, width: int) -> bytes:
     """Return a copy of a picture with a smaller width, in the same format and without EXIF data."""
     with _opened(path) as image:
         kind, profile = image.format or "PNG", image.info.get("icc_profile")
+        across, down = image.size if not _is_turned(image) else image.size[::-1]
         # JPEG files can be read at half the size or less, which takes a fraction of the time.
         image.draft(image.mode, (2 * width, max(1, 2 * width * image.height // image.width)))
         turned = ImageOps.exif_transpose(image)
         if turned.mode == "P":
             turned = turned.convert("RGBA")
-        height = max(1, round(turned.height * width / turned.width))
-        small = turned.resize((width, height), Image.Resampling.LANCZOS)
+        small = turned.resize((width, max(1, round(down * width / across))), Image.Resampling.LANCZOS)
         found = io.BytesIO()
         options = {"quality": 85, "icc_profile": profile} if kind != "PNG" else {"icc_profile": profile}
         small.info.clear()
