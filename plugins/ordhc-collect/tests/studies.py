@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 from queue import SimpleQueue
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from ordhc_collect.simulate.client import fields_of
 from ordhc_collect.study.reading import read_study
@@ -181,8 +181,8 @@ class Client:
     def get(self, path, headers=None):
         found = self.request("GET", path, None, headers)
         while found.status == 303:
-            location = found.headers["location"]
-            found = self.request("GET", location, None, headers)
+            path = urljoin(path, found.headers["location"])
+            found = self.request("GET", path, None, headers)
         return found
 
     def post(self, path, fields, headers=None, origin=True):
@@ -194,7 +194,7 @@ class Client:
     def submit(self, path, fields, **kwargs):
         """Send a form, and go where it leads."""
         found = self.post(path, fields, **kwargs)
-        return self.get(found.headers["location"]) if found.status == 303 else found
+        return self.get(urljoin(path, found.headers["location"])) if found.status == 303 else found
 
     # What participants do.
 

@@ -139,7 +139,7 @@ def test_the_right_token_enters_whatever_others_try(serve):
     assert wrong(Client(server), 30) == [403] * 10 + [429] * 20
     assert Client(server).get(f"/dashboard?token={server.token}").status == 200
     found = Client(server).post("/dashboard/enter", {"secret": server.token})
-    assert (found.status, found.headers["location"]) == (303, "/dashboard")
+    assert (found.status, found.headers["location"]) == (303, "../dashboard")
 
 
 def test_proxies_of_other_machines(tmp_path):

@@ -308,7 +308,7 @@ def test_a_lost_connection_loses_nothing(page, server):
 
     page.route("**/answer", hang_up)
     click_any(page)
-    expect(page.locator("#notice")).to_contain_text("connection is lost")
+    expect(page.locator("#notice")).to_contain_text("You are offline")
     expect(counter(page)).to_have_text("2 of 5", timeout=20_000)
     expect(page.locator("#notice")).to_be_hidden()
     assert len(lost) == 4

@@ -242,7 +242,7 @@ def test_closing_lets_nobody_new_in(serve):
     boss = admin(server)
     token = fields_of(boss.get("/dashboard").text)["token"]
     assert "Closed" in boss.submit("/dashboard/state", {"token": token, "do": "close"}).text
-    assert "This study is over" in Client(server).get("/").text
+    assert "This study has ended" in Client(server).get("/").text
     # Who has begun may finish.
     for _ in range(6):
         page = client.answer(page, 1)

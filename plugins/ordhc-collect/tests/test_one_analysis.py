@@ -11,7 +11,7 @@ from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.analysis.summary import summarise
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
-from ordhc_collect.people.state import INSTRUCTIONS, TRIALS
+from ordhc_collect.people.state import INSTRUCTIONS, TRIALS, Measured
 from ordhc_collect.people.tables import reading
 from ordhc_collect.simulate.crowd import Answering
 from ordhc_collect.study.reading import read_study
@@ -41,15 +41,15 @@ def take_part(desk, name, answer, per_person, seconds):
     with desk.session.transaction():
         who = desk.join("puid", name, "en").id
     with desk.session.transaction():
-        person = desk.step(who, INSTRUCTIONS, [])
+        person = desk.step(who, INSTRUCTIONS, {})
     for _ in range(per_person):
         assert person.stage == TRIALS
         with desk.session.transaction():
-            person = desk.answer(
-                who, person.trial.number, person.trial.attempt, answer(list(person.trial.shown)), seconds
-            )
+            trial = person.trial
+            choice = answer(list(trial.shown))
+            person = desk.answer(who, trial.number, trial.attempt, choice, Measured(seconds))
     with desk.session.transaction():
-        desk.step(who, person.stage, [])
+        desk.step(who, person.stage, {})
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,9 @@ def exported(study, how):
     with ordhc.Session(data) as session, reading(data) as tables:
         people = {who: person for who, person in session.people().items() if who is not None}
         rows = (
-            people_rows(tables, people) if how == "people" else rows_of(how, found, session, tables, people)
+            people_rows(found, tables, people)
+            if how == "people"
+            else rows_of(how, found, session, tables, people)
         )
         return "".join(as_csv(rows))
 

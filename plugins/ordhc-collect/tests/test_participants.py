@@ -77,7 +77,7 @@ def test_the_check_has_two_tries(serve):
         page = client.submit("/next", fields_of(page.text))
         page = client.submit("/next", {**fields_of(page.text), "choice-0": 0})
     assert "FAIL1" in page.text
-    assert title_of(page) == "This is the end of the study for you"
+    assert title_of(page) == "The study ends here for you"
 
 
 def test_screening(serve):
@@ -230,7 +230,7 @@ def test_places(serve):
         assert time.monotonic() < deadline
         time.sleep(0.5)
     assert title_of(page) == "How it works"
-    assert title_of(clients[1].get("/study")) == "All places are taken"
+    assert title_of(clients[1].get("/study")) == "Your place was given to someone else"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,10 @@ def test_the_demo_is_a_study():
         ({"more": "[people]\ntotal = -3"}, "[people] total = -3: should be a whole number"),
         ({"more": '[people]\ntotal = "all"'}, "[people] total = 'all': should be a whole number"),
         ({"more": '[outcomes.done]\nurl = "javascript:x"'}, "should be an address that begins with https://"),
-        ({"more": '[outcomes.done]\nurl = "https://x.org/{cod}"'}, "only {code} and {id} are filled in"),
+        (
+            {"more": '[outcomes.done]\nurl = "https://x.org/{cod}"'},
+            "only {code}, {id} and {person} are filled in",
+        ),
         ({"more": '[outcomes.done]\nurl = "https://x.org/{code}"'}, "there is no code"),
         ({"more": "[pay]\nper_person = 1"}, "currency is missing"),
         ({"more": '[[comprehension.questions]]\nquestion = "a"\noptions = ["x"]'}, "two texts or more"),
@@ -176,7 +179,7 @@ def test_pages_show_pictures_of_the_study(tmp_path, serve):
     server = serve(more='[pages]\ninstructions = "how.md"')
     client = Client(server)
     page = client.join()
-    assert '<img src="/media/page/0" alt="this">' in page.text
+    assert '<img src="media/page/0" alt="this">' in page.text
     assert "evil" not in page.text
     found = client.get("/media/page/0")
     assert (found.status, found.headers["content-type"]) == (200, "image/png")

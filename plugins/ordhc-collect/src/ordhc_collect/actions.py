@@ -4,7 +4,8 @@ import contextlib
 import logging
 import os
 import shlex
-from dataclasses import asdict
+import shutil
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,28 @@ from ordhc.commands import say
 from ordhc.errors import InputError
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.analysis.summary import people_of
-from ordhc_collect.demo import DEMO
+from ordhc_collect.demo import DEMO, TEMPLATE
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.tables import reading
-from ordhc_collect.study.check import report
+from ordhc_collect.study.check import Weight, look, report
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.reading import read_study, study_or_problems
 from ordhc_collect.web.forgetting import forget
 from ordhc_collect.web.server import Served, locked, opened, serve
 
-__all__ = ["DEMO", "afterwards", "check", "hash_password", "read_study", "run", "simulate"]
+__all__ = [
+    "DEMO",
+    "afterwards",
+    "begin",
+    "check",
+    "hash_password",
+    "preview",
+    "read_study",
+    "run",
+    "simulate",
+]
 
 
 def hash_password() -> None:
@@ -41,19 +52,39 @@ def hash_password() -> None:
 def check(path: Path) -> int:
     """Print the errors and warnings of a study; return the exit code, 2 if there are errors."""
     study, problems = study_or_problems(path)
+    weight = Weight() if study is None else look(study, problems)
     for line in problems.errors:
         say(f"error    {line}")
     for line in problems.warnings:
         say(f"warning  {line}")
-    if study is None:
+    if study is None or problems.errors:
         many = len(problems.errors)
         say(f"{path}: {many} {'error' if many == 1 else 'errors'}", err=True)
         return 2
-    say(report(study))
+    say(report(study, weight))
     return 0
 
 
-def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str | None) -> None:
+def begin(folder: Path) -> None:
+    """Write a complete study into a new folder, and print the next commands."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError("is not empty, and --init writes into a new folder", path=str(folder))
+    shutil.copytree(TEMPLATE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    shutil.copytree(DEMO.parent / "animals", folder / "animals", ignore=shutil.ignore_patterns("__*"))
+    study = folder / "study.toml"
+    say(f"wrote    {study}, its pages, its tables, and 20 pictures: put your own in their place")
+    for option in ("--check", "--preview", "--simulate 50"):
+        say(f"next     {shlex.join(['ordhc', 'collect', str(study)])} {option}")
+
+
+def preview(study: Study, **served: Any) -> None:
+    """Serve a study without keeping answers, until Ctrl-C; after the end a person can begin again."""
+    run(replace(study, is_kiosk=True, anonymous=True), None, **served)
+
+
+def run(
+    study: Study, data: Path | None, *, host: str, port: int, proxies: str | None, prefix: str = ""
+) -> None:
     """Serve a study until Ctrl-C."""
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
@@ -68,7 +99,7 @@ def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str |
         say("Ctrl-C ends the server; the same command goes on.")
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(study, data, host=host, port=port, proxies=proxies, on_start=started)
+        serve(study, data, host=host, port=port, proxies=proxies, prefix=prefix, on_start=started)
 
 
 def simulate(study: Study, n: int, **options: Any) -> None:
@@ -116,7 +147,7 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
         session.set_rules(**asdict(study.exclude))
         people = people_of(session)
         if how == "people":
-            rows = people_rows(tables, people)
+            rows = people_rows(study, tables, people)
         else:
             rows = rows_of(how, study, session, tables, people)
         try:

@@ -1,5 +1,6 @@
 """`ordhc collect`: run a study on a web page."""
 
+import re
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,14 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
     return ",".join(found) or None
 
 
+def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Return the checked prefix, with a slash at its begin and none at its end."""
+    found = value.strip("/")
+    if not re.fullmatch(r"([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?", found) or ".." in found.split("/"):
+        raise click.BadParameter(f"{value!r} is no path such as /alike or /studies/alike")
+    return f"/{found}" if found else ""
+
+
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("study", metavar="[STUDY.TOML]", required=False)
 @click.option("--demo", is_flag=True, help="Run the bundled study: 20 animals.")
@@ -57,7 +66,18 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
     help="Trust the clients' addresses that a proxy reports. ADDRESS is the address or network of the proxy; "
     "by default the proxy is on this machine.",
 )
+@click.option(
+    "--path-prefix",
+    metavar="PATH",
+    default="",
+    callback=_prefix,
+    help="The folder of all addresses, if a proxy serves several studies: /alike.",
+)
 @section("Before it begins")
+@click.option("--init", metavar="DIR", help="Write a complete study to change: a new folder with its files.")
+@click.option(
+    "--preview", is_flag=True, help="Serve the study to try it; answers are lost when the server ends."
+)
 @click.option("--check", is_flag=True, help="Show the errors and warnings of the study, and a summary.")
 @click.option(
     "--simulate",
@@ -107,6 +127,7 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
     \b
     Examples:
       ordhc collect --demo
+      ordhc collect --init mystudy
       ordhc collect study.toml --check
       ordhc collect study.toml --simulate 50 --accuracy 0.85
       ordhc collect study.toml --port 8000 --data study.ordhc
@@ -117,6 +138,11 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
     if options.pop("hash_password"):
         actions.hash_password()
         return
+    if (folder := options.pop("init")) is not None:
+        if demo or study is not None:
+            raise click.UsageError("--init DIR writes a new study, so give no STUDY.TOML and no --demo")
+        actions.begin(Path(folder))
+        return
     if demo == (study is not None):
         raise click.UsageError(
             "give a STUDY.TOML, or --demo" if study is None else "give a STUDY.TOML or --demo, not both"
@@ -126,7 +152,9 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
         raise click.UsageError(
             f"{path}: there is no such file; `ordhc collect --demo` shows a study without one"
         )
-    chosen = [name for name in ("check", "simulate", "export", "forget", "delete_ids") if options[name]]
+    chosen = [
+        name for name in ("check", "preview", "simulate", "export", "forget", "delete_ids") if options[name]
+    ]
     if len(chosen) > 1:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
         raise click.UsageError(f"one thing at a time: {names}")
@@ -141,6 +169,13 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
         given = {key: options[key] for key in keys}
         actions.simulate(found, options["simulate"], data=data, **given)
         return
+    served = {"host": options["host"], "port": options["port"], "proxies": options["behind_proxy"]}
+    served["prefix"] = options["path_prefix"]
+    if options["preview"]:
+        if data is not None:
+            raise click.UsageError("--preview keeps no answers, so give no --data FILE")
+        actions.preview(found, **served)
+        return
     if data is None and not demo:
         data = path.with_suffix(".ordhc")
     if chosen:
@@ -150,4 +185,4 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
             )
         actions.afterwards(found, data, options)
         return
-    actions.run(found, data, host=options["host"], port=options["port"], proxies=options["behind_proxy"])
+    actions.run(found, data, **served)

@@ -93,7 +93,7 @@ def _address(item: Item, leaf: int, is_apart: bool) -> str | None:
     """Return the address of an item's picture: a link to the server, or the embedded picture; or None."""
     path = item.files.get("picture")
     if path is None or not is_apart:
-        return None if path is None else f"/media/{leaf}/picture"
+        return None if path is None else f"media/{leaf}/picture?w=320"
     if not path.is_file() or path.stat().st_size > _LARGEST:
         return None
     return f"data:{MEDIA['picture'][path.suffix.lower()]};base64,{b64encode(path.read_bytes()).decode()}"

@@ -152,17 +152,24 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
             "status",
             "weight",
             "excluded",
+            "hidden_seconds",
+            "plays",
+            "enlarged",
         ),
     ]
+    measured = tables.measured()
     for person, trial, (choice, at, page, server, status) in _told(tables):
         shown = [names[leaf] for leaf in trial.shown]
         standing = people.get(person)
+        more = measured.get((person, trial.number), {})
+        is_late = bool(more.get("late")) and choice == 0
         yield [
             *(person, ids.get(person), trial.number, trial.question, trial.sampler, *shown, choice),
-            *_meaning(study.question, shown, choice),
+            *(("", "no answer in time") if is_late else _meaning(study.question, shown, choice)),
             *(_time(trial.asked), _time(at), _seconds(page), _seconds(server), trial.attempt, status),
             None if standing is None else standing.weight,
             _reasons(standing),
+            *(_seconds(more.get("hidden")), " ".join(map(str, more.get("plays", ()))), more.get("enlarged")),
         ]
 
 
@@ -203,13 +210,17 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
         yield [*(names[leaf] for leaf in row), who, answer, weight, sampler]
 
 
-def people_rows(tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield one row for each person, with progress, response times and reliability."""
-    ids = tables.platform_ids()
+def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
+    """Yield one row for each person, with progress, response times, reliability and the answers to forms."""
+    ids, details = tables.platform_ids(), tables.details()
+    # Columns of parameters that no address had are left out.
+    given = {key for of in details.values() for key in of}
+    parameters = {*study.id_parameters, *study.parameters}
+    own = [name for name in study.columns if name in given or name not in parameters]
     yield [
         *("person", "puid", "stage", "outcome", "language", "answers", "joined", "seen", "failed_checks"),
         *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
-        *("n_agreement", "weight", "excluded"),
+        *("n_agreement", "weight", "excluded", *own),
     ]
     for person, stage, language, tries, n_done, outcome, joined, seen in tables.all_people():
         standing = people.get(person)
@@ -237,4 +248,6 @@ def people_rows(tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
             ]
         else:
             row += [None] * 11
-        yield row
+        more: dict[str, str | None] = dict(details.get(person, {}))
+        more["code"] = study.outcomes[outcome].code_for(person) if outcome else None
+        yield row + [more.get(name) for name in own]

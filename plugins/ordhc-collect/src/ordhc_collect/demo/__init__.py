@@ -1,8 +1,10 @@
-"""The bundled demo study: 20 animals."""
+"""The bundled demo study with 20 animals, and the study that `ordhc collect --init` writes."""
 
 from pathlib import Path
 
-__all__ = ["DEMO"]
+__all__ = ["DEMO", "TEMPLATE"]
 
 #: The study file of the demo.
 DEMO = Path(__file__).with_name("study.toml")
+#: The folder of the study that `--init` writes, without its pictures, which are those of the demo.
+TEMPLATE = Path(__file__).with_name("template")

@@ -12,18 +12,24 @@ from ordhc import Session
 from ordhc_collect.people.asking import Asker, sides_of
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.state import (
+    AFTER,
+    BEFORE,
+    BREAK,
     CHECK,
     DEBRIEFING,
     END,
     INSTRUCTIONS,
+    PRACTICE,
     SCREENING,
     TRIALS,
     Answer,
+    Measured,
     Person,
     RefusedError,
     Trial,
 )
 from ordhc_collect.people.tables import Tables
+from ordhc_collect.study.forms import Field
 from ordhc_collect.study.model import Study
 
 __all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
@@ -53,6 +59,13 @@ class Desk:
         self.is_simulated = False
         #: The number of visits by links whose placeholder for an id was not replaced, by parameter.
         self.unfilled: Counter[str | None] = Counter()
+        #: The number of visits by links with a misspelt parameter, by this parameter and the known one.
+        self.misspelt: Counter[tuple[str, str]] = Counter()
+        #: The people who chose each option with a quota, by the name of the question and the option.
+        self._cells: dict[tuple[str, str], set[str]] = {}
+        #: The people whom the rules exclude, and the number of finished people at which they were determined.
+        self._excluded: set[str] = set()
+        self._n_judged = -1
         #: The person whom the session must still forget.
         self.unfinished: str | None = None
         self._tables: Tables
@@ -78,8 +91,14 @@ class Desk:
                 seen[person.id] = min(at, now)
             self.seen = {**seen, **{who: at for who, at in self.seen.items() if who in seen}}
             self._asker = Asker(self.study, self.session, tables.counts())
-            self._n_done = sum(person.outcome == "done" for person in self.people.values())
+            #: The number of people who have finished.
+            self.n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
+            self._excluded &= self.people.keys()
+            self._n_judged = -1
+            self._cells = {}
+            for who, details in tables.details().items():
+                self._count(who, details)
 
     # Presence.
 
@@ -105,7 +124,34 @@ class Desk:
 
     def is_full(self) -> bool:
         """Return True if all places are taken, by people who have finished and people who take part now."""
-        return self.study.total is not None and self._n_done + self.here() >= self.study.total
+        total = self.study.total
+        return total is not None and self.n_done - len(self._excluded) + self.here() >= total
+
+    def _count(self, who: str, details: dict[str, str]) -> None:
+        """Note the options with a quota that a person chose."""
+        for each in self.study.screening:
+            if each.quota and each.name in details:
+                self._cells.setdefault((each.name, details[each.name]), set()).add(who)
+
+    def _has_room(self, who: str, given: dict[str, str]) -> bool:
+        """Return True if the quotas of all chosen options have a place for one more person.
+
+        The people who count are those who finished and are not excluded, and those who take part now.
+        """
+        for place, each in enumerate(self.study.screening):
+            chosen = each.place(given.get(str(place), ""))
+            most = each.quota[chosen] if each.quota and chosen is not None else None
+            if most is None:
+                continue
+            others = self._cells.get((each.name, each.value(str(chosen)) or ""), set()) - {who}
+            if sum(self._counts(other) for other in others) >= most:
+                return False
+        return True
+
+    def _counts(self, who: str) -> bool:
+        person = self.people.get(who)
+        is_valid = person is not None and person.outcome == "done" and who not in self._excluded
+        return is_valid or self.is_here(who)
 
     def has_place(self, who: str) -> bool:
         """Return True if a person may continue; the places of people who leave are given to others."""
@@ -124,7 +170,7 @@ class Desk:
         if before is None or before.stage != person.stage:
             if person.has_ended:
                 self._active.discard(person.id)
-                self._n_done += person.outcome == "done"
+                self.n_done += person.outcome == "done"
             else:
                 self._active.add(person.id)
         now = self.clock.now()
@@ -135,8 +181,17 @@ class Desk:
             self._tables.update_person(person, now)
         return person
 
-    def join(self, parameter: str | None, platform: str | None, language: str) -> Person:
-        """Return a new person who takes part, or the person who has this id on the platform already."""
+    def join(
+        self,
+        parameter: str | None,
+        platform: str | None,
+        language: str,
+        details: dict[str, str] | None = None,
+    ) -> Person:
+        """Return a new person who takes part, or the person who has this id on the platform already.
+
+        `details` are stored for a new person, see `Tables.note`.
+        """
         if self.is_simulated:
             raise RefusedError("simulated", 403)
         if platform is not None:
@@ -144,63 +199,124 @@ class Desk:
             if known is not None and known in self.people:
                 return self._keep(self.people[known])
         if self.status == CLOSED:
-            raise RefusedError("closed", 403)
+            raise RefusedError("over", 403)
         if self.is_full():
             raise RefusedError("full", 403)
-        stage = SCREENING if self.study.screening else INSTRUCTIONS
+        stage = SCREENING if self.study.screening else self._after_screening
         person = Person(secrets.token_hex(10), stage, language)
         self._tables.add_person(person, self.clock.now(), parameter, platform)
+        self._tables.note(person.id, details or {})
         return self._keep(person)
 
-    def step(self, who: str, stage: str, choices: list[int]) -> Person:
-        """Move a person on from the page `stage`; do nothing if the person is on another page already."""
+    @property
+    def _after_screening(self) -> str:
+        return BEFORE if self.study.before else INSTRUCTIONS
+
+    def step(self, who: str, stage: str, given: dict[str, str]) -> Person:
+        """Move a person on from the page `stage`; do nothing if the person is on another page already.
+
+        `given` has the answers by the position of the question on the page.
+        """
         person = self.touch(who)
         if person.stage != stage:
             return person
         if not self.has_place(who):
-            raise RefusedError("full", 403)
+            raise RefusedError("too_late", 403)
         if stage == SCREENING:
-            if not self._passes(self.study.screening, choices):
+            has_room = self._has_room(who, given)
+            if not self._passes(who, self.study.screening, given):
                 return self._end(person, "screened_out")
+            if not has_room:
+                return self._end(person, "full")
+            return self._keep(replace(person, stage=self._after_screening))
+        if stage == BEFORE:
+            self._passes(who, self.study.before, given)
             return self._keep(replace(person, stage=INSTRUCTIONS))
         if stage == INSTRUCTIONS:
-            if self.study.checks:
-                return self._keep(replace(person, stage=CHECK))
-            return self._begin(person)
+            return self._keep(replace(person, stage=CHECK)) if self.study.checks else self._begin(person)
         if stage == CHECK:
-            if self._passes(self.study.checks, choices):
+            if self._passes(who, self.study.checks, given):
                 return self._begin(person)
             tries = person.tries + 1
             if tries >= self.study.tries:
                 return self._end(replace(person, tries=tries), "failed_checks")
             return self._keep(replace(person, stage=INSTRUCTIONS, tries=tries))
+        if stage == PRACTICE:
+            return self._practise(person, given.get("0", ""))
+        if stage == BREAK:
+            return self._keep(self._asked(replace(person, stage=TRIALS), is_rested=True))
+        if stage == AFTER:
+            self._passes(who, self.study.after, given)
+            return self._keep(replace(self._told(person), stage=DEBRIEFING))
         if stage == DEBRIEFING:
             return self._end(self._told(person), "done")
         return person
 
-    @staticmethod
-    def _passes(polls: tuple[object, ...], choices: list[int]) -> bool:
-        if len(choices) != len(polls):
-            raise RefusedError("incomplete")
-        return all(choice in poll.right for poll, choice in zip(polls, choices, strict=True))  # type: ignore[attr-defined]
+    def _passes(self, who: str, fields: tuple[Field, ...], given: dict[str, str]) -> bool:
+        """Store the answers to the questions of a form; return True if all of them let the person pass."""
+        found: dict[str, str] = {}
+        passes = True
+        for place, each in enumerate(fields):
+            told = given.get(str(place), "")
+            value = each.value(told)
+            if value is None:
+                raise RefusedError("incomplete")
+            found[each.name] = value
+            passes = passes and (not each.right or each.place(told) in each.right)
+        self._tables.note(who, found)
+        self._count(who, found)
+        return passes
+
+    def _practise(self, person: Person, given: str) -> Person:
+        """Handle the choice in a practice question, or the end of its feedback."""
+        number = person.practice
+        if person.tried is None:
+            choice = int(given) if given in ("1", "2", "3") else 0
+            trial = self.practice(person)
+            if trial is None or not 1 <= choice <= trial.n_choices:
+                raise RefusedError("no choice")
+            if trial.answer(choice) == self.study.practice.answers[number]:
+                right = int(self._tables.details_of(person.id).get("practice_right", 0)) + 1
+                self._tables.note(person.id, {"practice_right": str(right)})
+            if self.study.has_feedback:
+                return self._keep(replace(person, tried=choice))
+        person = replace(person, practice=number + 1, tried=None)
+        self._tables.note(person.id, {"practice": str(person.practice)})
+        return self._begin(person)
+
+    def practice(self, person: Person) -> Trial | None:
+        """Return the practice question that a person is asked; None if there is no further one."""
+        rows = self.study.practice.rows
+        if person.practice >= len(rows):
+            return None
+        draw = random.Random(f"{self.study.seed} {person.id} practice {person.practice}")
+        row = rows[person.practice]
+        sides = sides_of(row, self.study.question, draw)
+        return Trial(person.practice + 1, 0, PRACTICE, row, sides, 0.0)
 
     def _end(self, person: Person, outcome: str) -> Person:
         return self._keep(replace(person, stage=END, outcome=outcome, trial=None, later=None))
 
     def _begin(self, person: Person) -> Person:
+        if self.practice(person) is not None:
+            return self._keep(replace(person, stage=PRACTICE))
         return self._keep(self._asked(replace(person, stage=TRIALS)))
 
-    def _asked(self, person: Person) -> Person:
-        """Return the person with the next question, or at the debriefing if there is no question."""
+    def _asked(self, person: Person, *, is_rested: bool = False) -> Person:
+        """Return the person with the next question, at a break, or on the page after the last question."""
         if person.later is not None:
             return replace(person, trial=person.later, later=None)
+        after = AFTER if self.study.after else DEBRIEFING
         if person.n_done >= self.study.per_person:
-            return replace(person, stage=DEBRIEFING, trial=None)
+            return replace(person, stage=after, trial=None)
+        every = self.study.break_every
+        if every is not None and not is_rested and person.n_done and person.n_done % every == 0:
+            return replace(person, stage=BREAK, trial=None)
         held = None if person.held is None else person.held.trial.question
         number = person.n_done + 1
         found = self._asker.next(person.id, number, held, lambda: self._tables.known(person.id))
         if found is None:
-            return replace(person, stage=DEBRIEFING, trial=None)
+            return replace(person, stage=after, trial=None)
         question, leaves, sampler = found
         draw = random.Random(f"{self.study.seed} {person.id} {number}")
         trial = Trial(
@@ -228,7 +344,7 @@ class Desk:
             self._tables.take_back(person.id, person.trial)
         return self._keep(person)
 
-    def answer(self, who: str, number: int, attempt: int, choice: int, page: float | None) -> Person:
+    def answer(self, who: str, number: int, attempt: int, choice: int, measured: Measured) -> Person:
         """Record an answer; an answer that is sent twice counts once. Return the person."""
         person = self.touch(who)
         trial = person.trial
@@ -239,23 +355,33 @@ class Desk:
             return person
         if trial is None or number != trial.number:
             raise RefusedError("not asked", 403)
-        if not (0 if self.study.allow_none else 1) <= choice <= trial.n_choices:
+        is_late = measured.is_late and self.study.max_seconds is not None
+        if not (0 if self.study.allow_none or is_late else 1) <= choice <= trial.n_choices:
             raise RefusedError("no choice")
+        if self.study.must_play and not is_late and self._is_unheard(trial, measured):
+            raise RefusedError("not played")
         if not self.has_place(who):
-            raise RefusedError("full", 403)
+            raise RefusedError("too_late", 403)
         now = self.clock.now()
         server = max(now - trial.asked, 0.0)
         if server < self.study.min_seconds:
             # A double click answers a question that the person has not seen yet. Show the question again.
             return person
         person = self._told(person)
-        page = page if page is not None and 0 <= page <= _LONGEST else None
+        page = measured.seconds
         answer = Answer(trial, choice, min(server if page is None else page, _LONGEST), now)
-        self._tables.hold(who, answer, page, server)
+        self._tables.hold(who, answer, measured, server)
         person = replace(person, trial=None, n_done=person.n_done + 1, held=answer)
         if not self.study.can_undo or not self.study.undo_seconds:
             person = self._told(person)
         return self._keep(self._asked(person))
+
+    def _is_unheard(self, trial: Trial, measured: Measured) -> bool:
+        """Return True if a sound or clip of a question was not played to the end."""
+        items = [self.study.items[leaf] for leaf in trial.shown]
+        n = sum(kind in item.files for item in items for kind in ("sound", "video"))
+        plays = measured.plays or ()
+        return len(plays) < n or not all(plays)
 
     def _told(self, person: Person) -> Person:
         """Pass the answer that was held back to the session; return the person."""
@@ -278,7 +404,7 @@ class Desk:
         if (
             person.held is None
             or person.held.trial.number != number
-            or person.stage not in (TRIALS, DEBRIEFING)
+            or person.stage not in (TRIALS, BREAK, AFTER, DEBRIEFING)
         ):
             return person
         trial = replace(person.held.trial, attempt=person.held.trial.attempt + 1)
@@ -310,6 +436,18 @@ class Desk:
                         if trial.sampler == "list":
                             self._asker.returned.append(trial.leaves)
 
+    def exclude(self, people: set[str], n_done: int) -> None:
+        """Note whom the rules exclude, as of `n_done` finished people, to give their places to others."""
+        self._n_judged = n_done
+        self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
+
+    def must_judge(self) -> bool:
+        """Return True if people have finished since `exclude`, and their places may be needed."""
+        if not self.study.replace_excluded or self.n_done == self._n_judged:
+            return False
+        has_quotas = any(each.quota for each in self.study.screening)
+        return has_quotas or self.is_full()
+
     def settle(self, before: float = math.inf) -> None:
         """Pass answers that were given before a time to the session."""
         for person in list(self.people.values()):
@@ -319,9 +457,11 @@ class Desk:
     def is_untidy(self) -> bool:
         """Return True if `tidy` has work to do."""
         before = self.clock.now() - self.study.undo_seconds
-        return any(
-            person.held is not None and person.held.at <= before for person in self.people.values()
-        ) or any(not self.is_here(who) for who in self._active - self._released)
+        return (
+            self.must_judge()
+            or any(person.held is not None and person.held.at <= before for person in self.people.values())
+            or any(not self.is_here(who) for who in self._active - self._released)
+        )
 
     # Values for the dashboard.
 
@@ -348,7 +488,7 @@ class Desk:
 
     def delete_ids(self) -> int:
         """Delete the ids of all people on the platform; return their number."""
-        return self._tables.delete_ids()
+        return self._tables.delete_ids((*self.study.id_parameters, *self.study.parameters))
 
     def person_named(self, platform: str) -> str | None:
         """Return the person with this id on the platform, or None."""

@@ -3,20 +3,26 @@
 from dataclasses import dataclass
 
 __all__ = [
+    "AFTER",
+    "BEFORE",
+    "BREAK",
     "CHECK",
     "DEBRIEFING",
     "END",
     "INSTRUCTIONS",
+    "PRACTICE",
     "SCREENING",
     "TRIALS",
     "Answer",
+    "Measured",
     "Person",
     "RefusedError",
     "Trial",
 ]
 
-SCREENING, INSTRUCTIONS, CHECK = "screening", "instructions", "check"
-TRIALS, DEBRIEFING, END = "trials", "debriefing", "end"
+SCREENING, BEFORE, INSTRUCTIONS, CHECK = "screening", "before", "instructions", "check"
+PRACTICE, TRIALS, BREAK = "practice", "trials", "break"
+AFTER, DEBRIEFING, END = "after", "debriefing", "end"
 
 
 class RefusedError(Exception):
@@ -81,6 +87,31 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """What the page measured while a person looked at a question; None if the page has no script.
+
+    Attributes
+    ----------
+    seconds
+        The response time.
+    hidden
+        The seconds for which the page was in a hidden tab.
+    plays
+        The number of times that each sound or clip was played to the end, in the order shown.
+    enlarged
+        The number of times that pictures were enlarged.
+    is_late
+        True if the time for the question was over.
+    """
+
+    seconds: float | None = None
+    hidden: float | None = None
+    plays: tuple[int, ...] | None = None
+    enlarged: int | None = None
+    is_late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer that is held back: the person can still take it back, so the session has not received it."""
 
@@ -109,7 +140,11 @@ class Person:
     held
         The last answer, as long as the person can take it back.
     outcome
-        The outcome at the end: "done", "screened_out" or "failed_checks"; None before.
+        The outcome at the end: "done", "screened_out", "failed_checks" or "full"; None before.
+    practice
+        The number of answered practice questions.
+    tried
+        The choice in the current practice question whose feedback is shown; None before.
     """
 
     id: str
@@ -121,6 +156,8 @@ class Person:
     later: Trial | None = None
     held: Answer | None = None
     outcome: str | None = None
+    practice: int = 0
+    tried: int | None = None
 
     @property
     def has_ended(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ordhc_collect.people.state import Answer, Person, Trial
+from ordhc_collect.people.state import Answer, Measured, Person, Trial
 
 __all__ = ["Tables", "reading"]
 
@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS collect_people (
 CREATE TABLE IF NOT EXISTS collect_ids (
   platform TEXT PRIMARY KEY, parameter TEXT NOT NULL, person TEXT NOT NULL UNIQUE
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS collect_details (
+  person TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (person, key)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS collect_trials (
   person TEXT NOT NULL, trial INTEGER NOT NULL, question INTEGER NOT NULL, sampler TEXT NOT NULL,
   leaves TEXT NOT NULL, sides TEXT NOT NULL, asked REAL NOT NULL, attempt INTEGER NOT NULL,
@@ -30,6 +33,8 @@ CREATE TABLE IF NOT EXISTS collect_trials (
   PRIMARY KEY (person, trial)
 ) WITHOUT ROWID
 """
+#: The columns that older files lack.
+_NEWER = {"collect_trials": "measured TEXT"}
 #: The status of an answer that the session has not received yet.
 HELD = "held"
 
@@ -49,11 +54,18 @@ class Tables:
         """Make the tables that do not exist yet."""
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
+        for table, column in _NEWER.items():
+            names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            if column.split()[0] not in names:
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
 
     def are_there(self) -> bool:
         """Return True if the file has the tables of a study."""
-        query = "SELECT count(*) FROM sqlite_master WHERE name = 'collect_trials'"
-        return bool(self._db.execute(query).fetchone()[0])
+        return self._has("collect_trials")
+
+    def _has(self, table: str) -> bool:
+        query = "SELECT count(*) FROM sqlite_master WHERE name = ?"
+        return bool(self._db.execute(query, (table,)).fetchone()[0])
 
     # The study.
 
@@ -106,17 +118,38 @@ class Tables:
         row = self._db.execute("SELECT platform FROM collect_ids WHERE person = ?", (person,)).fetchone()
         return None if row is None else str(row[0])
 
+    def note(self, person: str, details: dict[str, str]) -> None:
+        """Store details of a person: what they answered in forms, their device, parameters of the address."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO collect_details VALUES (?, ?, ?)",
+            [(person, key, value) for key, value in details.items()],
+        )
+
+    def details_of(self, person: str) -> dict[str, str]:
+        """Return the details of a person; see `note`."""
+        rows = self._db.execute("SELECT key, value FROM collect_details WHERE person = ?", (person,))
+        return dict(rows.fetchall())
+
+    def details(self) -> dict[str, dict[str, str]]:
+        """Return the details of each person by their name; see `note`."""
+        found: dict[str, dict[str, str]] = {}
+        if self._has("collect_details"):
+            for person, key, value in self._db.execute("SELECT person, key, value FROM collect_details"):
+                found.setdefault(person, {})[key] = value
+        return found
+
     def platform_ids(self) -> dict[str, str]:
         """Return the id on the platform of each person."""
         return dict(self._db.execute("SELECT person, platform FROM collect_ids").fetchall())
 
-    def delete_ids(self) -> int:
-        """Delete the ids of all people on the platform; return their number."""
+    def delete_ids(self, parameters: tuple[str, ...]) -> int:
+        """Delete all ids on the platform, and `parameters` of addresses; return the number of ids."""
+        self._db.executemany("DELETE FROM collect_details WHERE key = ?", [(key,) for key in parameters])
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
     def forget(self, person: str) -> None:
         """Delete all rows of a person."""
-        for table in ("people", "ids", "trials"):
+        for table in ("people", "ids", "trials", "details"):
             self._db.execute(f"DELETE FROM collect_{table} WHERE person = ?", (person,))
 
     def people(self) -> Iterator[tuple[Person, float]]:
@@ -132,8 +165,12 @@ class Tables:
         rows = self._db.execute(
             "SELECT person, stage, language, tries, n_done, outcome, seen FROM collect_people"
         )
+        practised = dict(
+            self._db.execute("SELECT person, value FROM collect_details WHERE key = 'practice'").fetchall()
+        )
         for name, stage, language, tries, n_done, outcome, seen in rows:
-            person = Person(name, stage, language, tries, n_done, outcome=outcome)
+            practice = int(practised.get(name, 0))
+            person = Person(name, stage, language, tries, n_done, outcome=outcome, practice=practice)
             open_ = []
             for number, question, sampler, leaves, sides, asked, attempt, choice, *told in trials.get(
                 name, ()
@@ -166,12 +203,19 @@ class Tables:
             ),
         )
 
-    def hold(self, person: str, answer: Answer, page: float | None, server: float) -> None:
+    def hold(self, person: str, answer: Answer, measured: Measured, server: float) -> None:
         """Store an answer that the session receives later."""
+        more = {
+            "hidden": measured.hidden,
+            "plays": measured.plays,
+            "enlarged": measured.enlarged,
+            "late": measured.is_late or None,
+        }
+        told = json.dumps({key: value for key, value in more.items() if value is not None})
         self._db.execute(
             "UPDATE collect_trials SET choice = ?, answered = ?, page_seconds = ?, server_seconds = ?,"
-            " status = ? WHERE person = ? AND trial = ?",
-            (answer.choice, answer.at, page, server, HELD, person, answer.trial.number),
+            " measured = ?, status = ? WHERE person = ? AND trial = ?",
+            (answer.choice, answer.at, measured.seconds, server, told, HELD, person, answer.trial.number),
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
@@ -184,7 +228,8 @@ class Tables:
         """Delete the answer to a question, so that the question is open again."""
         self._db.execute(
             "UPDATE collect_trials SET choice = NULL, answered = NULL, page_seconds = NULL,"
-            " server_seconds = NULL, status = NULL, attempt = ? WHERE person = ? AND trial = ?",
+            " server_seconds = NULL, measured = NULL, status = NULL, attempt = ?"
+            " WHERE person = ? AND trial = ?",
             (trial.attempt, person, trial.number),
         )
 
@@ -216,6 +261,14 @@ class Tables:
                 " page_seconds, server_seconds, status FROM collect_trials ORDER BY asked, person, trial"
             )
         )
+
+    def measured(self) -> dict[tuple[str, int], dict[str, Any]]:
+        """Return what pages measured besides the time, by person and number of the question; see `hold`."""
+        names = [row[1] for row in self._db.execute("PRAGMA table_info(collect_trials)")]
+        if "measured" not in names:
+            return {}
+        rows = self._db.execute("SELECT person, trial, measured FROM collect_trials WHERE measured NOT NULL")
+        return {(person, trial): json.loads(text) for person, trial, text in rows}
 
     def all_people(self) -> Iterator[tuple[Any, ...]]:
         """Yield the row of each person.

@@ -1,6 +1,7 @@
 """Bots that take part in a study as people do, from the first page to the last."""
 
 import asyncio
+import math
 import random
 import re
 from collections.abc import Callable
@@ -62,21 +63,19 @@ async def take_part(
         page = note(await browser.get(f"/?{study.id_parameters[0]}={name}"))
         note(await browser.post("/join", {**fields_of(page.text), "consent": "yes"}))
         page = note(await browser.get("/study"))
-        polls = {"screening": study.screening, "check": study.checks}
-        for _ in range(20):
-            if 'action="/next"' not in page.text:
-                break
-            asked = next((polls[kind] for kind in polls if f'data-stage="{kind}"' in page.text), ())
-            choices = {f"choice-{place}": min(poll.right) for place, poll in enumerate(asked)}
-            page = note(await browser.post("/next", {**fields_of(page.text), **choices}, x_live="1"))
-        while "data-trial" in page.text:
-            if pause:
-                await asyncio.sleep(pause * chance.uniform(0.5, 1.5))
-            shown = [int(number) for number in _SHOWN.findall(page.text)]
-            fields = {**fields_of(page.text), "choice": answer(shown), "ms": chance.randint(800, 4000)}
-            page = note(await browser.post("/answer", fields, x_live="1"))
-            run.n_answers += page.status == 200
-        page = note(await browser.post("/next", fields_of(page.text), x_live="1"))
+        # Every page before the last one has one form, of a question (/answer) or of another page (/next).
+        while found := re.search(r'action="(next|answer)"', page.text):
+            fields = fields_of(page.text)
+            if found[1] == "answer":
+                if pause:
+                    await asyncio.sleep(pause * chance.uniform(0.5, 1.5))
+                shown = [int(number) for number in _SHOWN.findall(page.text)]
+                fields |= {"choice": answer(shown), "ms": chance.randint(800, 4000), "plays": "1 1 1 1"}
+                page = note(await browser.post("/answer", fields, x_live="1"))
+                run.n_answers += page.status == 200
+            else:
+                fields |= _filled(study, page.text, chance)
+                page = note(await browser.post("/next", fields, x_live="1"))
         if found := re.search(r"<output[^>]*>([^<]*)</output>", page.text):
             run.codes.append(found[1])
         run.n_done += 'class="page end"' in page.text
@@ -84,3 +83,27 @@ async def take_part(
         run.errors.append(f"{type(error).__name__}: {error}")
     finally:
         await browser.close()
+
+
+def _filled(study: Study, page: str, chance: random.Random) -> dict[str, object]:
+    """Return the answers of a bot to the questions on a page: options that pass, and any other values."""
+    stages = {
+        "check": study.checks,
+        "screening": study.screening,
+        "before": study.before,
+        "after": study.after,
+    }
+    fields = next((stages[stage] for stage in stages if f'data-stage="{stage}"' in page), ())
+    found: dict[str, object] = {}
+    for place, each in enumerate(fields):
+        if each.kind == "radio":
+            n = len(next(iter(each.options.values())))
+            found[f"choice-{place}"] = chance.choice(sorted(each.right) or range(n))
+        elif each.kind in ("text", "comment"):
+            found[f"choice-{place}"] = "bot"
+        else:
+            low, high = max(each.low, min(0.0, each.high)), min(each.high, max(100.0, each.low))
+            found[f"choice-{place}"] = chance.randint(math.ceil(low), math.floor(high))
+    if "data-stage=practice" in page:
+        found["choice"] = 1
+    return found

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from html import unescape
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 __all__ = ["Answered", "Browser", "fields_of"]
 
@@ -35,7 +35,8 @@ class Browser:
         """Return a page; redirects are followed."""
         found = await self.request("GET", path, None, headers)
         while found.status == 303:
-            found = await self.request("GET", found.headers["location"], None, headers)
+            path = urljoin(path, found.headers["location"])
+            found = await self.request("GET", path, None, headers)
         return found
 
     async def post(self, path: str, fields: dict[str, object], **headers: str) -> Answered:

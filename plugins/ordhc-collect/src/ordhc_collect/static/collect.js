@@ -1,15 +1,19 @@
-// What the pages do beyond plain forms: the next question without a new page, keys, response times,
-// answers sent again after a lost connection. Without it everything works, too.
+// What the pages do beyond plain forms: the next question without a new page, keys, response times, loading
+// of media, enlarged pictures, answers sent again after a lost connection. Without a script everything but
+// `must_play`, `max_seconds` and enlarging works, too.
 (() => {
   "use strict";
   const main = document.getElementById("main");
   const notice = document.getElementById("notice");
-  // When all pictures of the page were there.
-  let shown = 0;
+  const large = document.getElementById("large");
+  document.documentElement.classList.add("live");
+  // The moment from which response times count, and what is measured for the current question.
+  let shown = 0, hidden = 0, hiddenSince = 0, enlarged = 0, plays = [];
 
   const wait = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
+  const at = (form, name, value) => { if (form.elements[name]) form.elements[name].value = value; };
 
-  // A picture that a bad connection has lost is asked for again, for about ten seconds.
+  // Load a picture again if a bad connection has lost it, for about ten seconds.
   const loaded = async (image) => {
     for (let tries = 0; tries < 5; tries++) {
       try {
@@ -22,34 +26,116 @@
     }
   };
 
+  // All media are loaded, four at a time, from the page after the consent on. The first question waits for them.
+  const media = { all: 0, done: 0, over: false };
+  const load = async ([first, address]) => {
+    if (address === undefined) {
+      await (await fetch(first, { signal: AbortSignal.timeout(120000) })).blob();
+      return;
+    }
+    const image = new Image();
+    image.sizes = main.dataset.preload;
+    image.srcset = first;
+    image.src = address;
+    await loaded(image);
+  };
+  const preload = async () => {
+    const list = await (await fetch("preload.json")).json();
+    media.all = list.length;
+    const work = async () => {
+      while (list.length) {
+        try { await load(list.shift()); } catch { /* The question loads it again. */ }
+        media.done++;
+      }
+    };
+    await Promise.all([work(), work(), work(), work()]);
+  };
+  const preloading = main.dataset.preload ? preload().catch(() => {}).then(() => { media.over = true; }) : null;
+
+  const waitForMedia = async (page) => {
+    if (!preloading || media.over || !main.querySelector("[data-trial]")) return;
+    page.hidden = true;
+    const told = document.getElementById("loading").content.cloneNode(true).firstElementChild;
+    main.append(told);
+    const bar = told.querySelector("progress"), skip = told.querySelector("button");
+    const timer = setInterval(() => { bar.max = media.all || 1; bar.value = media.done; }, 100);
+    setTimeout(() => { skip.hidden = false; }, 20000);
+    await Promise.race([preloading, new Promise((done) => skip.addEventListener("click", done))]);
+    clearInterval(timer);
+    media.over = true;
+    told.remove();
+    page.hidden = false;
+  };
+
+  // Resolves when all sounds and clips were played to their ends; one plays at a time.
+  const heard = (players) => new Promise((done) => {
+    plays = players.map(() => 0);
+    if (!players.length) done();
+    players.forEach((player, place) => {
+      let latest = 0, total = 0;
+      player.addEventListener("play", () => {
+        for (const other of players) if (other !== player) other.pause();
+        if (player.currentTime < 0.1) total = 0;
+        latest = player.currentTime;
+      });
+      // A jump to the end does not count.
+      player.addEventListener("timeupdate", () => {
+        const step = player.currentTime - latest;
+        if (step > 0 && step < 1.5) total += step;
+        latest = player.currentTime;
+      });
+      player.addEventListener("ended", () => {
+        if (total < 0.8 * player.duration - 0.3) return;
+        total = 0;
+        plays[place]++;
+        if (plays.every(Boolean)) done();
+      });
+    });
+  });
+
   const begin = async () => {
     const page = main.firstElementChild;
     const undo = main.querySelector("[data-undo]");
     if (undo) setTimeout(() => undo.classList.add("gone"), Math.max(0, undo.dataset.undo * 1000 - 500));
     const again = main.querySelector("[data-again]");
-    if (again) setTimeout(() => { if (again.isConnected) location.replace("/study"); }, again.dataset.again * 1000);
+    if (again) setTimeout(() => { if (again.isConnected) location.replace("study"); }, again.dataset.again * 1000);
+    const keys = document.getElementById("keys");
+    if (keys) keys.checked = !sessionStorage.getItem("ordhc-no-keys");
+    const viewport = main.querySelector("[name=viewport]");
+    if (viewport) viewport.value = `${innerWidth}x${innerHeight} @${Math.round(devicePixelRatio * 100) / 100}`;
+    await waitForMedia(page);
     // No answer counts before the pictures of its question are there and for a moment after that: it is the second
     // click of two.
     await Promise.all([...main.querySelectorAll(".trial img")].map(loaded));
     if (page !== main.firstElementChild) return;
     main.classList.remove("waiting");
+    const form = main.querySelector("[data-trial]");
     shown = performance.now();
-    preload(page);
+    hidden = enlarged = 0;
+    hiddenSince = document.hidden ? shown : 0;
+    const played = heard([...main.querySelectorAll(".trial :is(audio, video)")]);
+    if ("play" in main.dataset && form) {
+      const choices = form.querySelectorAll("[name=choice]");
+      main.classList.add("unheard");
+      for (const choice of choices) choice.setAttribute("aria-disabled", "true");
+      await played;
+      if (page !== main.firstElementChild) return;
+      main.classList.remove("unheard");
+      for (const choice of choices) choice.removeAttribute("aria-disabled");
+      shown = performance.now();
+    }
+    if (main.dataset.most && form?.elements.late) setTimeout(() => {
+      if (page !== main.firstElementChild || !main.classList.contains("ready")) return;
+      form.elements.late.value = "1";
+      answer(form);
+    }, main.dataset.most * 1000);
     await wait(main.dataset.wait);
     if (page === main.firstElementChild) main.classList.add("ready");
   };
 
-  // While people look at a question, pictures of later ones come, one after the other.
-  const later = (main.dataset.preload ?? "").split(" ").filter(Boolean);
-  const preload = (page) => {
-    if (page !== main.firstElementChild || !later.length) return;
-    const image = new Image();
-    image.fetchPriority = "low";
-    image.onload = image.onerror = () => preload(page);
-    image.src = `/media/${later.shift()}/picture`;
-  };
-
   const show = (html) => {
+    if (large?.open) large.close();
+    main.classList.remove("unheard");
     main.innerHTML = html;
     const heading = main.querySelector("h1");
     document.title = heading && !main.querySelector("[data-trial]") ? heading.textContent : document.title;
@@ -58,7 +144,7 @@
     begin();
   };
 
-  // The server keeps an answer once, however often it comes.
+  // The server keeps an answer once, however often it is sent.
   const send = async (form, data) => {
     for (let tries = 0; ; tries++) {
       try {
@@ -82,27 +168,67 @@
     }
   };
 
-  addEventListener("submit", async (event) => {
+  const answer = async (form, button) => {
+    main.classList.remove("ready");
+    const now = performance.now();
+    at(form, "ms", Math.round(now - shown));
+    at(form, "away", Math.round(hidden + (hiddenSince ? now - hiddenSince : 0)));
+    at(form, "enlarged", enlarged);
+    at(form, "plays", plays.join(" "));
+    const data = new URLSearchParams(new FormData(form, button));
+    if (form.elements.late?.value) data.set("choice", "0");
+    button?.closest(".choice")?.classList.add("chosen");
+    main.classList.add("waiting");
+    show(await send(form, data));
+  };
+
+  addEventListener("submit", (event) => {
     const form = event.target;
     if (!form.matches("[data-live]")) return;
     event.preventDefault();
-    if (!main.classList.contains("ready")) return;
-    main.classList.remove("ready");
-    if (form.elements.ms) form.elements.ms.value = Math.round(performance.now() - shown);
-    const data = new URLSearchParams(new FormData(form, event.submitter));
-    event.submitter?.closest(".choice")?.classList.add("chosen");
-    main.classList.add("waiting");
-    show(await send(form, data));
+    if (main.classList.contains("ready")) answer(form, event.submitter);
+  });
+
+  addEventListener("visibilitychange", () => {
+    const now = performance.now();
+    if (document.hidden) hiddenSince = now;
+    else if (hiddenSince) { hidden += now - hiddenSince; hiddenSince = 0; }
+  });
+
+  // Show the pictures of a choice, or all pictures of the question, as large as the window.
+  const enlarge = (pictures) => {
+    if (!large || large.open || !pictures.length) return;
+    enlarged++;
+    large.querySelector("div").replaceChildren(...pictures.map((picture) => {
+      const copy = picture.cloneNode();
+      copy.sizes = `${Math.round(100 / (innerWidth > 640 ? pictures.length : 1))}vw`;
+      return copy;
+    }));
+    large.showModal();
+  };
+  addEventListener("click", (event) => {
+    const button = event.target.closest?.(".enlarge");
+    if (button) enlarge([...button.closest(".slot").querySelectorAll(".picture")]);
+    else if (large?.open && event.target.closest("dialog")) large.close();
+  });
+
+  addEventListener("change", (event) => {
+    if (event.target.id !== "keys") return;
+    if (event.target.checked) sessionStorage.removeItem("ordhc-no-keys");
+    else sessionStorage.setItem("ordhc-no-keys", "1");
   });
 
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !/^[0-3]$/.test(event.key)) return;
-    if (event.target.matches("input, textarea, select, audio, video")) return;
-    const button = main.querySelector(`[data-trial] [name=choice][value="${event.key}"]`);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !main.dataset.keys || large?.open) return;
+    if (sessionStorage.getItem("ordhc-no-keys") || event.target.matches("input, textarea, select, audio, video")) return;
+    const place = [...main.dataset.keys].indexOf(event.key.toLowerCase());
+    if (event.key === "+" && place < 0) enlarge([...main.querySelectorAll(".trial .picture")]);
+    if (event.key !== "0" && place < 0) return;
+    const button = main.querySelector(`[data-trial] [name=choice][value="${place + 1}"]`);
     if (button) button.form.requestSubmit(button);
   });
 
-  // A page that the back button brings is asked for anew.
+  // A page that the back button brings is loaded again.
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   main.classList.add("waiting");

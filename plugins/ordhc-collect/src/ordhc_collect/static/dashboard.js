@@ -1,7 +1,7 @@
 // Shows what changes while people answer.
 (() => {
   "use strict";
-  const source = new EventSource("/dashboard/events");
+  const source = new EventSource("dashboard/events");
   source.addEventListener("message", (event) => {
     for (const [name, html] of Object.entries(JSON.parse(event.data))) {
       const part = document.getElementById(name);

@@ -1,15 +1,19 @@
 """Describe a study in a few lines (`ordhc collect --check`)."""
 
 import math
+import re
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import comb
+from pathlib import Path
 
 import ordhc
 from ordhc.asking.rules import Rules
+from ordhc_collect.study.copies import flaw_of, has_place, of_phone
 from ordhc_collect.study.model import Study
+from ordhc_collect.study.sections import Problems
 
-__all__ = ["report"]
+__all__ = ["Weight", "look", "report"]
 
 _QUESTIONS = {
     "odd": "which of three is the odd one out",
@@ -20,6 +24,71 @@ _QUESTIONS = {
 
 #: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60
+
+
+#: A slow line, in bytes per second: 1.6 Mbit/s, the "slow 4G" of browsers' tools.
+_SLOW = 1.6e6 / 8
+#: Names that look like those of files: angry_03, IMG_2041.
+_FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
+
+
+@dataclass
+class Weight:
+    """The media of a study: their number, their bytes, and the bytes that a phone loads."""
+
+    n: int = 0
+    bytes: int = 0
+    of_phone: int = 0
+
+
+def look(study: Study, problems: Problems) -> Weight:
+    """Read all pictures to their ends, report what is wrong with them, and return the size of all media."""
+    weight = Weight()
+    with_place = []
+    for item in study.items:
+        for kind, path in item.files.items():
+            weight.n += 1
+            size = path.stat().st_size
+            weight.bytes += size
+            if kind == "picture":
+                size = _looked(path, study, problems, with_place)
+            weight.of_phone += size
+    for path in study.pictures:
+        _looked(path, study, problems, with_place)
+    if with_place:
+        many = f"{with_place[0]} and {len(with_place) - 1} more" if len(with_place) > 1 else with_place[0]
+        told = f"{many} contain the place where the photo was taken, and people can download it: remove EXIF"
+        problems.warn("[items]", told)
+    shown = [item.name for item in study.items if _FILE_NAME.fullmatch(item.name)] if study.captions else []
+    if shown:
+        told = f"shows names that look like files, such as {shown[0]!r}; people may compare the names"
+        problems.warn("[study] captions = true", told)
+    return weight
+
+
+def _looked(path: Path, study: Study, problems: Problems, with_place: list[str]) -> int:
+    """Check one picture; return the bytes that a phone loads."""
+    if (flaw := flaw_of(path)) is not None:
+        problems.error("[items]", f"{path.name} {flaw}")
+        return 0
+    if has_place(path):
+        with_place.append(path.name)
+    return of_phone(path, study.picture_size)
+
+
+def _media(study: Study, weight: Weight) -> list[str]:
+    """Return a line about the size of the media; no line if there are none."""
+    if not weight.n:
+        return []
+    told = f"{weight.n} files, {weight.bytes / 1e6:,.1f} MB; a phone loads {weight.of_phone / 1e6:,.1f} MB"
+    if study.preload:
+        told += (
+            f" before the first question, {math.ceil(weight.of_phone / _SLOW)} s on a slow line (1.6 Mbit/s)"
+        )
+    else:
+        each = weight.of_phone / weight.n * (3 if study.question == "odd" else 4)
+        told += f", {each / _SLOW:.1f} s for each question on a slow line (1.6 Mbit/s)"
+    return [f"  media      {told}"]
 
 
 def _minutes(seconds: float) -> str:
@@ -37,7 +106,7 @@ def _end(study: Study) -> list[str]:
     return [f"             ends after about {most:,.0f} questions{of}; the others are drawn at random"]
 
 
-def report(study: Study) -> str:
+def report(study: Study, weight: Weight) -> str:
     """Return a description of a study: items, questions, samplers, time, people and cost."""
     n = len(study.items)
     kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
@@ -47,6 +116,7 @@ def report(study: Study) -> str:
         f"{study.title}",
         f"  items      {n}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
         f"  question   {_QUESTIONS[study.question]}; {possible:,} are possible",
+        *_media(study, weight),
         "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.planned.items()),
     ]
     if "learner" in study.sampler:
@@ -60,8 +130,16 @@ def report(study: Study) -> str:
         if study.pay.per_person:
             cost = study.total * study.pay.per_person * (1 + study.pay.fee)
             lines.append(f"  cost       {cost:,.2f} {study.pay.currency}")
-    if study.captions and any(item.files.keys() & {"picture", "video"} for item in study.items):
+    if study.captions and any(item.files for item in study.items):
         lines.append("  captions   people see names of items, and may compare words (captions = false)")
+    for each in study.screening:
+        if each.quota:
+            options = next(iter(each.options.values()))
+            told = [
+                f"{option} {'any' if most is None else most}"
+                for option, most in zip(options, each.quota, strict=True)
+            ]
+            lines.append(f"  quota      {each.name}: {', '.join(told)}")
     for rule in Rules(**asdict(study.exclude)).in_words():
         lines.append(f"  exclude    {rule}")
     lines.append("Nothing is wrong. `--simulate 50` shows how good the tree will be.")

@@ -4,11 +4,11 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ordhc_collect.study.markup import Picture, from_markdown, plain
-from ordhc_collect.study.media import MEDIA, Pictures, is_shown
+from ordhc_collect.study.media import MEDIA, Pictures, has_copies, is_shown
 from ordhc_collect.study.sections import Problems, Section, confined, suggestion
 
 __all__ = ["Item", "items_of", "rows_of_table"]
@@ -31,6 +31,8 @@ class Item:
         The item's text as clean HTML, or None.
     files
         The item's files by kind: "picture", "sound" or "video".
+    others
+        Further formats of sound and video, by the end of their address: "sound.ogg", "video.webm".
     alt
         A description of the picture, for people who cannot see it.
     """
@@ -39,11 +41,30 @@ class Item:
     html: str | None
     files: dict[str, Path]
     alt: str
+    others: dict[str, Path] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """The text that a screen reader reads."""
         return self.alt or self.name
+
+    def sources(self, kind: str) -> list[tuple[str, str]]:
+        """Return the end of the address, and the MIME type, of each format of the item's sound or video."""
+        found = {kind: self.files[kind]} if kind in self.files else {}
+        found |= {name: path for name, path in self.others.items() if name.partition(".")[0] == kind}
+        return [(name, MEDIA[kind][path.suffix.lower()]) for name, path in found.items()]
+
+    def add(self, kind: str, path: Path) -> bool:
+        """Add a file; return False if the item has a file that this file cannot stand beside."""
+        if kind not in self.files:
+            self.files[kind] = path
+            return True
+        name = f"{kind}{path.suffix.lower()}"
+        known = {self.files[kind].suffix.lower(), *(other.suffix.lower() for other in self.others.values())}
+        if kind == "picture" or path.suffix.lower() in known:
+            return False
+        self.others[name] = path
+        return True
 
 
 def items_of(section: Section, root: Path, pictures: Pictures, problems: Problems) -> tuple[Item, ...]:
@@ -70,8 +91,8 @@ def items_of(section: Section, root: Path, pictures: Pictures, problems: Problem
     if len(found) < 3:
         problems.error(place, f"has {len(found)} items; questions need 3 at least")
     for item in found:
-        for kind, path in item.files.items():
-            if path.stat().st_size > _LARGE_FILE:
+        for kind, path in (*item.files.items(), *item.others.items()):
+            if path.stat().st_size > _LARGE_FILE and not (kind == "picture" and has_copies(path)):
                 size = path.stat().st_size / 1e6
                 problems.warn(place, f"{path.name} has {size:.0f} MB: people with slow lines will wait")
             elif not path.stat().st_size:
@@ -81,21 +102,22 @@ def items_of(section: Section, root: Path, pictures: Pictures, problems: Problem
     return tuple(found)
 
 
-def _item(name: str, fields: dict[str, str], files: dict[str, Path], picture: Picture) -> Item:
+def _described(item: Item, fields: dict[str, str], picture: Picture) -> Item:
+    """Return the item with its text and its description."""
     html = None
     if fields.get("markdown"):
         html = from_markdown(fields["markdown"], picture)
     elif fields.get("text"):
         escaped = fields["text"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         html = "<br>".join(escaped.splitlines())
-    alt = fields.get("alt") or (plain(html)[:200] if html and not files else "")
-    return Item(name, html, files, alt)
+    alt = fields.get("alt") or (plain(html)[:200] if html and not item.files else "")
+    return replace(item, html=html, alt=alt)
 
 
 def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
     kinds = {ending: kind for kind, endings in MEDIA.items() for ending in endings}
     fields: dict[str, dict[str, str]] = {}
-    files: dict[str, dict[str, Path]] = {}
+    items: dict[str, Item] = {}
     passed = []
     for path in sorted(folder.iterdir(), key=lambda path: _natural(path.name)):
         ending = path.suffix.lower()
@@ -108,18 +130,18 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
         if confined(str(path.relative_to(root)), root, place, problems) is None:
             continue
         name = path.stem
-        fields.setdefault(name, {})
-        if ending in kinds:
-            if kinds[ending] in files.setdefault(name, {}):
-                problems.error(place, f"{path.name}: {name!r} has two files of a kind")
-            files[name][kinds[ending]] = path
-        else:
-            fields[name][_TEXTS[ending]] = _text(path, place, problems)
+        item = items.setdefault(name, Item(name, None, {}, ""))
+        if ending in _TEXTS:
+            fields.setdefault(name, {})[_TEXTS[ending]] = _text(path, place, problems)
+        elif not item.add(kinds[ending], path):
+            problems.error(
+                place, f"{path.name}: {name!r} has two {kinds[ending]} files: leave one of them out"
+            )
     if passed:
         told = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
         problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {told}")
     shown = pictures.beside(folder, f"[items] folder = {folder.name!r}")
-    return [_item(name, of, files.get(name, {}), shown) for name, of in fields.items()]
+    return [_described(item, fields.get(name, {}), shown) for name, item in items.items()]
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -152,20 +174,21 @@ def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -
         if not name:
             problems.error(f"{place}, line {line}", "the id is empty")
             continue
-        files: dict[str, Path] = {}
+        item = Item(name, None, {}, "")
         for kind, endings in MEDIA.items():
-            if not row.get(kind):
-                continue
-            inside = str(table.parent.relative_to(root.resolve()) / row[kind])
-            path = confined(inside, root, f"{place}, line {line}, {kind}", problems)
-            if path is not None and path.suffix.lower() not in endings:
-                kinds = ", ".join(endings)
-                problems.error(f"{place}, line {line}", f"{path.name} is no {kind} of a known kind: {kinds}")
-            elif path is not None:
-                files[kind] = path
-        if not (files or row.get("text") or row.get("markdown")):
+            for file in filter(None, (part.strip() for part in row.get(kind, "").split(";"))):
+                inside = str(table.parent.relative_to(root.resolve()) / file)
+                path = confined(inside, root, f"{place}, line {line}, {kind}", problems)
+                if path is not None and path.suffix.lower() not in endings:
+                    kinds = ", ".join(endings)
+                    problems.error(
+                        f"{place}, line {line}", f"{path.name} is no {kind} of a known kind: {kinds}"
+                    )
+                elif path is not None and not item.add(kind, path):
+                    problems.error(f"{place}, line {line}", f"{path.name} is a second {kind} of its format")
+        if not (item.files or row.get("text") or row.get("markdown")):
             row["text"] = name
-        found.append(_item(name, row, files, pictures.beside(table.parent, f"{place}, line {line}")))
+        found.append(_described(item, row, pictures.beside(table.parent, f"{place}, line {line}")))
     return found
 
 

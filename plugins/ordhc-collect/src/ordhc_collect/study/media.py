@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from ordhc_collect.study.markup import Picture, is_elsewhere
 from ordhc_collect.study.sections import Problems, confined
 
-__all__ = ["MEDIA", "Pictures", "is_shown"]
+__all__ = ["MEDIA", "Pictures", "has_copies", "is_shown"]
 
 #: The MIME type of each file ending, for each kind of file.
 MEDIA = {
@@ -46,6 +46,11 @@ def is_shown(path: Path) -> bool:
         return begins.match(file.read(4096)) is not None
 
 
+def has_copies(path: Path) -> bool:
+    """Return True if smaller copies of a picture can be made: not of SVG, and not of moving pictures."""
+    return path.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")
+
+
 class Pictures:
     """The pictures in the Markdown of a study; their order determines their addresses."""
 
@@ -74,6 +79,6 @@ class Pictures:
                 return None
             if path not in self.files:
                 self.files.append(path)
-            return f"/media/page/{self.files.index(path)}"
+            return f"media/page/{self.files.index(path)}"
 
         return address

@@ -1,47 +1,53 @@
 """The data classes of a study."""
 
+import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ordhc import Session
 from ordhc.asking.remaining import UNLIMITED
 from ordhc.errors import InputError
 from ordhc.learners import arguments
+from ordhc_collect.study.forms import Field, columns_of
 from ordhc_collect.study.items import Item
 
-__all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Poll", "Study"]
+__all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Study"]
 
-#: The outcomes at the end of a person's part; each can have a code.
-OUTCOMES = ("done", "screened_out", "failed_checks")
-
-
-@dataclass(frozen=True)
-class Poll:
-    """A multiple-choice question before the trials, for the comprehension check or for screening.
-
-    Attributes
-    ----------
-    text
-        The question by language.
-    options
-        The options by language.
-    right
-        The positions of the options that pass, from 0.
-    """
-
-    text: dict[str, str]
-    options: dict[str, tuple[str, ...]]
-    right: frozenset[int]
+#: The outcomes of a person's part; each can have a code and an address. "full", "over" and "too_late" are
+#: those of people who find no place, who come after the end, and whose place was given to somebody else.
+OUTCOMES = ("done", "screened_out", "failed_checks", "declined", "full", "over", "too_late")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The code and the return address that people get at the end, if any."""
+    """The code and the return address that people get at the end, if any.
+
+    Both can have placeholders: {person} is different for each person, {id} is the id on the platform.
+    """
 
     code: str | None = None
     url: str | None = None
+
+    def code_for(self, who: str) -> str | None:
+        """Return the code of a person."""
+        return None if self.code is None else self.code.replace("{person}", _own(who))
+
+    def url_for(self, who: str, platform: str | None) -> str | None:
+        """Return the address for a person, with the id on the platform."""
+        if self.url is None:
+            return None
+        found = {"code": self.code_for(who), "id": platform, "person": _own(who)}
+        # One pass, because an id may itself look like a placeholder.
+        return re.sub(r"\{(code|id|person)\}", lambda at: quote(found[at[1]] or "", safe=""), self.url)
+
+
+def _own(who: str) -> str:
+    """Return eight characters that differ between people, and from which the id cannot be recovered."""
+    return hashlib.sha256(b"code" + who.encode()).hexdigest()[:8].upper()
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,28 @@ class Study:
         package's own text is shown.
     pictures
         The picture files in texts, in the order of their addresses (/media/page/0 and so on).
+    parameters
+        The parameters of the address that are kept for each person, besides the id.
+    before, after
+        The questions before the instructions, and those after the trials.
+    practice
+        The practice questions and their answers; `has_feedback` is True if people are told the right answer.
+    picture_size
+        The width and height of a picture in CSS pixels; None for the space that the page has.
+    preload
+        True if the pages load all pictures, sounds and clips before the first question.
+    keys
+        The keys of the choices; empty if no key answers.
+    break_every
+        The number of questions between two breaks; None for no breaks.
+    must_play
+        True if a question can be answered only when all its sounds and clips were played to the end.
+    replace_excluded
+        True if the places of people whom the rules exclude are given to others.
+    is_kiosk
+        True if several people take part on one computer.
+    max_seconds
+        The seconds after which a question counts as not answered; None for no limit.
     min_seconds
         Answers within this number of seconds after a question is shown do not count, because they are double
         clicks.
@@ -122,10 +150,20 @@ class Study:
     items: tuple[Item, ...]
     pages: dict[str, dict[str, str]]
     pictures: tuple[Path, ...]
-    checks: tuple[Poll, ...]
+    checks: tuple[Field, ...]
     tries: int
-    screening: tuple[Poll, ...]
+    screening: tuple[Field, ...]
+    before: tuple[Field, ...]
+    after: tuple[Field, ...]
+    practice: Gold
+    has_feedback: bool
+    picture_size: int | None
+    preload: bool
+    keys: tuple[str, ...]
     per_person: int
+    break_every: int | None
+    must_play: bool
+    max_seconds: float | None
     can_undo: bool
     undo_seconds: float
     min_seconds: float
@@ -135,7 +173,10 @@ class Study:
     listed: tuple[tuple[int, ...], ...]
     gold: Gold
     id_parameters: tuple[str, ...]
+    parameters: tuple[str, ...]
     anonymous: bool
+    is_kiosk: bool
+    replace_excluded: bool
     total: int | None
     leave_after: float
     outcomes: dict[str, Outcome]
@@ -192,6 +233,12 @@ class Study:
     def names(self) -> list[str]:
         """The names of the items."""
         return [item.name for item in self.items]
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that this study adds to people.csv, each with its meaning."""
+        fields = (*self.screening, *self.before, *self.checks, *self.after)
+        return columns_of(fields, (*self.id_parameters, *self.parameters))
 
     @property
     def planned(self) -> dict[str, float]:

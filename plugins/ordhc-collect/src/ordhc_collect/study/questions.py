@@ -9,7 +9,7 @@ from ordhc_collect.study.items import Item, rows_of_table
 from ordhc_collect.study.model import Gold
 from ordhc_collect.study.sections import Problems, Section, suggestion
 
-__all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of"]
+__all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of", "practice_of"]
 
 SAMPLERS = ("learner", "random", "heldout", "repeat", "list")
 #: Columns of tables of questions.
@@ -146,12 +146,33 @@ def gold_of(
     path = section.path("table", root)
     each = section.whole("per_person", None, 1, per_person)
     section.close()
-    gold = Gold()
     if path is None:
         if "table" not in section and each is not None:
             section.missing("table", 'the questions and their answers, table = "gold.csv"')
-        return gold
-    place = f"[gold] table = {path.name!r}"
+        return Gold()
+    gold = _known(path, f"[gold] table = {path.name!r}", question, items, problems)
+    if each is not None and each > len(gold.rows):
+        problems.warn(f"[gold] per_person = {each}", f"{path.name} has only {len(gold.rows)}")
+    return replace(gold, per_person=min(each or _CHECKS, len(gold.rows), per_person))
+
+
+def practice_of(
+    section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
+) -> tuple[Gold, bool]:
+    """Return the questions of the section [practice], and True if people are told the right answers."""
+    path = section.path("table", root)
+    has_feedback = section.flag("feedback", True)
+    section.close()
+    if path is None:
+        if "table" not in section and "feedback" in section:
+            section.missing("table", 'the questions and their answers, table = "practice.csv"')
+        return Gold(), has_feedback
+    return _known(path, f"[practice] table = {path.name!r}", question, items, problems), has_feedback
+
+
+def _known(path: Path, place: str, question: str, items: tuple[Item, ...], problems: Problems) -> Gold:
+    """Return the questions with known answers in a table."""
+    gold = Gold()
     columns = COLUMNS[question]
     for line, row in rows_of_table(path, place, problems, (*columns, "answer"), (*columns, "answer")):
         here = f"{place}, line {line}"
@@ -171,9 +192,7 @@ def gold_of(
             continue
         gold.rows.append(leaves)
         gold.answers.append(choices[told])
-    if each is not None and each > len(gold.rows):
-        problems.warn(f"[gold] per_person = {each}", f"{path.name} has only {len(gold.rows)}")
-    return replace(gold, per_person=min(each or _CHECKS, len(gold.rows), per_person))
+    return gold
 
 
 def _leaves(

@@ -3,15 +3,17 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from ordhc.errors import InputError
-from ordhc_collect.study.items import items_of
+from ordhc_collect.study.forms import distinct, in_languages, questions_of
+from ordhc_collect.study.items import Item, items_of
 from ordhc_collect.study.languages import known_languages
 from ordhc_collect.study.markup import from_markdown
 from ordhc_collect.study.media import Pictures
-from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Poll, Study
-from ordhc_collect.study.questions import asked_by, gold_of, listed_of
+from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Study
+from ordhc_collect.study.questions import asked_by, gold_of, listed_of, practice_of
 from ordhc_collect.study.sections import Problems, Section
 
 __all__ = ["QUESTIONS", "read_study", "study_or_problems"]
@@ -82,80 +84,139 @@ def _read(path: Path, problems: Problems) -> str | None:
 
 
 def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
-    general = top.section("study")
-    title = general.text("title")
-    if title is None and "title" not in general:
-        general.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
+    general, keys = top.section("study"), {}
     languages = _languages(general, root)
-    question = general.choice("question", QUESTIONS, "odd")
-    prompt = _in_languages(general, "prompt", languages)
-    allow_none = general.flag("none", False)
-    captions = general.flag("captions", True)
-    seed = general.whole("seed", 0, 0, 2**31 - 1)
+    keys["question"] = question = general.choice("question", QUESTIONS, "odd")
+    keys |= _general(general, languages)
+    preload = general.flag("preload", None)
     general.close()
     pictures = Pictures(root, problems)
     items = items_of(top.section("items"), root, pictures, problems)
     pages = _pages(top.section("pages"), root, languages, pictures, problems)
-    comprehension = top.section("comprehension")
-    tries = comprehension.whole("tries", 2, 1, 10)
-    checks = tuple(_poll(each, "answer", languages) for each in comprehension.tables("questions"))
-    comprehension.close()
-    screening = _screening(top.section("screening"), languages)
+    keys |= _forms(top, languages, problems)
     trials = top.section("trials")
     per_person = trials.whole("per_person", 40, 1, 100_000)
-    can_undo = trials.flag("undo", True)
-    undo_seconds = trials.number("undo_seconds", 20.0, 0, 3600)
-    min_seconds = trials.number("min_seconds", 0.25, 0, 60)
-    seconds_per_answer = trials.number("seconds_per_answer", 4.0, 0.1, 3600)
-    trials.close()
+    keys |= _trials(trials, 3 if question == "odd" else 2, items)
     listed = listed_of(top.section("list"), root, question, items, problems)
     gold = gold_of(top.section("gold"), root, question, items, per_person, problems)
+    practice, has_feedback = practice_of(top.section("practice"), root, question, items, problems)
     shares, learner = asked_by(top, question, items, bool(listed), problems)
-    people = top.section("people")
-    id_parameters = people.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid"))
-    anonymous = people.flag("anonymous", True)
-    total = people.whole("total", None, 1, 10_000_000)
-    leave_after = people.number("leave_after", 600.0, 5, 86_400)
-    joins = people.whole("joins_per_minute", 60, 1, 100_000)
-    people.close()
     outcomes = top.section("outcomes")
     ends = {name: _outcome(outcomes.section(name)) for name in OUTCOMES}
     outcomes.close()
+    exclude = _exclusion(top.section("exclude"), bool(gold.rows))
+    people = _people(top.section("people"), exclude)
+    if people["anonymous"] and not people["is_kiosk"] and "prolific.com" in (ends["done"].url or ""):
+        told = "is needed with Prolific: who comes by a link without an id takes part, but cannot be paid"
+        problems.warn("[people] anonymous = false", told)
     return Study(
         root=root,
         text=text,
-        title=title or "",
-        question=question,
-        prompt=prompt,
         languages=languages,
-        allow_none=allow_none,
-        captions=captions,
-        seed=seed,
         items=items,
         pages=pages,
         pictures=tuple(pictures.files),
-        checks=checks,
-        tries=tries,
-        screening=screening,
+        practice=practice,
+        has_feedback=has_feedback,
+        # People see up to three items in each question. Of many more items most are never shown.
+        preload=len(items) <= 3 * per_person if preload is None else preload,
         per_person=per_person,
-        can_undo=can_undo,
-        undo_seconds=undo_seconds,
-        min_seconds=min_seconds,
-        seconds_per_answer=seconds_per_answer,
         sampler=shares,
-        learner={**learner, "seed": seed},
+        learner={**learner, "seed": keys["seed"]},
         listed=listed,
         gold=gold,
-        id_parameters=id_parameters,
-        anonymous=anonymous,
-        total=total,
-        leave_after=leave_after,
         outcomes=ends,
         pay=_pay(top.section("pay")),
-        exclude=_exclusion(top.section("exclude"), bool(gold.rows)),
+        exclude=exclude,
         password=_password(top.section("dashboard")),
-        joins_per_minute=joins,
+        **keys,
+        **people,
     )
+
+
+def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
+    """Return what the section [study] says, by the name in `Study`."""
+    if "title" not in section:
+        section.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
+    return {
+        "title": section.text("title") or "",
+        "prompt": in_languages(section, "prompt", languages),
+        "allow_none": section.flag("none", False),
+        "captions": section.flag("captions", False),
+        "picture_size": section.whole("picture_size", None, 40, 2000),
+        "seed": section.whole("seed", 0, 0, 2**31 - 1),
+    }
+
+
+def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict[str, Any]:
+    """Return the questions of all forms, by the name in `Study`."""
+    comprehension, screening = top.section("comprehension"), top.section("screening")
+    questionnaire = top.section("questionnaire")
+    found: dict[str, Any] = {
+        "checks": questions_of(comprehension, "questions", "check", languages, "answer"),
+        "screening": questions_of(screening, "questions", "screening", languages, "accept"),
+        "before": questions_of(questionnaire, "before", "before", languages),
+        "after": questions_of(questionnaire, "after", "after", languages),
+    }
+    distinct(tuple(each for fields in found.values() for each in fields), problems)
+    found["tries"] = comprehension.whole("tries", 2, 1, 10)
+    for section in (comprehension, screening, questionnaire):
+        section.close()
+    return found
+
+
+def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[str, Any]:
+    """Return what the section [trials] says except `per_person`, by the name in `Study`."""
+    found: dict[str, Any] = {
+        "can_undo": section.flag("undo", True),
+        "undo_seconds": section.number("undo_seconds", 20.0, 0, 3600),
+        "min_seconds": section.number("min_seconds", 0.25, 0, 60),
+        "max_seconds": section.number("max_seconds", None, 0.5, 3600),
+        "seconds_per_answer": section.number("seconds_per_answer", 4.0, 0.1, 3600),
+        "break_every": section.whole("break_every", None, 1, 100_000),
+        "must_play": section.flag("must_play", False),
+        "keys": _keys(section, n_choices),
+    }
+    if found["max_seconds"] is not None and found["max_seconds"] <= found["min_seconds"]:
+        section.wrong("max_seconds", f"should be above min_seconds, {found['min_seconds']:g}")
+    if found["must_play"] and items and not any(item.files.keys() & {"sound", "video"} for item in items):
+        section.wrong("must_play", "needs items with sound or video")
+    section.close()
+    return found
+
+
+def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
+    """Return the keys that answer: one for each choice, or none."""
+    default = tuple("123"[:n_choices])
+    given = section.any("keys", list(default))
+    if given is False:
+        return ()
+    if (
+        not isinstance(given, list)
+        or len(given) != n_choices
+        or not all(isinstance(key, str) and len(key) == 1 and key.strip() for key in given)
+        or len({key.lower() for key in given}) < n_choices
+        or "0" in given
+    ):
+        section.wrong("keys", f"should be {n_choices} different characters, but not 0; or false for no keys")
+        return default
+    return tuple(key.lower() for key in given)
+
+
+def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
+    """Return what the section [people] says, by the name in `Study`."""
+    found = {
+        "id_parameters": section.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid")),
+        "parameters": section.texts("parameters", ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId")),
+        "anonymous": section.flag("anonymous", True),
+        "is_kiosk": section.flag("kiosk", False),
+        "total": section.whole("total", None, 1, 10_000_000),
+        "replace_excluded": section.flag("replace_excluded", not exclude.is_empty),
+        "leave_after": section.number("leave_after", 600.0, 5, 86_400),
+        "joins_per_minute": section.whole("joins_per_minute", 60, 1, 100_000),
+    }
+    section.close()
+    return found
 
 
 def _languages(general: Section, root: Path) -> tuple[str, ...]:
@@ -168,30 +229,6 @@ def _languages(general: Section, root: Path) -> tuple[str, ...]:
             told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
             general.wrong("languages", told)
     return languages
-
-
-def _screening(section: Section, languages: tuple[str, ...]) -> tuple[Poll, ...]:
-    """Return the questions that decide who may take part."""
-    found = tuple(_poll(each, "accept", languages) for each in section.tables("questions"))
-    section.close()
-    return found
-
-
-def _in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:
-    """Return the texts of a key by language: prompt = "..." or prompt = { en = "...", de = "..." }."""
-    value = section.any(key)
-    if value is None:
-        return {}
-    if isinstance(value, str) and value.strip():
-        return dict.fromkeys(languages, value)
-    if isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values()):
-        lost = [language for language in languages if language not in value]
-        if not lost:
-            return {language: value[language] for language in languages}
-        section.wrong(key, f"lacks the language {', '.join(lost)}")
-        return {}
-    section.wrong(key, 'should be text in quotes, or texts by language: { en = "...", de = "..." }')
-    return {}
 
 
 def _pages(
@@ -224,48 +261,18 @@ def _pages(
     return found
 
 
-def _poll(section: Section, key: str, languages: tuple[str, ...]) -> Poll:
-    text = _in_languages(section, "question", languages)
-    if "question" not in section:
-        section.missing("question", 'what is asked, question = "..."')
-    given = section.any("options")
-    by_language = given if isinstance(given, dict) else dict.fromkeys(languages, given)
-    options: dict[str, tuple[str, ...]] = {}
-    for language in languages:
-        each = by_language.get(language)
-        if not isinstance(each, list) or len(each) < 2 or not all(isinstance(x, str) and x for x in each):
-            section.wrong("options", f'should be two texts or more: ["...", "..."] ({language})')
-            break
-        options[language] = tuple(each)
-    sizes = {len(each) for each in options.values()}
-    if len(sizes) > 1:
-        section.wrong("options", "has not as many options in each language")
-    most = min(sizes, default=0)
-    right = section.any(key)
-    places = right if isinstance(right, list) else [right]
-    if not places or not all(
-        isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= most for x in places
-    ):
-        if right is None:
-            section.missing(key, "the number of the option that passes, from 1 on")
-        else:
-            section.wrong(key, f"should be the number of an option, from 1 to {most}")
-        places = [1]
-    elif most and len(set(places)) >= most:
-        section.wrong(key, "lets every option pass")
-    section.close()
-    return Poll(text, options, frozenset(place - 1 for place in places))
-
-
 def _outcome(section: Section) -> Outcome:
     code, url = section.text("code"), section.text("url")
+    if code is not None and (unknown := set(re.findall(r"\{(.*?)\}", code)) - {"person"}):
+        section.wrong("code", f"has {{{unknown.pop()}}}, but only {{person}} is filled in")
     if url is not None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             section.wrong("url", "should be an address that begins with https://")
             url = None
-        elif unknown := set(re.findall(r"\{(.*?)\}", url)) - {"code", "id"}:
-            section.wrong("url", f"has {{{unknown.pop()}}}, but only {{code}} and {{id}} are filled in")
+        elif unknown := set(re.findall(r"\{(.*?)\}", url)) - {"code", "id", "person"}:
+            told = f"has {{{unknown.pop()}}}, but only {{code}}, {{id}} and {{person}} are filled in"
+            section.wrong("url", told)
         elif "{code}" in url and code is None:
             section.wrong("url", "has {code}, but there is no code")
     section.close()

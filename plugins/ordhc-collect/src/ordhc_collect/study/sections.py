@@ -90,7 +90,7 @@ class Section:
             return default
         return str(value)
 
-    def flag(self, key: str, default: bool) -> bool:
+    def flag(self, key: str, default: Any) -> Any:
         """Return True or False; see `text`."""
         value = self._value(key)
         if value is _MISSING:

@@ -10,12 +10,14 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.media import MEDIA
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.dashboard import Dashboard
@@ -32,50 +34,36 @@ log = logging.getLogger("ordhc_collect")
 _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings.items()}
 
 
-def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token: str) -> App:
-    """Return the web application of a study."""
+def application(
+    study: Study, desk: Desk, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
+) -> App:
+    """Return the web application of a study; all addresses begin with `prefix`, "/alike" for example."""
     pages = Pages(study, signer)
     people = Participants(study, desk, writer, pages, signer)
     live = Live(study, desk, writer)
-    dashboard = Dashboard(study, desk, writer, live, signer, token)
-
-    async def media(request: Request) -> Response:
-        path = _file(study, request.path_params["leaf"], request.path_params["kind"])
-        # A file may have become a link since the study was read, or may be gone.
-        if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
-            return PlainTextResponse("there is no such file", 404)
-        return FileResponse(
-            path,
-            media_type=_TYPES[path.suffix.lower()],
-            headers={"cache-control": "private, max-age=86400"},
-        )
-
-    async def health(_: Request) -> Response:
-        return PlainTextResponse("ok\n")
-
-    # Browsers request this icon for responses that name none, such as media files.
-    async def icon(_: Request) -> Response:
-        return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
+    dashboard = Dashboard(study, desk, writer, live, signer, signer.token)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        tidying = asyncio.create_task(_tidy(writer))
+        tasks = [asyncio.create_task(_tidy(writer)), asyncio.create_task(_judge(desk, writer, live))]
         try:
             yield
         finally:
-            tidying.cancel()
+            for task in tasks:
+                task.cancel()
             live.close()
 
     routes = [
         Route("/", people.welcome),
         Route("/join", people.join, methods=["POST"]),
         Route("/study", people.study),
+        Route("/leave", people.leave, methods=["POST"]),
         Route("/next", people.step, methods=["POST"]),
-        Route("/media/{leaf}/{kind}", media),
-        Route("/health", health),
-        Route("/favicon.ico", icon),
+        Route("/health", _health),
+        Route("/favicon.ico", _icon),
         Mount("/static", StaticFiles(directory=STATIC)),
         *dashboard.routes,
+        *_media(study, pages, copies, prefix),
     ]
 
     async def failed(request: Request, error: Exception) -> Response:
@@ -107,7 +95,54 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
             return
         await inner(scope, receive, send)
 
-    return Guard(app)
+    return Guard(app, prefix)
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+# Browsers request this icon for responses that name none, such as media files.
+async def _icon(_: Request) -> Response:
+    return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
+
+
+def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
+    """Return the routes of media files, and of what the pages need to show them."""
+
+    async def media(request: Request) -> Response:
+        path = _file(study, request.path_params["leaf"], request.path_params["kind"])
+        # A file may have become a link since the study was read, or may be gone.
+        if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
+            return PlainTextResponse("there is no such file", 404)
+        if (width := _number(request.query_params.get("w", ""))) > 0:
+            path = await asyncio.to_thread(copies.get, path, width)
+        return FileResponse(
+            path,
+            media_type=_TYPES[path.suffix.lower()],
+            headers={"cache-control": "private, max-age=86400"},
+        )
+
+    # What the script loads before the first question.
+    async def preloaded(_: Request) -> Response:
+        return JSONResponse(pages.preloaded())
+
+    # Styles within pages are forbidden, so the size of pictures has a file of its own.
+    async def size(_: Request) -> Response:
+        width = f"min(100%, {study.picture_size or 384}px)"
+        rules = f"width: {width}; max-width: none; height: auto; aspect-ratio: 1;"
+        text = f".trial .choices .picture, .trial .head .picture {{ {rules} }}\n"
+        return Response(text, media_type="text/css", headers={"cache-control": "private, max-age=86400"})
+
+    async def bare(_: Request) -> Response:
+        return RedirectResponse(f"{prefix}/", 308)
+
+    found = [
+        Route("/media/{leaf}/{kind}", media),
+        Route("/preload.json", preloaded),
+        Route("/size.css", size),
+    ]
+    return [*found, Route(prefix, bare)] if prefix else found
 
 
 def _file(study: Study, leaf: str, kind: str) -> Path | None:
@@ -115,7 +150,7 @@ def _file(study: Study, leaf: str, kind: str) -> Path | None:
     if leaf == "page":
         return dict(enumerate(study.pictures)).get(_number(kind))
     item = dict(enumerate(study.items)).get(_number(leaf))
-    return None if item is None else item.files.get(kind)
+    return None if item is None else item.files.get(kind) or item.others.get(kind)
 
 
 def _number(text: str) -> int:
@@ -134,3 +169,19 @@ async def _tidy(writer: Writer) -> None:
             log.error("answers wait to be written: %s", error)
         except Exception:
             log.exception("looking after answers failed")
+
+
+async def _judge(desk: Desk, writer: Writer, live: Live) -> None:
+    """Determine whom the rules exclude each time people have finished, as long as the server runs."""
+    while True:
+        await asyncio.sleep(1)
+        if not desk.must_judge():
+            continue
+        n_done = desk.n_done
+        try:
+            # On the dashboard's thread, because the estimate can take seconds.
+            people = await live.work(lambda: people_of(live.session()))
+            excluded = {who for who, person in people.items() if person.excluded}
+            await writer.do(lambda desk: desk.exclude(excluded, n_done))  # noqa: B023
+        except Exception:
+            log.exception("the rules of exclusion could not be applied")

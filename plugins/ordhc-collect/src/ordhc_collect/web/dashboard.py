@@ -51,10 +51,10 @@ class Dashboard:
         self._tries = Limit(10, 10)
         self._cookie = f"ordhc_admin_{signer.name}"
         self._environment = environment()
-        self._environment.globals.update(study=study, version=static_version(), language="en")
+        self._environment.globals.update(study=study, version=static_version(), language="en", up="")
         self.routes = [
             Route("/dashboard", self.page),
-            Route("/dashboard/", lambda _: RedirectResponse("/dashboard")),
+            Route("/dashboard/", lambda _: RedirectResponse("../dashboard")),
             Route("/dashboard/enter", self.enter, methods=["POST"]),
             Route("/dashboard/leave", self.leave, methods=["POST"]),
             Route("/dashboard/events", self.events),
@@ -77,9 +77,10 @@ class Dashboard:
         except (Argon2Error, InvalidHashError):
             return False
 
-    def _login(self, status: int = 403, what: str = "") -> Response:
+    def _login(self, request: Request, status: int = 403, what: str = "") -> Response:
         has_password = self._study.password is not None
-        return HTMLResponse(self._render("enter.html", what=what, has_password=has_password), status)
+        values = {"what": what, "has_password": has_password, "up": _up(request)}
+        return HTMLResponse(self._render("enter.html", **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
         # Check the token before the rate limit. A token of 192 bits cannot be guessed, and failed attempts of
@@ -88,16 +89,15 @@ class Dashboard:
             address = request.client.host if request.client else ""
             if not self._tries.allows(address):
                 log.warning("too many tries to enter the dashboard")
-                return self._login(429, "Too many tries. Wait a minute.")
+                return self._login(request, 429, "Too many tries. Wait a minute.")
             # Checking a password is slow by design, so do not block the event loop.
             if not await asyncio.to_thread(self._is_password, secret[:1000]):
                 log.warning("a wrong token or password for the dashboard")
-                return self._login(403, "That is not right.")
-        response = RedirectResponse("/dashboard", 303)
+                return self._login(request, 403, "That is not right.")
+        response = RedirectResponse(f"{_up(request)}dashboard", 303)
         response.set_cookie(
             self._cookie,
             self._signer.admin(self._proof),
-            path="/dashboard",
             httponly=True,
             samesite="lax",
             secure=request.url.scheme == "https",
@@ -109,10 +109,10 @@ class Dashboard:
         form = await request.form()
         return await self._enter(request, str(form.get("secret", "")))
 
-    async def leave(self, _: Request) -> Response:
+    async def leave(self, request: Request) -> Response:
         """End the access to the dashboard by deleting the cookie."""
-        response = RedirectResponse("/dashboard", 303)
-        response.delete_cookie(self._cookie, path="/dashboard")
+        response = RedirectResponse(f"{_up(request)}dashboard", 303)
+        response.delete_cookie(self._cookie)
         return response
 
     # Pages.
@@ -122,7 +122,7 @@ class Dashboard:
         if (given := request.query_params.get("token")) is not None:
             return await self._enter(request, given)
         if not self._is_admin(request):
-            return self._login()
+            return self._login(request)
         return HTMLResponse(
             self._render(
                 "dashboard.html",
@@ -135,7 +135,7 @@ class Dashboard:
     async def events(self, request: Request) -> Response:
         """Return a stream of server-sent events with the parts of the page that change."""
         if not self._is_admin(request):
-            return self._login()
+            return self._login(request)
 
         async def stream() -> AsyncIterator[bytes]:
             yield b"retry: 3000\n\n"
@@ -194,17 +194,17 @@ class Dashboard:
         """Pause, resume or close the study."""
         form = await self._allowed(request)
         if form is None or form.get("do") not in _STATES:
-            return self._login()
+            return self._login(request)
         status = _STATES[form["do"]]
         await self._writer.do(lambda desk: desk.set_status(status))
         log.info("the study is %s", status)
-        return RedirectResponse("/dashboard", 303)
+        return RedirectResponse(f"{_up(request)}dashboard", 303)
 
     async def forget(self, request: Request) -> Response:
         """Erase a person, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
-            return self._login()
+            return self._login(request)
         name = form.get("person", "").strip()
         try:
             if form.get("confirmed") != "yes":
@@ -212,35 +212,45 @@ class Dashboard:
                 return self._ask("forget", person=name, who=who, count=count)
             count = await self._writer.alone(lambda desk: forget(desk, name))
         except RefusedError:
-            return HTMLResponse(self._render("told.html", told="There is nobody with this id."), 404)
+            return HTMLResponse(
+                self._render("told.html", up="../", told="There is nobody with this id."), 404
+            )
         except OSError as error:
             return HTMLResponse(
-                self._render("told.html", told=f"Not everything could be erased: {error}"), 503
+                self._render("told.html", up="../", told=f"Not everything could be erased: {error}"), 503
             )
         told = f"This person and {count} {'answer' if count == 1 else 'answers'} are erased from the file."
-        return HTMLResponse(self._render("told.html", told=told))
+        return HTMLResponse(self._render("told.html", up="../", told=told))
 
     async def delete_ids(self, request: Request) -> Response:
         """Delete the ids of all people on the platform, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
-            return self._login()
+            return self._login(request)
         if form.get("confirmed") != "yes":
             return self._ask("ids", count=await self._writer.do(Desk.n_ids))
         count = await self._writer.do(Desk.delete_ids)
         told = f"{count:,} ids of the platform are deleted; answers stay, under random ids."
-        return HTMLResponse(self._render("told.html", told=told))
+        return HTMLResponse(self._render("told.html", up="../", told=told))
 
     def _ask(self, what: str, **values: Any) -> Response:
         """Return a page that shows what will be deleted, and asks for confirmation."""
         form = self._signer.form("dashboard", self._proof)
-        return HTMLResponse(self._render("confirm.html", what=what, form=form, **values))
+        return HTMLResponse(self._render("confirm.html", up="../", what=what, form=form, **values))
 
     async def download(self, request: Request) -> Response:
         """Return a file of `DOWNLOADS`."""
         if not self._is_admin(request):
-            return self._login()
+            return self._login(request)
         return await download(request.path_params["name"], self._study, self._live)
+
+
+def _up(request: Request) -> str:
+    """Return the way from the address of a request to the folder of all pages: "", "../" and so on.
+
+    Links are relative, because a proxy may serve the study in a folder of its site.
+    """
+    return "../" * (request.url.path.count("/") - 1)
 
 
 def _known(desk: Desk, name: str) -> tuple[str, int]:

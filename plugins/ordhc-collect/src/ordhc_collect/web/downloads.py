@@ -75,7 +75,7 @@ def _maker(name: str, study: Study, live: Live, moment: Moment) -> Callable[[Pat
             return
         with reading(live.path) as tables, path.open("w", encoding="utf-8", newline="") as file:
             if name == "people.csv":
-                rows = people_rows(tables, summary.people)
+                rows = people_rows(study, tables, summary.people)
             else:
                 rows = rows_of(name.removesuffix(".csv"), study, live.session(), tables, summary.people)
             file.writelines(as_csv(rows))

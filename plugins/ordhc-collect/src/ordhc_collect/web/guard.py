@@ -35,8 +35,8 @@ _HEADERS = (
 class Guard:
     """A middleware that refuses forms that are large, slow or from other sites, and adds security headers."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, prefix: str = "") -> None:
+        self._app, self._prefix = app, prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, and pass it to the application."""
@@ -44,9 +44,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
         path = scope["path"]
+        # Some proxies remove the prefix, others do not.
+        if self._prefix and path.startswith(f"{self._prefix}/"):
+            path = path[len(self._prefix) :]
+            scope = {**scope, "path": path}
         policy = _MEDIA_POLICY if path.startswith("/media/") else _POLICY
         headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
-        is_kept = path.startswith(("/media/", "/static/"))
+        is_kept = path.startswith(("/media/", "/static/", "/size.css"))
         if not is_kept:
             headers.append((b"cache-control", b"no-store"))
 

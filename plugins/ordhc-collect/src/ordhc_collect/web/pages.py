@@ -5,13 +5,27 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from babel import Locale
 from jinja2 import Environment
 from markupsafe import Markup
 
-from ordhc_collect.people.state import CHECK, DEBRIEFING, END, INSTRUCTIONS, SCREENING, TRIALS, Person, Trial
+from ordhc_collect.people.state import (
+    AFTER,
+    BEFORE,
+    BREAK,
+    CHECK,
+    DEBRIEFING,
+    END,
+    INSTRUCTIONS,
+    PRACTICE,
+    SCREENING,
+    TRIALS,
+    Person,
+    Trial,
+)
+from ordhc_collect.study.copies import WIDTHS, sizes_of, widths_of
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.languages import catalogue
 from ordhc_collect.study.model import Study
@@ -73,12 +87,19 @@ class Pages:
             )
             for item in study.items
         )
-        # If people see most of the items, the script loads all pictures while people read the instructions.
-        self._preloaded = [
-            leaf
-            for leaf, item in enumerate(study.items)
-            if "picture" in item.files and 2 * len(study.items) <= 3 * study.per_person
-        ]
+        has_media = {kind for item in study.items for kind in item.files}
+        pictures = [item.files.get("picture") for item in study.items]
+        self._sources = [_sources(leaf, path) for leaf, path in enumerate(pictures)]
+        common = {
+            "is_plain": self._is_plain,
+            "has_pictures": "picture" in has_media,
+            "has_sound": bool(has_media & {"sound", "video"}),
+            "sizes": sizes_of(study.picture_size),
+            "preloaded": study.preload and bool(has_media),
+            "pictured": {leaf for leaf, source in enumerate(self._sources) if source},
+        }
+        for found in self._environments.values():
+            found.globals.update(common)
         self._figures = {
             language: [self._figure(found, leaf, item) for leaf, item in enumerate(study.items)]
             for language, found in self._environments.items()
@@ -90,7 +111,20 @@ class Pages:
     def _figure(self, templates: Environment, leaf: int, item: Item) -> Markup:
         template = templates.get_template("item.html")
         html = None if item.html is None else Markup(item.html)
-        return Markup(template.render(item=item, leaf=leaf, html=html, is_plain=self._is_plain).strip())
+        source = self._sources[leaf]
+        return Markup(template.render(item=item, leaf=leaf, html=html, source=source).strip())
+
+    def preloaded(self) -> list[list[str]]:
+        """Return the media that the script loads first: each a srcset and an address, or an address only."""
+        found = [[source["set"], source["src"]] for source in self._sources if source]
+        for leaf, item in enumerate(self._study.items):
+            # Of several formats the browser plays one, which is not known here.
+            found += [
+                [f"media/{leaf}/{kind}"]
+                for kind in ("sound", "video")
+                if kind in item.files and len(item.sources(kind)) == 1
+            ]
+        return found
 
     def render(self, name: str, language: str, **values: Any) -> str:
         """Return the page of a template in a language."""
@@ -105,31 +139,36 @@ class Pages:
         *,
         is_paused: bool,
         has_place: bool,
+        practice: Trial | None,
         platform: str | None = None,
         layout: str = "base.html",
     ) -> str:
-        """Return the current page of a person."""
+        """Return the current page of a person; `practice` is the current practice question."""
         language = person.language
-        values: dict[str, Any] = {"layout": layout}
+        values: dict[str, Any] = {"layout": layout, "preload": True}
         if person.stage == END:
             return self.end(person, platform, **values)
-        values["preloaded"] = self._preloaded
         if not has_place:
-            return self.render("message.html", language, what="full", **values)
+            return self.ending("too_late", language, person.id, platform, **values)
         values["token"] = self._signer.form(person.id, person.stage)
-        if person.stage == SCREENING:
-            return self.render("polls.html", language, polls=self._study.screening, stage=SCREENING, **values)
+        forms = {
+            SCREENING: self._study.screening,
+            BEFORE: self._study.before,
+            CHECK: self._study.checks,
+            AFTER: self._study.after,
+        }
         if person.stage == INSTRUCTIONS:
-            return self.render(
-                "instructions.html",
-                language,
-                text=self.page("instructions", language),
-                tries=person.tries,
-                **values,
-            )
-        if person.stage == CHECK:
-            return self.render("polls.html", language, polls=self._study.checks, stage=CHECK, **values)
+            text = self.page("instructions", language)
+            return self.render("instructions.html", language, text=text, tries=person.tries, **values)
+        if person.stage == PRACTICE and practice is not None:
+            return self._practice(person, practice, **values)
         values["held"] = person.held.trial.number if person.held is not None else 0
+        if person.stage in forms:
+            return self.render(
+                "form.html", language, fields=forms[person.stage], stage=person.stage, **values
+            )
+        if person.stage == BREAK:
+            return self.render("break.html", language, done=person.n_done, **values)
         if person.stage == DEBRIEFING:
             return self.render("debriefing.html", language, text=self.page("debriefing", language), **values)
         if is_paused or person.trial is None:
@@ -139,15 +178,7 @@ class Pages:
     def trial(self, person: Person, trial: Trial, *, held: int, layout: str) -> str:
         """Return the page of a question."""
         language = person.language if person.language in self._environments else self._study.languages[0]
-        shown = trial.shown
-        head = ""
-        if len(trial.leaves) == 3:
-            groups: list[tuple[int, ...]] = [(leaf,) for leaf in shown]
-        elif len(trial.sides) == 3:
-            groups = [(leaf,) for leaf in shown[1:]]
-            head = f'<figure class="head" data-item="{shown[0]}">{self._figures[language][shown[0]]}</figure>'
-        else:
-            groups = [shown[:2], shown[2:]]
+        head, groups = self._parts(language, trial)
         parts = {
             "token": self._signer.form(person.id, TRIALS, trial.number, trial.attempt),
             "number": str(trial.number),
@@ -159,26 +190,76 @@ class Pages:
         frame = self._frame(language, layout, held > 0)
         return "".join(parts[part] if place % 2 else part for place, part in enumerate(frame))
 
+    def _parts(self, language: str, trial: Trial) -> tuple[Markup, list[tuple[int, ...]]]:
+        """Return the HTML of the item above the choices, empty if there is none, and each choice's items."""
+        shown = trial.shown
+        if len(trial.leaves) == 3:
+            return Markup(""), [(leaf,) for leaf in shown]
+        if len(trial.sides) == 3:
+            head = self._figures[language][shown[0]]
+            return Markup(self.render("head.html", language, leaf=shown[0], figure=head)), [
+                (leaf,) for leaf in shown[1:]
+            ]
+        return Markup(""), [shown[:2], shown[2:]]
+
+    def _practice(self, person: Person, trial: Trial, **values: Any) -> str:
+        """Return the page of a practice question, or of its feedback."""
+        language = person.language
+        head, groups = self._parts(language, trial)
+        expected = self._study.practice.answers[trial.number - 1]
+        right = next(choice for choice in range(1, 4) if trial.answer(choice) == expected)
+        choices = [
+            self._choice(language, place, group, person.tried and (place == right, place == person.tried))
+            for place, group in enumerate(groups, 1)
+        ]
+        return self.render(
+            "trial.html",
+            language,
+            prompt=self._study.prompt.get(language),
+            head=head,
+            choices=Markup("".join(choices)),
+            number=trial.number,
+            done=trial.number - 1,
+            total=len(self._study.practice.rows),
+            practice="question" if person.tried is None else "right" if person.tried == right else "wrong",
+            held=0,
+            **values,
+        )
+
     def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
         """Return the parts of a question's page; every second part is a name in `_PARTS` to be replaced."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
         held = marks["held"] if has_undo else 0
-        values: dict[str, Any] = {**marks, "held": held, "preloaded": self._preloaded}
+        values: dict[str, Any] = {
+            **marks,
+            "preload": True,
+            "held": held,
+            "total": self._study.per_person,
+            "practice": "",
+        }
         prompt = self._study.prompt.get(language)
-        html = self.render(
-            "trial.html", language, layout=layout, prompt=prompt, is_plain=self._is_plain, **values
-        )
+        html = self.render("trial.html", language, layout=layout, prompt=prompt, **values)
         return tuple(html.split("\0"))
 
-    def _draw_choice(self, language: str, place: int, leaves: tuple[int, ...]) -> str:
-        """Return the HTML of a choice: one item, or a pair of items."""
+    def _draw_choice(
+        self,
+        language: str,
+        place: int,
+        leaves: tuple[int, ...],
+        feedback: tuple[bool, bool] | None = None,
+    ) -> str:
+        """Return the HTML of a choice: one item, or a pair of items.
+
+        `feedback` is None for a question; after a practice question it says if the choice is the right one,
+        and if it was taken.
+        """
         return self.render(
             "choice.html",
             language,
             place=place,
             figures=[(leaf, self._figures[language][leaf]) for leaf in leaves],
             label=" + ".join(self._study.items[leaf].label for leaf in leaves),
-            is_plain=self._is_plain,
+            feedback=feedback,
         )
 
     def page(self, name: str, language: str) -> Markup | None:
@@ -187,18 +268,32 @@ class Pages:
         return Markup(texts[language]) if language in texts else None
 
     def end(self, person: Person, platform: str | None, **values: Any) -> str:
-        """Return the last page, with the code and the return address."""
-        outcome = self._study.outcomes[person.outcome or "done"]
-        url = None
-        if outcome.url is not None:
-            url = outcome.url.replace("{code}", quote(outcome.code or "", safe=""))
-            url = url.replace("{id}", quote(platform or "", safe=""))
+        """Return the last page of a person, with the code and the return address."""
+        return self.ending(person.outcome or "done", person.language, person.id, platform, **values)
+
+    def ending(self, outcome: str, language: str, who: str, platform: str | None, **values: Any) -> str:
+        """Return the page of an outcome in `OUTCOMES`; `who` is empty for people who did not begin."""
+        found = self._study.outcomes[outcome]
+        url = found.url_for(who, platform)
+        site = urlsplit(url or "").hostname or ""
         return self.render(
             "end.html",
-            person.language,
-            outcome=person.outcome,
-            code=outcome.code,
+            language,
+            outcome=outcome,
+            code=found.code_for(who),
             url=url,
-            site=urlsplit(url or "").hostname,
+            site="Prolific" if site.endswith("prolific.com") else site,
             **values,
         )
+
+
+def _sources(leaf: int, path: Path | None) -> dict[str, str]:
+    """Return the address ("src") and the srcset ("set") of an item's picture; empty if it has none."""
+    if path is None:
+        return {}
+    address = f"media/{leaf}/picture"
+    widths = widths_of(path)
+    copies = [f"{address}?w={width} {width}w" for width in widths[:-1]]
+    if widths and widths[-1] <= max(WIDTHS):
+        copies.append(f"{address} {widths[-1]}w")
+    return {"src": address, "set": ", ".join(copies)}

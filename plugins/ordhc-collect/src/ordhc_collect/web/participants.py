@@ -1,5 +1,6 @@
 """Handle the requests of participants."""
 
+import difflib
 import logging
 import re
 from typing import Any
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ordhc_collect.people.desk import PAUSED, Desk
-from ordhc_collect.people.state import END, TRIALS, Person, RefusedError
+from ordhc_collect.people.state import PRACTICE, TRIALS, Measured, Person, RefusedError
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.languages import preferred
 from ordhc_collect.study.model import Study
@@ -22,6 +23,8 @@ __all__ = ["Participants"]
 log = logging.getLogger("ordhc_collect")
 #: Maximum number of characters of an id on a platform.
 _LONGEST_ID = 200
+#: The size of a window as the script writes it: 390x844 @3.
+_VIEWPORT = re.compile(r"\d{1,5}x\d{1,5} @\d{1,2}(\.\d{1,3})?")
 #: Parts of a placeholder that the platform should have replaced with an id.
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\$\{|%")
 
@@ -60,6 +63,30 @@ class Participants:
             return str(chosen)
         return preferred(request.headers.get("accept-language", ""), self._study.languages)
 
+    def _misspelt(self, values: Any) -> tuple[str, str] | None:
+        """Return a parameter that is similar to one with the person's id, and this one; or None.
+
+        A person who came by `?prolific_id=` would take part without an id.
+        """
+        known = {name.casefold(): name for name in self._study.id_parameters}
+        kept = {name.casefold() for name in (*self._study.parameters, "lang")}
+        for given in values:
+            if given.casefold() in kept:
+                continue
+            for found in difflib.get_close_matches(given.casefold(), known, n=1, cutoff=0.75):
+                return given[:60], known[found]
+        return None
+
+    def _details(self, request: Request, platform: str | None) -> dict[str, str]:
+        """Return what the request tells of a person: parameters of the address, and the browser."""
+        given = {key.casefold(): value for key, value in request.query_params.items()}
+        kept = (*self._study.id_parameters, *self._study.parameters)
+        found = {name: given[name.casefold()][:_LONGEST_ID] for name in kept if given.get(name.casefold())}
+        found = {name: value for name, value in found.items() if value != platform}
+        agent = request.headers.get("user-agent", "")[:300]
+        language = request.headers.get("accept-language", "").partition(",")[0].partition(";")[0][:20]
+        return found | {"user_agent": agent, "device": _device(agent), "browser_language": language}
+
     # Pages.
 
     async def welcome(self, request: Request) -> Response:
@@ -71,22 +98,28 @@ class Participants:
                 log.warning("a link's %s is not filled in: it is %r", parameter, platform)
             self._desk.unfilled[parameter] += 1
             return self._message("no id", self._language(request), 400)
-        who = self._who(request)
+        if platform is None and (misspelt := self._misspelt(request.query_params)) is not None:
+            if not self._desk.misspelt[misspelt]:
+                log.warning("a link has the parameter %s; the study's parameter is %s", *misspelt)
+            self._desk.misspelt[misspelt] += 1
+            return self._message("no id", self._language(request), 400)
+        who = None if self._study.is_kiosk else self._who(request)
         if who is not None and "lang" not in request.query_params:
             known = (
                 None if platform is None else await self._writer.do(lambda desk: desk.person_named(platform))
             )
             if platform is None or known == who:
-                return RedirectResponse("/study", 303)
+                return RedirectResponse("study", 303)
         language = self._language(request)
         if platform is None and not self._study.anonymous:
             return self._message("no id", language, 403)
         if self._desk.is_simulated:
             return self._message("simulated", language, 403)
         if self._desk.is_closed:
-            return self._message("closed", language)
-        token = self._signer.form("join", parameter, platform, language)
-        query = [] if platform is None else [(parameter, platform)]
+            return self._ending("over", language, platform)
+        details = self._details(request, platform)
+        token = self._signer.form("join", parameter, platform, language, details)
+        query = [(key, value) for key, value in request.query_params.items() if key != "lang"]
         return HTMLResponse(
             self._pages.render(
                 "consent.html", language, text=self._pages.page("consent", language), token=token, query=query
@@ -100,22 +133,28 @@ class Participants:
             return self._message("too many", self._language(request), 429)
         form = await request.form()
         told = self._signer.read_form(str(form.get("token", "")))
-        if told is None or len(told) != 4 or told[0] != "join":
+        if told is None or len(told) != 5 or told[0] != "join":
             return self._message("expired", self._language(request), 403)
-        _, parameter, platform, language = told
+        _, parameter, platform, language, details = told
         if form.get("consent") != "yes":
-            return self._message("declined", str(language))
-        who = self._who(request)
+            return self._ending("declined", str(language), platform)
+        if _VIEWPORT.fullmatch(viewport := str(form.get("viewport", ""))[:40]):
+            details = {**details, "viewport": viewport}  # type: ignore[dict-item]
+        who = None if self._study.is_kiosk else self._who(request)
         if who is not None and platform is None:
             # The form was sent twice, or from another tab.
-            return RedirectResponse("/study", 303)
+            return RedirectResponse("study", 303)
         try:
-            person = await self._writer.do(lambda desk: desk.join(parameter, platform, str(language)))  # type: ignore[arg-type]
+            person = await self._writer.do(
+                lambda desk: desk.join(parameter, platform, str(language), details)  # type: ignore[arg-type]
+            )
         except RefusedError as error:
+            if error.reason in self._study.outcomes:
+                return self._ending(error.reason, str(language), platform, error.status)
             return self._message(error.reason, str(language), error.status)
         except OSError as error:
             return self._failed(error, str(language), is_live=False)
-        response = RedirectResponse("/study", 303)
+        response = RedirectResponse("study", 303)
         response.set_cookie(
             self.cookie,
             self._signer.person(person.id),
@@ -140,13 +179,14 @@ class Participants:
         return await self._page(person)
 
     async def _page(self, person: Person, *, is_live: bool = False) -> Response:
-        platform = None
-        if person.stage == END and any("{id}" in (end.url or "") for end in self._study.outcomes.values()):
+        has_place, platform = self._desk.has_place(person.id), None
+        if person.has_ended or not has_place:
             platform = await self._writer.do(lambda desk: desk.platform_of(person.id))
         html = self._pages.of(
             person,
             is_paused=self._desk.status == PAUSED,
-            has_place=self._desk.has_place(person.id),
+            has_place=has_place,
+            practice=self._desk.practice(person) if person.stage == PRACTICE else None,
             platform=platform,
             layout="live.html" if is_live else "base.html",
         )
@@ -161,20 +201,18 @@ class Participants:
         told = self._signer.read_form(str(form.get("token", "")))
         if who is None or told is None or len(told) != 2 or told[0] != who:
             return self._message("expired", self._language(request), 403)
-        choices = []
-        for place in range(100):
-            found = str(form.get(f"choice-{place}", ""))
-            if not found.isascii() or not found.isdigit():
-                break
-            choices.append(int(found[:4]))
+        given = {key[7:]: str(value) for key, value in form.items() if key.startswith("choice-")}
+        if "choice" in form:
+            # The choice of a practice question.
+            given["0"] = str(form["choice"])
         is_live = _is_live(request)
         try:
-            person = await self._writer.do(lambda desk: desk.step(who, str(told[1]), choices))
+            person = await self._writer.do(lambda desk: desk.step(who, str(told[1]), given))
         except RefusedError as error:
-            return self._refused(error, who, is_live)
+            return await self._refused(error, who, is_live)
         except OSError as error:
             return self._failed(error, self._desk.people[who].language, is_live)
-        return await self._page(person, is_live=True) if is_live else RedirectResponse("/study", 303)
+        return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
 
     async def answer(self, request: Request) -> Response:
         """Handle an answer, or take an answer back, and return the next page."""
@@ -194,25 +232,42 @@ class Participants:
                 person = await self._writer.do(lambda desk: desk.renewed(desk.undo(who, back)))
             else:
                 choice = int(form["choice"]) if form.get("choice", "") in ("0", "1", "2", "3") else -1
-                page = _seconds(form.get("ms", ""))
+                measured = _measured(form)
                 person = await self._writer.do(
-                    lambda desk: desk.renewed(desk.answer(who, int(number), int(attempt), choice, page))  # type: ignore[call-overload]
+                    lambda desk: desk.renewed(desk.answer(who, int(number), int(attempt), choice, measured))  # type: ignore[call-overload]
                 )
         except RefusedError as error:
-            return self._refused(error, who, is_live)
+            return await self._refused(error, who, is_live)
         except OSError as error:
             return self._failed(error, self._desk.people[who].language, is_live)
-        return await self._page(person, is_live=True) if is_live else RedirectResponse("/study", 303)
+        return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
+
+    async def leave(self, _: Request) -> Response:
+        """Let the next person begin on the same computer, by deleting the cookie of the last one."""
+        response = RedirectResponse("./", 303)
+        if self._study.is_kiosk:
+            response.delete_cookie(self.cookie)
+        return response
 
     # Errors.
+
+    def _ending(self, outcome: str, language: str, platform: object, status: int = 200) -> Response:
+        """Return the page of an outcome for somebody who did not begin."""
+        return HTMLResponse(
+            self._pages.ending(outcome, language, "", None if platform is None else str(platform)), status
+        )
 
     def _message(self, what: str, language: str, status: int = 200, is_live: bool = False) -> Response:
         layout = "live.html" if is_live else "base.html"
         return HTMLResponse(self._pages.render("message.html", language, what=what, layout=layout), status)
 
-    def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
+    async def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
         person = self._desk.people.get(who)
         language = self._study.languages[0] if person is None else person.language
+        if error.reason in self._study.outcomes:
+            layout = "live.html" if is_live else "base.html"
+            platform = await self._writer.do(lambda desk: desk.platform_of(who))
+            return HTMLResponse(self._pages.ending(error.reason, language, who, platform, layout=layout), 403)
         return self._message(error.reason, language, error.status, is_live)
 
     def _failed(self, error: OSError, language: str, is_live: bool) -> Response:
@@ -231,6 +286,27 @@ async def _fields(request: Request) -> dict[str, str]:
         return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
     except ValueError:
         return {}
+
+
+def _measured(form: dict[str, str]) -> Measured:
+    """Return what the page has measured; values that are no numbers are left out."""
+    plays = form.get("plays", "").split()
+    return Measured(
+        _seconds(form.get("ms", "")),
+        _seconds(form.get("away", "")),
+        tuple(map(int, plays))
+        if plays and all(part.isdecimal() and len(part) < 5 for part in plays)
+        else None,
+        int(form["enlarged"]) if re.fullmatch(r"[0-9]{1,4}", form.get("enlarged", "")) else None,
+        form.get("late") == "1",
+    )
+
+
+def _device(agent: str) -> str:
+    """Return "phone", "tablet" or "computer", by the name of a browser."""
+    if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
+        return "tablet"
+    return "phone" if re.search(r"Mobi|iPhone", agent) else "computer"
 
 
 def _seconds(text: str) -> float | None:

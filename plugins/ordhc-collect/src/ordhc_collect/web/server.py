@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import secrets
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from ordhc.learners import arguments
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.app import application
 from ordhc_collect.web.forgetting import finish_forgetting
@@ -207,6 +207,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     proxies: str | None = None,
+    prefix: str = "",
     on_start: Callable[[Served], None],
 ) -> None:
     """Serve a study until the server is stopped.
@@ -222,13 +223,16 @@ def serve(
     proxies
         Addresses and networks of trusted proxies, separated by commas. The clients' addresses that they
         report are used.
+    prefix
+        The folder of all addresses, such as "/alike"; empty for none.
     on_start
         Called when the server is ready.
     """
     _many_files()
     with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if data is None:
-            data = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study.ordhc"
+            data = folder / "study.ordhc"
         stack.enter_context(locked(data))
         study, session = stack.enter_context(opened(study, data))
         with session.transaction() as db:
@@ -239,8 +243,8 @@ def serve(
         place = stack.enter_context(contextlib.closing(listening(host, port)))
         writer = Writer(desk)
         stack.callback(writer.close)
-        token = secrets.token_urlsafe(24)
-        app = application(study, desk, writer, Signer(key_beside(data)), token)
+        signer = Signer(key_beside(data))
+        app = application(study, desk, writer, signer, Copies(folder), prefix)
         config = uvicorn.Config(
             app,
             http=_Protocol,
@@ -261,7 +265,8 @@ def serve(
             server.should_exit = True
 
         shown = f"[{host}]" if ":" in host else host
-        on_start(Served(f"http://{shown}:{place.getsockname()[1]}", token, desk, writer, stop))
+        address = f"http://{shown}:{place.getsockname()[1]}{prefix}"
+        on_start(Served(address, signer.token, desk, writer, stop))
         try:
             server.run(sockets=[place])
         finally:

@@ -1,8 +1,10 @@
 """Sign the cookies of people and the tokens of forms."""
 
 import hashlib
+import hmac
 import os
 import secrets
+from base64 import urlsafe_b64encode
 from pathlib import Path
 
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
@@ -23,6 +25,8 @@ class Signer:
         self._admin = URLSafeTimedSerializer(key, salt="dashboard", signer_kwargs=how)
         #: A part of cookie names that differs between studies on the same host.
         self.name = hashlib.sha256(b"name" + key).hexdigest()[:8]
+        #: The token of the dashboard, which is the same each time the study is started.
+        self.token = urlsafe_b64encode(hmac.digest(key, b"token of the dashboard", "sha256")[:24]).decode()
 
     def person(self, who: str) -> str:
         """Return the cookie of a person."""

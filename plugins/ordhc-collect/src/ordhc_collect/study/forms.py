@@ -1,0 +1,241 @@
+"""Read the questions of forms (screening, comprehension, questionnaires), and check what people answer."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ordhc_collect.study.sections import Problems, Section
+
+__all__ = ["AUTOMATIC", "Field", "columns_of", "distinct", "in_languages", "questions_of"]
+
+KINDS = ("radio", "number", "text", "scale", "comment")
+#: Maximum number of characters of an answer.
+_LONGEST = {"text": 300, "comment": 5_000}
+#: The columns that people.csv has for every person, with their meaning; questions cannot have these names.
+AUTOMATIC = {
+    "user_agent": "the browser, as it names itself",
+    "device": "phone, tablet or computer, by the name of the browser",
+    "viewport": "width x height of the browser's window in CSS pixels, and the pixels of the screen for each",
+    "browser_language": "the language that the browser prefers",
+    "practice_right": "the number of practice questions whose first answer was right",
+    "code": "the code that the person saw at the end",
+}
+_TAKEN = {
+    *("person", "puid", "stage", "outcome", "language", "answers", "joined", "seen", "failed_checks"),
+    *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
+    *("n_agreement", "weight", "excluded", *AUTOMATIC),
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A question on a form.
+
+    Attributes
+    ----------
+    name
+        The column of the answers in people.csv.
+    kind
+        "radio" (one of several options), "number", "text" (one line), "scale" (a whole number from `low` to
+        `high`) or "comment" (several lines).
+    text
+        The question by language.
+    options
+        The options of "radio", or the words at the two ends of "scale", by language.
+    is_required
+        True if the form cannot be sent without an answer.
+    low, high
+        The limits of a number; infinite for none.
+    right
+        The positions of the options that pass, from 0; empty if every answer passes.
+    quota
+        The maximum number of people for each option; None for any number.
+    """
+
+    name: str
+    kind: str
+    text: dict[str, str]
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    is_required: bool = True
+    low: float = -math.inf
+    high: float = math.inf
+    right: frozenset[int] = frozenset()
+    quota: tuple[int | None, ...] = ()
+
+    @property
+    def longest(self) -> int:
+        """The maximum number of characters of an answer."""
+        return _LONGEST.get(self.kind, 30)
+
+    def value(self, given: str) -> str | None:
+        """Return an answer as it is stored, "" for none; None if the answer is not allowed.
+
+        The answer to "radio" is the position of an option, from 0; the stored value is the option in the
+        study's first language.
+        """
+        given = given.replace("\r\n", "\n").strip()
+        if not given:
+            return None if self.is_required else ""
+        if len(given) > self.longest:
+            return None
+        if self.kind in ("text", "comment"):
+            return given
+        if self.kind == "radio":
+            place = self.place(given)
+            return None if place is None else next(iter(self.options.values()))[place]
+        try:
+            number = float(given.replace(",", "."))
+        except ValueError:
+            return None
+        if not self.low <= number <= self.high or (self.kind == "scale" and number != int(number)):
+            return None
+        return f"{number:.12g}"
+
+    def place(self, given: str) -> int | None:
+        """Return the position of the chosen option; None if there is none."""
+        n = len(next(iter(self.options.values()), ()))
+        return int(given) if given.isascii() and given.isdigit() and int(given[:4]) < n else None
+
+
+def in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:
+    """Return the texts of a key by language: prompt = "..." or prompt = { en = "...", de = "..." }."""
+    value = section.any(key)
+    if value is None:
+        return {}
+    if isinstance(value, str) and value.strip():
+        return dict.fromkeys(languages, value)
+    if isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values()):
+        lost = [language for language in languages if language not in value]
+        if not lost:
+            return {language: value[language] for language in languages}
+        section.wrong(key, f"lacks the language {', '.join(lost)}")
+        return {}
+    section.wrong(key, 'should be text in quotes, or texts by language: { en = "...", de = "..." }')
+    return {}
+
+
+def questions_of(
+    section: Section, key: str, prefix: str, languages: tuple[str, ...], passing: str = ""
+) -> tuple[Field, ...]:
+    """Return the questions in the list of tables `key`.
+
+    Parameters
+    ----------
+    section, key
+        The section of the study file, and the name of the list in this section.
+    prefix
+        The questions without a name are called PREFIX_1, PREFIX_2 and so on.
+    languages
+        The languages of the study.
+    passing
+        "answer" or "accept": the key with the options that let people pass; such questions are "radio".
+        Empty if every answer passes.
+    """
+    return tuple(
+        _question(each, f"{prefix}_{number}", languages, passing)
+        for number, each in enumerate(section.tables(key), 1)
+    )
+
+
+def _question(section: Section, name: str, languages: tuple[str, ...], passing: str) -> Field:
+    name = section.text("name", name) or name
+    if name in _TAKEN or len(name) > 60:
+        section.wrong("name", "is the name of another column of people.csv, or longer than 60 characters")
+    text = in_languages(section, "question", languages)
+    if "question" not in section:
+        section.missing("question", 'what is asked, question = "..."')
+    kind = "radio" if passing else section.choice("type", KINDS, "radio")
+    options: dict[str, tuple[str, ...]] = {}
+    low, high = -math.inf, math.inf
+    if kind == "radio":
+        options = _options(section, "options", languages)
+    elif kind == "number":
+        low, high = section.number("min", low, -1e12, 1e12), section.number("max", high, -1e12, 1e12)
+    elif kind == "scale":
+        low, high = section.whole("min", 1, -100, 100), section.whole("max", 7, -100, 100)
+        if "labels" in section:
+            options = _options(section, "labels", languages, n=2)
+        if high - low > 20:
+            section.wrong("max", f"makes {high - low + 1} points; 21 at most")
+    if low >= high:
+        section.wrong("max", f"should be above min, {low:g}")
+    n = min((len(each) for each in options.values()), default=0)
+    quota = _quota(section, n) if passing == "accept" else ()
+    right = _right(section, passing, n, quota) if passing else frozenset()
+    is_required = True if passing else section.flag("required", kind != "comment")
+    section.close()
+    return Field(name, kind, text, options, is_required, low, high, right, quota)
+
+
+def _options(
+    section: Section, key: str, languages: tuple[str, ...], n: int | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return the texts of `options` or `labels` by language; `n` is their number, None for two or more."""
+    given = section.any(key)
+    by_language = given if isinstance(given, dict) else dict.fromkeys(languages, given)
+    found: dict[str, tuple[str, ...]] = {}
+    for language in languages:
+        each = by_language.get(language)
+        is_list = isinstance(each, list) and all(isinstance(x, str) and x for x in each)
+        if not is_list or len(each) < 2 or len(each) != (n or len(each)):
+            many = "two texts" if n else "two texts or more"
+            section.wrong(key, f'should be {many}: ["...", "..."] ({language})')
+            return {}
+        found[language] = tuple(each)
+    if len({len(each) for each in found.values()}) > 1:
+        section.wrong(key, "has not as many options in each language")
+    return found
+
+
+def _quota(section: Section, n: int) -> tuple[int | None, ...]:
+    """Return the maximum number of people for each of `n` options; -1 in the file is any number."""
+    given = section.any("quota")
+    if given is None:
+        return ()
+    if (
+        not isinstance(given, list)
+        or len(given) != n
+        or not all(isinstance(x, int) and not isinstance(x, bool) and x >= -1 for x in given)
+    ):
+        section.wrong("quota", f"should be {n} whole numbers, one for each option; -1 is any number")
+        return ()
+    return tuple(None if count < 0 else count for count in given)
+
+
+def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) -> frozenset[int]:
+    """Return the positions of the options that pass, from 0."""
+    given = section.any(key)
+    if given is None and quota:
+        return frozenset(place for place, most in enumerate(quota) if most != 0)
+    places = given if isinstance(given, list) else [given]
+    if not places or not all(isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= n for x in places):
+        if given is None:
+            section.missing(key, "the number of the option that passes, from 1 on")
+        else:
+            section.wrong(key, f"should be the number of an option, from 1 to {n}")
+        return frozenset([0])
+    if n and len(set(places)) >= n and not quota:
+        section.wrong(key, "lets every option pass")
+    return frozenset(place - 1 for place in places)
+
+
+def distinct(fields: tuple[Field, ...], problems: Problems) -> None:
+    """Report names that several questions have."""
+    for name, count in Counter(each.name for each in fields).items():
+        if count > 1:
+            problems.error("[questionnaire]", f"{count} questions have the name {name!r}, and need others")
+
+
+def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[str, str]:
+    """Return the columns that a study adds to people.csv, each with its meaning.
+
+    Parameters
+    ----------
+    fields
+        The questions of all forms.
+    parameters
+        The parameters of the address that are kept.
+    """
+    found = dict.fromkeys(parameters, "parameter of the address")
+    found.update({each.name: f"{each.kind}: {next(iter(each.text.values()), '')}" for each in fields})
+    return {**found, **AUTOMATIC}
