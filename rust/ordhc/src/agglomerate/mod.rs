@@ -110,6 +110,7 @@ pub(crate) use doubts::Doubts;
 #[doc(hidden)]
 pub use engine::Engine;
 pub(crate) use matrix::with_values;
+pub(crate) use job::linkage_of_clusters;
 pub use matrix::{Layout, Matrix, Values};
 pub(crate) use naive::naive;
 pub(crate) use nearest::NOBODY;

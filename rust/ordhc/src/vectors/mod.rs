@@ -36,6 +36,7 @@ mod clusters;
 mod criteria;
 mod dense_rows;
 pub(crate) mod distances;
+mod graph;
 mod kd_tree;
 pub(crate) mod leaf_heights;
 mod mean_dot;
@@ -53,6 +54,7 @@ use crate::tree::Dendrogram;
 
 pub use closeness::Measure;
 pub use dense_rows::{Coordinates, Vectors};
+pub use graph::{Neighbors, graph_linkage};
 pub use mean_dot::mean_dot_linkage;
 pub use of_squares::{mean_square_linkage, ward_linkage};
 pub use single::single_linkage;
