@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
-from ordhc.clustering.plan import Plan
+from ordhc.clustering.plan import NEIGHBOR_LINKAGES, NEIGHBOR_MEASURES, Plan
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import Vectors, is_sparse, normalized
 from ordhc.tree.dendrogram import Dendrogram
@@ -13,9 +13,6 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["by_neighbors", "check_neighbors", "links_few_pairs"]
 
-#: The measures of vectors, which have length 1 for cosines, and the linkages that go along neighbours.
-_MEASURES = {"cosine": "dot", "euclidean": "euclidean", "sqeuclidean": "sqeuclidean"}
-_LINKAGES = ("single", "average", "weighted", "complete", "ward")
 #: Up to this number of vectors, all pairs are compared.
 _FEW = 2000
 #: All pairs of clusters are compared when this share of the clusters is left, but at most the second number.
@@ -24,12 +21,13 @@ _SHARE, _MOST = 4, 10_000
 
 def check_neighbors(plan: Plan) -> None:
     """Raise unless the plan goes along neighbours."""
-    if plan.similarity is None or plan.similarity.name not in _MEASURES:
-        raise InputError(f"{plan.title} has no nearest neighbours; similarity {', '.join(_MEASURES)} have")
-    fits = plan.linkage.native in _LINKAGES and not plan.refine
-    if not fits or (plan.linkage.native == "ward" and plan.similarity.name != "euclidean"):
+    if plan.similarity is None or plan.similarity.name not in NEIGHBOR_MEASURES:
         raise InputError(
-            f"linkages of nearest neighbours are {', '.join(_LINKAGES[:-1])}, and ward of euclidean, "
+            f"{plan.title} has no nearest neighbours; similarity {', '.join(NEIGHBOR_MEASURES)} have"
+        )
+    if not plan.goes_along_neighbors:
+        raise InputError(
+            f"linkages of nearest neighbours are {', '.join(NEIGHBOR_LINKAGES[:-1])}, and ward of euclidean, "
             f"without moves of subtrees; not {plan.title}"
         )
 
@@ -41,7 +39,7 @@ def links_few_pairs(data: Vectors) -> bool:
     if is_sparse(data.rows):
         raise InputError("nearest neighbours are found of dense vectors: give X.toarray()")
     k = data.neighbors if isinstance(data.neighbors, int) else data.neighbors.shape[1]
-    return _FEW < data.n_leaves and k < data.n_leaves - 1
+    return data.n_leaves > _FEW and k < data.n_leaves - 1
 
 
 def by_neighbors(
@@ -54,7 +52,7 @@ def by_neighbors(
     tree = _ordhc.neighbor_linkage(
         np.ascontiguousarray(normalized(rows) if name == "cosine" else rows),
         str(plan.linkage.native),
-        _MEASURES[name],
+        NEIGHBOR_MEASURES[name],
         data.neighbors if is_number else 0,
         None if is_number else data.neighbors,
         min(_MOST, max(_FEW, data.n_leaves // _SHARE)),

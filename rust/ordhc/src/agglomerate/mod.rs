@@ -109,8 +109,8 @@ pub(crate) use chain::Chain;
 pub(crate) use doubts::Doubts;
 #[doc(hidden)]
 pub use engine::Engine;
-pub(crate) use matrix::with_values;
 pub(crate) use job::linkage_of_clusters;
+pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};
 pub(crate) use naive::naive;
 pub(crate) use nearest::NOBODY;

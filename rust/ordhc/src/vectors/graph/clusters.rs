@@ -1,12 +1,12 @@
 //! Clusters of vectors, and the similarity of any two.
 
+use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::linkage::Rule;
 use crate::memory::{Buffer, filled};
 use crate::vectors::Measure;
 use crate::vectors::clusters::dot;
 use crate::vectors::criteria::{About, MeanSquare, OfSquares, Variance};
-use crate::agglomerate::Tolerance;
 
 /// The largest number of leaves by which a cluster is compared, for similarities that need pairs of leaves.
 pub(super) const SAMPLE: usize = 16;
@@ -158,7 +158,6 @@ impl Clusters {
         let mut squares = 0.0;
         for (s, &i) in self.sample(a).iter().enumerate() {
             for (t, &j) in self.sample(b).iter().enumerate() {
- 
                 let sum = self.sum(self.row(i as usize), self.row(j as usize));
                 squares += sum;
                 over.add(self.of_sum(sum), self.weight(a, s) * self.weight(b, t));

@@ -3,9 +3,11 @@
 //! For linkages of pairs of leaves, all leaves of both clusters count if there are not too many, and otherwise evenly
 //! chosen ones.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::clusters::{Clusters, Over};
+use super::clusters::{Clusters, Form, Over};
+use super::rounds::Link;
 use crate::agglomerate::linkage_of_clusters;
 use crate::error::Result;
 use crate::linkage::Rule;
@@ -20,12 +22,13 @@ const LEAVES: usize = 1 << 16;
 /// The number of clusters that are compared with as many others while both are in a core's cache.
 const TILE: usize = 16;
 
-/// Returns the merges of the clusters `names`, in ascending order, given the merges that made them.
+/// Returns the merges of the clusters `names`, in ascending order, given the merges that made them and the links of
+/// these clusters.
 pub(super) fn merges(
     clusters: &Clusters,
     names: &[u32],
     rule: &Rule,
-    before: &[RawMerge],
+    (before, links): (&[RawMerge], &[Vec<Link>]),
     monitor: &Monitor,
     steps: u64,
 ) -> Result<Vec<RawMerge>> {
@@ -33,32 +36,67 @@ pub(super) fn merges(
     let sizes = names.iter().map(|&name| clusters.size(name as usize)).collect();
     let members = if clusters.form.is_of_pairs() { Some(Members::of(clusters, names, before)?) } else { None };
     let write = |values: &mut [f64], stride: usize| {
-        let tiles = names.len().div_ceil(TILE);
-        let rows = values.chunks_mut(TILE * stride).take(tiles).enumerate();
-        let rows = Mutex::new(rows);
-        let next = || rows.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let threads = parallel::ranges(tiles, 1);
-        let done = parallel::map(threads, |_| {
-            while let Some((tile, rows)) = next() {
-                match &members {
-                    Some(members) => members.write(clusters, tile, rows, stride),
-                    None => {
-                        for (at, row) in (tile * TILE..names.len().min((tile + 1) * TILE)).zip(rows.chunks_mut(stride)) {
-                            let others = names.iter().map(|&name| name as usize);
-                            clusters.similarities(names[at] as usize, others, &mut row[..names.len()]);
-                            row[at] = f64::NEG_INFINITY;
-                        }
-                    }
-                }
-                monitor.advance(steps / tiles as u64)?;
+        write_above(clusters, names, members.as_ref(), values, stride, (monitor, steps))?;
+        if clusters.form == Form::Most {
+            // A linked pair of leaves may not be among the chosen ones.
+            for (at, link) in links.iter().enumerate().flat_map(|(at, links)| links.iter().map(move |link| (at, link)))
+            {
+                let value = &mut values[at.min(link.to as usize) * stride + at.max(link.to as usize)];
+                *value = value.max(link.similarity);
             }
-            Ok(())
-        });
-        done.into_iter().collect()
+        }
+        mirror(values, names.len(), stride);
+        monitor.check()
     };
     let merges = linkage_of_clusters(rule, sizes, write, monitor)?;
     let name = |at: usize| names[at] as usize;
     Ok(merges.into_iter().map(|merge| RawMerge { i: name(merge.i), j: name(merge.j), ..merge }).collect())
+}
+
+/// Writes the similarities of clusters with those after them to a square whose rows are a stride apart.
+fn write_above(
+    clusters: &Clusters,
+    names: &[u32],
+    members: Option<&Members>,
+    values: &mut [f64],
+    stride: usize,
+    (monitor, steps): (&Monitor, u64),
+) -> Result<()> {
+    let n = names.len();
+    let tiles = n.div_ceil(TILE);
+    let rows = Mutex::new(values.chunks_mut(TILE * stride).take(tiles).enumerate());
+    let next = || rows.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let done = parallel::map(parallel::ranges(tiles, 1), |_| {
+        while let Some((tile, rows)) = next() {
+            let own = tile * TILE..n.min((tile + 1) * TILE);
+            match members {
+                Some(members) => members.write_above(clusters, own, rows, stride),
+                None => own.zip(rows.chunks_mut(stride)).for_each(|(at, row)| {
+                    let after = names[at + 1..].iter().map(|&name| name as usize);
+                    clusters.similarities(names[at] as usize, after, &mut row[at + 1..n]);
+                }),
+            }
+            monitor.advance(steps / tiles as u64)?;
+        }
+        Ok(())
+    });
+    done.into_iter().collect()
+}
+
+/// Copies the values above the diagonal of a square to those below, and writes minus infinity on the diagonal.
+fn mirror(values: &mut [f64], n: usize, stride: usize) {
+    // Blocks are read and written while they are in a core's cache.
+    const BLOCK: usize = 64;
+    for row in (0..n).step_by(BLOCK) {
+        for column in (0..=row).step_by(BLOCK) {
+            for i in row..n.min(row + BLOCK) {
+                for j in column..i.min(column + BLOCK) {
+                    values[i * stride + j] = values[j * stride + i];
+                }
+            }
+        }
+    }
+    (0..n).for_each(|at| values[at * stride + at] = f64::NEG_INFINITY);
 }
 
 /// Leaves of clusters, all or evenly chosen ones, cluster by cluster.
@@ -108,19 +146,16 @@ impl Members {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// Writes the rows of a tile of clusters.
-    fn write(&self, clusters: &Clusters, tile: usize, rows: &mut [f64], stride: usize) {
+    /// Writes the rows of the clusters `own`, from the diagonal on.
+    fn write_above(&self, clusters: &Clusters, own: Range<usize>, rows: &mut [f64], stride: usize) {
         let n = self.starts.len() - 1;
-        let own = tile * TILE..n.min((tile + 1) * TILE);
-        for other in (0..n).step_by(TILE) {
+        for first in (own.start..n).step_by(TILE) {
             for (i, row) in own.clone().zip(rows.chunks_mut(stride)) {
-                wide!(for j in other..n.min(other + TILE) {
-                    // Both orders of the two clusters give the same number.
-                    row[j] = self.between(clusters, i.min(j), i.max(j));
+                wide!(for j in first.max(i + 1)..n.min(first + TILE) {
+                    row[j] = self.between(clusters, i, j);
                 });
             }
         }
-        own.zip(rows.chunks_mut(stride)).for_each(|(i, row)| row[i] = f64::NEG_INFINITY);
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@ use super::search::{NONE, Points, nearest};
 use std::cmp::Reverse;
 
 use crate::error::Result;
-use crate::memory::{filled, room};
+use crate::memory::{check, filled, room};
 use crate::monitor::Monitor;
 use crate::numbers::in_order;
 use crate::parallel;
@@ -65,6 +65,7 @@ impl<'c> Rounds<'c> {
     /// Returns the clusters `names`, in ascending order, without links.
     pub(super) fn new(clusters: &'c mut Clusters, names: Vec<u32>, k: usize) -> Result<Self> {
         let n = names.len();
+        check("links", (n * (size_of::<Vec<Link>>() + 2 * k.min(n) * size_of::<Link>())) as u64)?;
         Ok(Self {
             clusters,
             links: filled("links", Vec::new(), n)?,
@@ -92,7 +93,7 @@ impl<'c> Rounds<'c> {
         while self.n_alive > until {
             let before = self.n_alive;
             let pairs = match self.clusters.form {
-                Form::Most => self.merge_forest(monitor)?,
+                Form::Most => self.merge_forest(until, monitor)?,
                 _ => self.round(until, monitor)?,
             };
             let merged = (start - self.n_alive).min(start - until) as u64;
@@ -135,7 +136,18 @@ impl<'c> Rounds<'c> {
     /// Removes positions without clusters.
     fn pack(&mut self) {
         let mut next = 0;
-        let number: Vec<u32> = self.alive.iter().map(|&alive| if alive { next += 1; next - 1 } else { NONE }).collect();
+        let number: Vec<u32> = self
+            .alive
+            .iter()
+            .map(|&alive| {
+                if alive {
+                    next += 1;
+                    next - 1
+                } else {
+                    NONE
+                }
+            })
+            .collect();
         let mut at = 0..self.alive.len();
         self.links.retain(|_| at.next().is_some_and(|at| self.alive[at]));
         self.links.iter_mut().flatten().for_each(|link| link.to = number[link.to as usize]);
@@ -168,16 +180,22 @@ impl<'c> Rounds<'c> {
         Ok(pairs.len())
     }
 
-    /// Merges clusters along all links, the most similar pair first: single linkage. Returns the number of merges.
-    fn merge_forest(&mut self, monitor: &Monitor) -> Result<usize> {
+    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left: single
+    /// linkage. Returns the number of merges.
+    fn merge_forest(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut all = room("links", self.links.iter().map(Vec::len).sum())?;
         for (at, links) in (0..).zip(&self.links) {
-            all.extend(links.iter().filter(|link| at < link.to).map(|link| (Reverse(in_order(link.similarity)), at, *link)));
+            all.extend(
+                links.iter().filter(|link| at < link.to).map(|link| (Reverse(in_order(link.similarity)), at, *link)),
+            );
         }
         sort_by_key(&mut all, |&(key, at, link)| (key, at, link.to), monitor)?;
         let mut sets = UnionFind::new(self.names.len());
         let before = self.n_alive;
         for (_, at, link) in all {
+            if self.n_alive <= until {
+                break;
+            }
             let [a, b] = [sets.find(at), sets.find(link.to)];
             if a != b {
                 sets.join(a, b);
@@ -206,7 +224,10 @@ impl<'c> Rounds<'c> {
     /// Returns the best link of each cluster.
     fn best(&self, monitor: &Monitor) -> Result<Vec<Option<Link>>> {
         let best = |at: usize| {
-            self.links[at].iter().copied().reduce(|best, link| if link.is_better(best, at as u32) { link } else { best })
+            self.links[at]
+                .iter()
+                .copied()
+                .reduce(|best, link| if link.is_better(best, at as u32) { link } else { best })
         };
         self.of_each(monitor, best)
     }
@@ -247,7 +268,8 @@ impl<'c> Rounds<'c> {
         let is_near = |link: Link, best: Option<Link>| {
             best.is_none_or(|best| most - link.similarity <= (1.0 + EPSILON) * (most - best.similarity))
         };
-        let rank = |at: usize, link: &Link| mixed((at as u64).min(link.to.into()) << 32 | (at as u64).max(link.to.into()));
+        let rank =
+            |at: usize, link: &Link| mixed((at as u64).min(link.to.into()) << 32 | (at as u64).max(link.to.into()));
         self.of_each(monitor, |at| {
             let near = |link: &&Link| is_near(**link, best[at]) && is_near(**link, best[link.to as usize]);
             self.links[at].iter().filter(near).min_by_key(|link| rank(at, link)).copied()

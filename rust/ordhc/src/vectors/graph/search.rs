@@ -9,7 +9,7 @@
 
 use super::mixed;
 use crate::error::Result;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, check};
 use crate::monitor::Monitor;
 use crate::parallel;
 
@@ -127,6 +127,8 @@ pub(super) fn nearest(points: &Points, k: usize, monitor: &Monitor, steps: u64) 
     // With short lists the descent gets stuck.
     const SHORTEST: usize = 12;
     let wanted = k.max(SHORTEST).min(n.saturating_sub(1));
+    // Lists, their copies, and offers.
+    check("nearest neighbours", 32 * (n * wanted) as u64)?;
     let (ids, distances) = (vec![NONE; n * wanted], vec![f32::INFINITY; n * wanted]);
     let mut lists = Lists { points, k: wanted, ids, distances };
     if n <= ALL_PAIRS {
