@@ -14,6 +14,7 @@
 //! * [`mean_dot_linkage`]: average linkage of dot products, without a matrix of pairs;
 //! * [`mean_square_linkage`]: average linkage of squared Euclidean distances, without a matrix;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
+//! * [`graph_linkage`]: linkages along a graph of nearest neighbours, for a million vectors;
 //! * [`distances`]: the distances of all pairs of vectors;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: the heights of the leaves.
