@@ -110,7 +110,7 @@ def spent():
 
 
 def run(data, n, code, seconds=3600):
-    """Flat clusters, wall and processor seconds, and peak MB of a fresh process; None if it takes too long."""
+    """Flat clusters, wall and processor seconds, peak MB of a fresh process; None if it takes too long."""
     whole = f"{DATA}\nX, labels = {data}({n})\n{SPENT}\n{code}\nprint(json.dumps([cuts, times]))\n{PEAK}"
     try:
         done = subprocess.run(
@@ -162,16 +162,15 @@ def quality(data, n):
     labels = labels_of(data, n)
     rows: list = []
     for similarity, linkage in LINKAGES:
-        exact, *_ = run(data, n, ordhc_code(similarity, linkage, None))
+        exact = None
         for neighbors in (None, 20):
             cuts, (wall, processor), peak = run(data, n, ordhc_code(similarity, linkage, neighbors))
+            exact = exact or cuts
             same = [ari(a, b) for a, b in zip(exact, cuts, strict=True)]
-            name = f"ordhc {linkage} of {similarity}, " + (
-                f"{neighbors} neighbours" if neighbors else "all pairs"
-            )
-            rows.append(
-                (data, name, f"{wall:.1f}", f"{processor:.1f}", f"{peak:,.0f}", *same, ari(labels, cuts[0]))
-            )
+            pairs = f"{neighbors} neighbours" if neighbors else "all pairs"
+            name = f"ordhc {linkage} of {similarity}, {pairs}"
+            told = (f"{wall:.1f}", f"{processor:.1f}", f"{peak:,.0f}", *same, ari(labels, cuts[0]))
+            rows.append((data, name, *told))
     peers(data, n, labels, rows, 600)
     heads = [f"ARI, {k}" for k in CUTS]
     print(f"{n:,} vectors\n")

@@ -48,13 +48,13 @@ def by_neighbors(
     """Return the tree of a graph in which each vector is linked with its nearest ones."""
     assert plan.similarity is not None
     rows, name = data.rows, plan.similarity.name
-    is_number = isinstance(data.neighbors, int)
+    k, given = (data.neighbors, None) if isinstance(data.neighbors, int) else (0, data.neighbors)
     tree = _ordhc.neighbor_linkage(
         np.ascontiguousarray(normalized(rows) if name == "cosine" else rows),
         str(plan.linkage.native),
         NEIGHBOR_MEASURES[name],
-        data.neighbors if is_number else 0,
-        None if is_number else data.neighbors,
+        k,
+        given,
         min(_MOST, max(_FEW, data.n_leaves // _SHARE)),
         initial,
         progress,

@@ -60,8 +60,8 @@ class Vectors:
         returns, or SciPy's sparse (n, n) graph. Distances are computed anew from X. By default all pairs are
         compared.
 
-        Clusters that are linked merge until 10,000 clusters are left (2,000, or a quarter of the vectors, if
-        that is fewer). These are compared with each other, so that the upper part of the tree hardly depends
+        Clusters that are linked merge until a quarter of the vectors is left: at least 2,000 clusters, at
+        most 10,000. These are all compared with each other, so that the upper part of the tree hardly depends
         on links. Similarities are "cosine", "euclidean" and "sqeuclidean", linkages "single", "complete",
         "average", "weighted" and "ward" (of "euclidean"). Up to 2,000 vectors, or with all neighbours, the
         tree is exact; otherwise see :ref:`the guide to scale <neighbours>` for how near it is. X is not
@@ -137,8 +137,6 @@ class Vectors:
 
 def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
     """Return the number of neighbours, or the neighbours of n vectors, (n, k) with -1 for none."""
-    if np.ndim(given) == 0 and not hasattr(given, "tocsr"):
-        return _checks.whole("neighbors", given, at_least=1)
     if hasattr(given, "tocsr"):
         if given.shape != (n, n):
             raise InputError(f"neighbors, a sparse graph, has shape {given.shape}; it must have ({n}, {n})")
@@ -147,9 +145,12 @@ def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
         found = np.full((n, max(1, int(counts.max()))), -1, dtype=np.int64)
         found[np.arange(found.shape[1]) < counts[:, None]] = graph.indices
         return found
+    if not isinstance(given, list | tuple) and getattr(given, "ndim", 0) == 0:
+        return _checks.whole("neighbors", given, at_least=1)
     if isinstance(given, tuple) and len(given) == 2:
         # scikit-learn has distances first, pynndescent indices.
-        integers = [part for part in map(np.asarray, given) if part.dtype.kind in "iu"]
+        parts = [_checks.array("neighbors", part) for part in given]
+        integers = [part for part in parts if part.dtype.kind in "iu"]
         if len(integers) != 1:
             raise InputError("neighbors, a pair, must be distances (floats) and leaf numbers (integers)")
         given = integers[0]
