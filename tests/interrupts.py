@@ -231,9 +231,7 @@ def vectors_single(small, folder):
 def vectors_neighbors(small, folder):
     rows = np.concatenate([rows_of(small)] * (1 if small else 4))
     rows = rows + np.random.default_rng(1).random(rows.shape)
-    return lambda: ordhc.cluster(
-        ordhc.Vectors(rows, neighbors=20), similarity="euclidean", linkage="average"
-    )
+    return lambda: ordhc.cluster(ordhc.Vectors(rows, neighbors=20), similarity="euclidean", linkage="average")
 
 
 @case

@@ -49,10 +49,10 @@ pub enum Neighbors<'a> {
 ///   each cluster, and among the last clusters all leaves (evenly chosen ones if there are more than 65,536 in all);
 /// * single linkage merges along the links, the shortest first, then compares leaves in the same way.
 ///
-/// With at most `until` different vectors the tree is exact up to rounding, which may decide ties. With more, the tree is an approximation: a pair that
-/// is not linked may be closer than one that merges. If rounds merge few pairs, pairs merge that are at most a tenth
-/// farther than the nearest pairs of both clusters. A merge that is closer than a merge within it has the height of
-/// the latter.
+/// With at most `until` different vectors the tree is exact up to rounding, which may decide ties. With more, the tree is
+/// an approximation: a pair that is not linked may be closer than one that merges. If rounds merge few pairs, pairs
+/// merge that are at most a tenth farther than the nearest pairs of both clusters. A merge that is closer than a merge
+/// within it has the height of the latter.
 ///
 /// The search needs about O(n log n) time. The memory is O(n (p + k)) for p coordinates and k neighbours, and O(until^2).
 /// The result does not depend on the number of threads.
