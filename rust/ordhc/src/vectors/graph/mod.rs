@@ -31,7 +31,7 @@ use crate::vectors::Measure;
 pub enum Neighbors<'a> {
     /// Search this number of neighbours of each vector.
     Search(usize),
-    /// The leaf numbers of the neighbours of each vector, as n rows of equal length. Negative numbers are no neighbours.
+    /// The leaf numbers of the neighbours of each vector, as n rows of equal length. Negative numbers are skipped.
     Given(&'a [i64]),
 }
 
@@ -49,13 +49,13 @@ pub enum Neighbors<'a> {
 ///   each cluster, and among the last clusters all leaves (evenly chosen ones if there are more than 65,536 in all);
 /// * single linkage merges along the links, the shortest first, then compares leaves in the same way.
 ///
-/// With at most `until` different vectors the tree is exact up to rounding, which may decide ties. With more, the tree is
-/// an approximation: a pair that is not linked may be closer than one that merges. If rounds merge few pairs, pairs
+/// With at most `until` different vectors the tree is exact up to rounding, which may decide ties. With more, the tree
+/// is an approximation: a pair that is not linked may be closer than one that merges. If rounds merge few pairs, pairs
 /// merge that are at most a tenth farther than the nearest pairs of both clusters. A merge that is closer than a merge
 /// within it has the height of the latter.
 ///
-/// The search needs about O(n log n) time. The memory is O(n (p + k)) for p coordinates and k neighbours, and O(until^2).
-/// The result does not depend on the number of threads.
+/// The search needs about O(n log n) time. The memory is O(n (p + k)) for p coordinates and k neighbours, and
+/// O(until^2). The result does not depend on the number of threads.
 ///
 /// # Errors
 /// Another rule or measure; no neighbours; given neighbours of another number of leaves, or that are no leaves; initial

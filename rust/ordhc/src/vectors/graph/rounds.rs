@@ -1,7 +1,7 @@
 //! Merges reciprocal nearest clusters along links, in rounds.
 //!
-//! A cluster is linked with the clusters with which a leaf of it was linked. When a quarter of the clusters is left, the
-//! nearest neighbours of their means are searched, because links of leaves say little about large clusters.
+//! A cluster is linked with the clusters with which a leaf of it was linked. When a quarter of the clusters is left,
+//! the nearest neighbours of their means are searched, because links of leaves say little about large clusters.
 //!
 //! If ties or slowly changing similarities leave few reciprocal pairs, pairs that are nearly the nearest merge as well
 //! (Dhulipala et al. 2023, "TeraHAC: Hierarchical Agglomerative Clustering of Trillion-Edge Graphs").
