@@ -149,6 +149,7 @@ bench: $(STAMPS)/tests ## Measure beside the alternatives (half an hour)
 	$(BIN)/python benches/bench_sparse.py
 	$(BIN)/python benches/bench_methods.py
 	$(BIN)/python benches/bench_vectors.py
+	$(BIN)/python benches/bench_neighbors.py quality
 	$(BIN)/python benches/bench_embedding.py
 	$(BIN)/python benches/bench_trees.py planted select satisfied time
 	$(BIN)/python benches/bench_metrics.py

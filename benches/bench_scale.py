@@ -27,7 +27,7 @@ import numpy as np
 import ordhc
 from measure import PEAK, table
 
-PARTS = ("dense", "scan", "sparse", "dask", "kills", "neighbors")
+PARTS = ("dense", "scan", "sparse", "dask", "kills")
 #: Triplets of a file, and those that are made at once: each time a matrix is drawn.
 FILE, AT_ONCE = 2_000_000, 50_000_000
 
@@ -168,42 +168,6 @@ def kills(_, share):
             ) and all(np.array_equal(found.scores[name], expected.scores[name]) for name in found.scores)
             client.wait_for_workers(2)
     table(("killed", "the same bits"), [(times, same)])
-
-
-VECTORS = """
-def vectors(n, p=50, levels=(10, 10, 10)):
-    random = np.random.default_rng(0)
-    centres, scale = np.zeros((1, p)), 1.0
-    for k in levels:
-        centres = np.repeat(centres, k, 0) + random.normal(size=(len(centres) * k, p)) * scale
-        scale *= 0.6
-    labels = random.integers(0, len(centres), n)
-    X = (centres[labels] + random.normal(size=(n, p)) * 0.5).astype(np.float32)
-    return X, np.column_stack([labels // 100, labels // 10, labels])
-"""
-
-
-def neighbors(_, share):
-    rows = []
-    for n in (20_000, int(1e6 * share)):
-        code = f"{VECTORS}\nX, labels = vectors({n})\nstart = time.perf_counter()\n"
-        code += "tree = ordhc.cluster(ordhc.Vectors(X, neighbors=20), similarity='cosine')\n"
-        code += "spent = time.perf_counter() - start\n"
-        if n <= 20_000:
-            code += (
-                "exact = ordhc.cluster(X, similarity='cosine')\n"
-                "found = [spent, *(float(ordhc.score(t, labels, 'aari')) for t in (tree, exact)),"
-                " float(ordhc.score(tree, exact, 'kendall_tau_b'))]"
-            )
-        else:
-            code += "found = [spent]"
-        _, processor, found, peak = alone(code)
-        told = [f"{value:.3f}" for value in found[1:]] or ["", "", ""]
-        rows.append((f"{n:,}", f"{found[0]:.0f}", f"{processor:.0f}", f"{peak:,.0f}", *told))
-    table(
-        ("vectors", "s (bar 600)", "processor s", "peak MB (bar 8,000)", "AARI", "exact's", "tau to exact"),
-        rows,
-    )
 
 
 def main():

@@ -228,6 +228,13 @@ def vectors_single(small, folder):
 
 
 @case
+def vectors_neighbors(small, folder):
+    rows = np.concatenate([rows_of(small)] * (1 if small else 4))
+    rows = rows + np.random.default_rng(1).random(rows.shape)
+    return lambda: ordhc.cluster(ordhc.Vectors(rows, neighbors=20), similarity="euclidean", linkage="average")
+
+
+@case
 def score(small, folder):
     n = 3000 if small else 20_000
     a, b = random_tree(n, 1), random_tree(n, 2)

@@ -27,6 +27,12 @@ FREE = [
 #: What needs one.
 FULL = [("euclidean", "average"), ("manhattan", "complete"), ("euclidean", "centroid"), ("dot", "complete")]
 
+#: What goes along nearest neighbours.
+ALONG = [
+    ("euclidean", "ward"), ("euclidean", "average"), ("euclidean", "weighted"), ("euclidean", "complete"),
+    ("euclidean", "single"), ("sqeuclidean", "average"), ("cosine", "average"),
+]  # fmt: skip
+
 
 def run(listing: Listing) -> None:
     """Add all lines about vectors."""
@@ -39,6 +45,26 @@ def run(listing: Listing) -> None:
     of_vectors(listing, 3000, 2, "tied", FREE)
     of_vectors(listing, 257, DIRECT + 2, "spread", FREE + FULL)
     of_forms(listing)
+    of_neighbors(listing)
+
+
+def of_neighbors(listing: Listing) -> None:
+    """Trees along links, from a search in all pairs and by descent, and along given neighbours."""
+    for n, p in [(2100, 13), (5000, 5)]:
+        X = vectors(n, p, "spread")
+        given = (np.arange(n)[:, None] + [-2, -1, 1, 2]) % n
+        for neighbors, name in [(8, "searched"), (given, "given")]:
+            columns = {}
+            for similarity, linkage in ALONG:
+                call = tree(ordhc.Vectors(X, neighbors=neighbors), similarity, linkage)
+                found = outcome(call)
+                columns[f"{similarity}-{linkage}"] = shapes(found) if similarity == "cosine" else found
+                listing.expect_equal(
+                    f"vectors {n} neighbours {name} {similarity} {linkage} on one thread",
+                    found,
+                    outcome(on_one_thread(call)),
+                )
+            listing.add_columns(f"vectors {n} x {p} neighbours {name}", columns)
 
 
 def of_vectors(listing: Listing, n: int, p: int, kind: str, criteria: list[tuple[str, str]]) -> None:

@@ -17,7 +17,8 @@ __all__ = [
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
     "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "mechanisms",
-    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "NearFarCounts", "noise_ceiling",
+    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "NearFarCounts", "neighbor_linkage",
+    "noise_ceiling",
     "optimal_leaf_order", "pair_run", "pairs_beaten", "panic", "parse_table", "planted",
     "planted_similarities", "preference_linkage", "questions", "random_tree", "refine_satisfied",
     "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
@@ -250,6 +251,16 @@ class Tree:
 
 def mean_dot_linkage(
     rows: _Vectors, scale: float, initial: _MaybeInts, progress: _Progress
+) -> Tree: ...
+def neighbor_linkage(
+    rows: _Vectors,
+    linkage: str,
+    measure: str,
+    neighbors: int,
+    given: _Ints | None,
+    until: int,
+    initial: _MaybeInts,
+    progress: _Progress,
 ) -> Tree: ...
 def vector_linkage(
     rows: _Vectors, linkage: str, measure: str, scale: float, progress: _Progress

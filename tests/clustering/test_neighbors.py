@@ -1,4 +1,4 @@
-"""Vectors by their nearest neighbours."""
+"""Vectors along their nearest neighbours."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc.clustering import linked
+from ordhc.clustering import neighbors as along
 from ordhc.errors import InputError
 
 pytest.importorskip("scipy")
 
+LINKAGES = [
+    ("cosine", "average"),
+    ("cosine", "complete"),
+    ("euclidean", "ward"),
+    ("euclidean", "average"),
+    ("euclidean", "weighted"),
+    ("euclidean", "complete"),
+    ("euclidean", "single"),
+    ("sqeuclidean", "average"),
+]
+
 
 @pytest.fixture
-def few_by_all_pairs(monkeypatch):
-    monkeypatch.setattr(linked, "_LEAST", 5)
+def few(monkeypatch):
+    """Links count from 10 vectors on, until 5 clusters are left."""
+    monkeypatch.setattr(along, "_FEW", 5)
+    monkeypatch.setattr(along, "_MOST", 5)
 
 
 def blobs(n, p=8, seed=0):
@@ -25,7 +38,7 @@ def blobs(n, p=8, seed=0):
 
 
 def assert_heights_are_means(tree, X, initial=None):
-    """Each merge stands at the mean cosine between its parts, or at the least of these where one is less."""
+    """Each merge has the mean cosine of its parts, or the least height of the parts if that is less."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     cosines = unit @ unit.T
     n = len(X)
@@ -43,7 +56,7 @@ def assert_heights_are_means(tree, X, initial=None):
     assert (np.diff(tree.heights) <= 0).all()
 
 
-@pytest.mark.usefixtures("few_by_all_pairs")
+@pytest.mark.usefixtures("few")
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(2, 60),
@@ -59,17 +72,19 @@ def test_heights(n, k, seed, kind):
     assert_heights_are_means(ordhc.cluster(ordhc.Vectors(X, neighbors=k), similarity="cosine"), X)
 
 
-@pytest.mark.usefixtures("few_by_all_pairs")
-@pytest.mark.parametrize("n", [1, 2, 3, 40, 300])
-def test_all_neighbors_are_all_pairs(n):
-    X = blobs(n)
-    found = ordhc.cluster(ordhc.Vectors(X, neighbors=max(1, n - 1)), similarity="cosine")
-    expected = ordhc.cluster(X, similarity="cosine")
-    assert n == 1 or float(ordhc.metrics.kendall_tau_b(found, expected)) > 1 - 1e-9
-    np.testing.assert_allclose(found.heights, expected.heights, atol=1e-9)
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("kind", ["blobs", "tied"])
+@pytest.mark.parametrize("n", [1, 2, 3, 40])
+@pytest.mark.parametrize(("similarity", "linkage"), LINKAGES)
+def test_all_neighbors_are_all_pairs(n, kind, similarity, linkage):
+    X = blobs(n) if kind == "blobs" else np.random.default_rng(n).integers(1, 4, (n, 3)).astype(float)
+    expected = ordhc.cluster(X, similarity=similarity, linkage=linkage)
+    for neighbors in (max(1, n - 1), n + 7):
+        found = ordhc.cluster(ordhc.Vectors(X, neighbors=neighbors), similarity=similarity, linkage=linkage)
+        assert found == expected
 
 
-@pytest.mark.usefixtures("few_by_all_pairs")
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("groups", [2, 30])
 def test_initial_clusters(groups):
     X = blobs(90)
@@ -81,26 +96,8 @@ def test_initial_clusters(groups):
     assert one.n_leaves == 90
 
 
-def test_equal_vectors(monkeypatch):
-    monkeypatch.setattr(linked, "_LEAST", 2)
-    rounds = []
-    plain = linked._Graph.step
-    monkeypatch.setattr(linked._Graph, "step", lambda *args: rounds.append(1) or plain(*args))
-    line = np.column_stack([np.arange(999), np.arange(1, 1000)])
-    X = np.ones((1000, 3)) / np.sqrt(3)
-    tree = linked.linked_dot_linkage(X, line[:, 0], line[:, 1], None, None)
-    np.testing.assert_allclose(tree.heights, 1)
-    # As many as merge at random, not one after the other.
-    assert len(rounds) < 60
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:15 neighbours leave")
-@pytest.mark.parametrize(
-    ("similarity", "linkage"), [("cosine", "average"), ("cosine", "single"), ("euclidean", "average")]
-)
+@pytest.mark.parametrize(("similarity", "linkage"), LINKAGES)
 def test_close_to_all_pairs(similarity, linkage):
-    pytest.importorskip("pynndescent")
     X = blobs(2500).astype(np.float32)
     told = []
     with_some = ordhc.cluster(
@@ -110,10 +107,64 @@ def test_close_to_all_pairs(similarity, linkage):
     assert told[-1] == 1
     again = ordhc.cluster(ordhc.Vectors(X, neighbors=15), similarity=similarity, linkage=linkage)
     assert with_some == again
-    if linkage == "average" and similarity == "cosine":
-        exact = ordhc.cluster(X, similarity=similarity, linkage=linkage)
-        assert float(ordhc.metrics.kendall_tau_b(with_some, exact)) > 0.95
-        assert ordhc.score(with_some, exact.cut(12), "aari") > 0.95
+    exact = ordhc.cluster(X, similarity=similarity, linkage=linkage)
+    assert float(ordhc.metrics.kendall_tau_b(with_some, exact)) > 0.95
+    assert ordhc.score(with_some, exact.cut(12), "aari") > 0.95
+
+
+@pytest.mark.usefixtures("few")
+def test_neighbors_may_be_given():
+    from scipy.sparse import csr_array
+    from sklearn.neighbors import NearestNeighbors
+
+    X = blobs(60)
+    index = NearestNeighbors(n_neighbors=8).fit(X)
+    distances, indices = index.kneighbors(X)
+    some = indices.copy()
+    some[:, 5:] = -1
+    for linkage in ("ward", "single"):
+        how = {"similarity": "euclidean", "linkage": linkage}
+        own = ordhc.cluster(ordhc.Vectors(X, neighbors=7), **how)
+        forms = [indices, (distances, indices), (indices, distances), index.kneighbors_graph(X)]
+        for given_neighbors in forms:
+            assert ordhc.cluster(ordhc.Vectors(X, neighbors=given_neighbors), **how) == own
+        fewer = ordhc.cluster(ordhc.Vectors(X, neighbors=some), **how)
+        assert fewer == ordhc.cluster(ordhc.Vectors(X, neighbors=indices[:, :5]), **how)
+        # Links count whatever the numbers of leaves are.
+        tied = ordhc.cluster(ordhc.Vectors(X, neighbors=indices), tie_seed=3, **how)
+        np.testing.assert_allclose(tied.heights, own.heights, rtol=1e-9)
+        empty = ordhc.cluster(ordhc.Vectors(X, neighbors=csr_array((60, 60))), **how)
+        assert empty.n_leaves == 60
+
+
+def test_an_index_of_many(monkeypatch):
+    from sklearn.neighbors import NearestNeighbors
+
+    X = blobs(2500)
+    indices = NearestNeighbors(n_neighbors=15).fit(X).kneighbors(X, return_distance=False)
+    tree = ordhc.cluster(ordhc.Vectors(X, neighbors=indices), similarity="euclidean", linkage="ward")
+    exact = ordhc.cluster(X, similarity="euclidean", linkage="ward")
+    assert ordhc.score(tree, exact.cut(12), "ari", n_clusters=12) > 0.95
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((2100, 3)),
+        np.repeat(np.arange(3.0), 700)[:, None],
+        np.arange(2100.0)[:, None],
+        np.concatenate([np.zeros(2099), [1e6]])[:, None],
+    ],
+    ids=["constant", "three values", "a line", "an outlier"],
+)
+def test_odd_vectors(X):
+    for linkage in ("ward", "average", "complete", "single"):
+        tree = ordhc.cluster(ordhc.Vectors(X, neighbors=4), similarity="euclidean", linkage=linkage)
+        exact = ordhc.cluster(X, similarity="euclidean", linkage=linkage)
+        assert tree.n_leaves == 2100
+        assert tree.heights[-1] == pytest.approx(exact.heights[-1], rel=0.2)
+        if len(np.unique(X)) <= 3:
+            np.testing.assert_allclose(tree.heights, exact.heights, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +172,15 @@ def test_close_to_all_pairs(similarity, linkage):
     [
         ({"neighbors": 0}, "neighbors = 0 is below 1"),
         ({"neighbors": 2.5}, "neighbors = 2.5 is not a whole number"),
-        ({"neighbors": 3, "linkage": "ward"}, "linkages of nearest neighbours are"),
+        (
+            {"neighbors": np.zeros((19, 3), int)},
+            r"neighbors has shape \(19, 3\); it must have a row for each of 20",
+        ),
+        ({"neighbors": np.full((20, 3), 20)}, "row 0: neighbors: column 0: 20 is no leaf of 20"),
+        ({"neighbors": (np.zeros((20, 3)), np.zeros((20, 3)))}, "a pair, must be distances"),
+        ({"neighbors": np.full((20, 3), 0.5)}, "is no whole number"),
+        ({"neighbors": 3, "similarity": "cosine", "linkage": "ward"}, "linkages of nearest neighbours are"),
+        ({"neighbors": 3, "linkage": "centroid"}, "linkages of nearest neighbours are"),
         ({"neighbors": 3, "method": "cosine-al+spr"}, "without moves of subtrees"),
         ({"neighbors": 3, "similarity": "dot"}, "has no nearest neighbours"),
     ],
@@ -131,3 +190,10 @@ def test_what_does_not_go(options, told):
     neighbors = how.pop("neighbors")
     with pytest.raises(InputError, match=told):
         ordhc.cluster(ordhc.Vectors(blobs(20), neighbors=neighbors), **how)
+
+
+def test_sparse_vectors_are_refused():
+    from scipy.sparse import csr_array
+
+    with pytest.raises(InputError, match="found of dense vectors"):
+        ordhc.cluster(ordhc.Vectors(csr_array(np.eye(9)), neighbors=3), similarity="cosine")

@@ -17,7 +17,16 @@ from ordhc.plugins.specs import LinkageSpec, SimilaritySpec
 from ordhc.similarities.similarity import is_adds
 from ordhc.tree.settings import made_by
 
-__all__ = ["MOVES_UP_TO", "Plan", "best_method", "biased_text", "fast_method", "method_of_many"]
+__all__ = [
+    "MOVES_UP_TO",
+    "NEIGHBOR_LINKAGES",
+    "NEIGHBOR_MEASURES",
+    "Plan",
+    "best_method",
+    "biased_text",
+    "fast_method",
+    "method_of_many",
+]
 
 #: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
 MOVES_UP_TO = 2_000
@@ -123,10 +132,8 @@ class Plan:
     def remedy(self, *, of_vectors: bool) -> str:
         """Return what needs less memory than the plan."""
         if of_vectors:
-            return (
-                "give Vectors(X, neighbors=20), or use Ward's linkage, single linkage or the average of "
-                "cosines, which need no matrix"
-            )
+            free = "Ward's linkage, single linkage and the average of cosines need no matrix"
+            return f"give Vectors(X, neighbors=20); {free}" if self.goes_along_neighbors else free
         if self.similarity is not None and is_adds(self.similarity):
             return "ordhc.scan(files, memory='2GB') keeps sums of few pairs on disk"
         return "the methods 'adds3-al' and 'adds4-al' need 8 bytes for each pair of leaves"
@@ -169,6 +176,14 @@ class Plan:
         return f"similarity {self.similarity.name!r} with linkage {self.linkage.name!r}"
 
     @property
+    def goes_along_neighbors(self) -> bool:
+        """True if vectors can be clustered along their nearest neighbours."""
+        if self.similarity is None or self.similarity.name not in NEIGHBOR_MEASURES or self.refine:
+            return False
+        native = self.linkage.native
+        return native in NEIGHBOR_LINKAGES and (native != "ward" or self.similarity.name == "euclidean")
+
+    @property
     def measure(self) -> str | None:
         """The measure of vectors with which this linkage needs no matrix of pairs, or None."""
         if self.similarity is None:
@@ -182,6 +197,10 @@ class Plan:
         return name if distances and fits else None
 
 
+#: Similarities whose nearest neighbours are searched, and the measure of the vectors, which have length 1 for
+#: cosines; the linkages that go along neighbours.
+NEIGHBOR_MEASURES = {"cosine": "dot", "euclidean": "euclidean", "sqeuclidean": "sqeuclidean"}
+NEIGHBOR_LINKAGES = ("single", "average", "weighted", "complete", "ward")
 #: Linkages whose heights are similarities or means of them.
 _AVERAGES = ("single", "complete", "average", "weighted")
 #: How heights grow with all weights, by similarity or linkage of comparisons. The 4K kernel adds products of

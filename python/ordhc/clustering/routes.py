@@ -14,7 +14,7 @@ from ordhc._progress import Progress, part
 from ordhc.agglomerate import sparse
 from ordhc.agglomerate.linkage import merged_by
 from ordhc.clustering.matrix_free import matrix_free_linkage, prefers_no_matrix
-from ordhc.clustering.neighbors import by_neighbors
+from ordhc.clustering.neighbors import by_neighbors, links_few_pairs
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.refine import refined
 from ordhc.comparison.comparisons import Comparisons
@@ -47,8 +47,8 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress | None) -> Dendrogram:
     """Return the tree of vectors: from neighbours, from a matrix of all pairs, or without a matrix."""
-    if data.neighbors is not None:
-        return by_neighbors(plan, data.rows, data.neighbors, initial, progress)
+    if links_few_pairs(data):
+        return by_neighbors(plan, data, initial, progress)
     assert plan.similarity is not None
     if plan.similarity.factor is None and _goes_free(plan, data.rows, initial, data.storage):
         return by_vectors(plan, data.rows, 1.0, None, initial, progress)

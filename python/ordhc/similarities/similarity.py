@@ -31,7 +31,8 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 
 @shows_progress("similarities")
 @_checks.remedied(
-    "layout='condensed' and dtype='float32' take half each; 'adds3' and 'adds4' have layout='sparse'"
+    "layout='condensed' and dtype='float32' take half each; 'adds3' and 'adds4' have layout='sparse'; "
+    "ordhc.cluster(ordhc.Vectors(X, neighbors=20), ...) needs no matrix of vectors"
 )
 def similarity(
     data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,

@@ -55,14 +55,18 @@ class Vectors:
     names
         (n,) names of the leaves, instead of those of the frame.
     neighbors
-        Link each vector with so many nearest ones only, for millions of vectors: similarity "cosine" or
-        "euclidean", linkage "average", "single" or "complete". By default all pairs count. Average linkage of
-        cosines merges linked clusters at their exact similarities, and looks at all pairs of the last 20,000
-        clusters (or a tenth of the vectors, at least 1,000): of 20,000 vectors of nested blobs 10 neighbours
-        gave tau-b 1.0 to the exact tree and AARI 0.9996 to its cuts, 20 neighbours 1.0 and 1.0; of the 10,000
-        images of MNIST's test set 10 gave AARI 0.90 to the exact tree, 20 gave 0.99. Other linkages count
-        cosines that aren't linked as 0, distances as unknown, and lose much more. Needs
-        `pip install "ordhc[graph]"`. X is not copied: do not change it meanwhile.
+        Number of nearest neighbours with which each vector is linked, for more vectors than all pairs fit: 20
+        is a good start. Or these neighbours: an (n, k) array of leaf numbers (negative ones are skipped), the
+        pair of indices and distances that `kneighbors` of scikit-learn or `neighbor_graph` of pynndescent
+        returns, or SciPy's sparse (n, n) graph. Distances are computed anew from X. By default all pairs are
+        compared.
+
+        Clusters that are linked merge until a quarter of the vectors is left: at least 2,000 clusters, at
+        most 10,000. These are all compared with each other, so that the upper part of the tree hardly depends
+        on links. Similarities are "cosine", "euclidean" and "sqeuclidean", linkages "single", "complete",
+        "average", "weighted" and "ward" (of "euclidean"). Up to 2,000 vectors, or with all neighbours, the
+        tree is exact; otherwise see :ref:`the guide to scale <neighbours>` for how near it is. X is not
+        copied: do not change it meanwhile.
     storage
         What is kept in memory: "matrix" all pairs, in O(n^2), "vectors" only these, in O(n p), "auto" (the
         default) the faster one of those that fit. Without a matrix go average linkage of dot products and
@@ -75,7 +79,8 @@ class Vectors:
     Raises
     ------
     InputError
-        Other shapes, what is no number, NaN and infinity with row and column; names of another number.
+        Other shapes, what is no number, NaN and infinity with row and column; names of another number;
+        neighbours of another shape, or that are no leaves.
 
     Examples
     --------
@@ -90,15 +95,15 @@ class Vectors:
         X: Any,
         names: Sequence[str] | None = None,
         *,
-        neighbors: int | None = None,
+        neighbors: int | Any | None = None,
         storage: str = "auto",
     ) -> None:
-        self.neighbors = None if neighbors is None else _checks.whole("neighbors", neighbors, at_least=1)
         self.storage: str = _checks.choice("storage", storage, STORAGE)
         # Copy, because another thread may write to X. Millions of vectors leave no room for a copy.
         self.rows = as_vectors(X, copy=neighbors is None)
         given = without_names(X)[1] or index_names(X) if names is None else names
         self.names = _checks.names(given, self.n_leaves)
+        self.neighbors = None if neighbors is None else _neighbors(neighbors, self.n_leaves)
 
     @property
     def n_leaves(self) -> int:
@@ -124,7 +129,40 @@ class Vectors:
         """Return the vectors without names, with leaf `order[i]` as leaf i."""
         found = copy_of(self)
         found.rows, found.names = self.rows[order], None
+        if isinstance(self.neighbors, np.ndarray):
+            place = np.empty(len(order) + 1, dtype=np.int64)
+            place[order], place[-1] = np.arange(len(order)), -1
+            found.neighbors = place[self.neighbors[order]]
         return found
+
+
+def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
+    """Return the number of neighbours, or the neighbours of n vectors, (n, k) with -1 for none."""
+    if hasattr(given, "tocsr"):
+        if given.shape != (n, n):
+            raise InputError(f"neighbors, a sparse graph, has shape {given.shape}; it must have ({n}, {n})")
+        graph = given.tocsr()
+        counts = np.diff(graph.indptr)
+        found = np.full((n, max(1, int(counts.max()))), -1, dtype=np.int64)
+        found[np.arange(found.shape[1]) < counts[:, None]] = graph.indices
+        return found
+    if not isinstance(given, list | tuple) and getattr(given, "ndim", 0) == 0:
+        return _checks.whole("neighbors", given, at_least=1)
+    if isinstance(given, tuple) and len(given) == 2:
+        # scikit-learn has distances first, pynndescent indices.
+        parts = [_checks.array("neighbors", part) for part in given]
+        integers = [part for part in parts if part.dtype.kind in "iu"]
+        if len(integers) != 1:
+            raise InputError("neighbors, a pair, must be distances (floats) and leaf numbers (integers)")
+        given = integers[0]
+    found = _checks.whole_numbers("neighbors", given)
+    if found.ndim != 2 or found.shape[0] != n or not found.shape[1]:
+        raise InputError(f"neighbors has shape {found.shape}; it must have a row for each of {n} vectors")
+    wrong = np.argwhere(found >= n)
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise InputError(f"neighbors: column {column}: {found[row, column]} is no leaf of {n}", row=row)
+    return np.maximum(found, -1)
 
 
 def as_vectors(data: Any, *, copy: bool = False) -> Any:

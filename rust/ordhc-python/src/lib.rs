@@ -69,7 +69,9 @@ mod _ordhc {
     #[pymodule_export]
     use crate::tree::Tree;
     #[pymodule_export]
-    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage};
+    use crate::vectors::{
+        leaf_heights, mean_dot_linkage, neighbor_linkage, sparse_gram, vector_distances, vector_linkage,
+    };
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -1,10 +1,14 @@
 //! Hierarchies from vectors.
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
 use ordhc::bindings::distances;
+use ordhc::linkage::Rule;
 use ordhc::similarity::condensed_len;
-use ordhc::vectors::{Coordinates, Measure, SparseRows, Vectors, mean_square_linkage, single_linkage, ward_linkage};
+use ordhc::vectors::{
+    Coordinates, Measure, Neighbors, SparseRows, Vectors, graph_linkage, mean_square_linkage, single_linkage,
+    ward_linkage,
+};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, zeros};
@@ -82,6 +86,35 @@ pub(crate) fn vector_linkage(
             ("average", Measure::SquaredEuclidean) => mean_square_linkage(&vectors, Some(monitor)),
             _ => Err(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix"))),
         }
+    })?;
+    Ok(tree.into())
+}
+
+/// A linkage along a graph of nearest neighbours: `neighbors` of each vector, which are searched, or `given` ones.
+#[pyfunction]
+#[pyo3(signature = (rows, linkage, measure, neighbors, given, until, initial, progress))]
+#[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
+pub(crate) fn neighbor_linkage(
+    py: Python<'_>,
+    rows: Dense<'_>,
+    linkage: &str,
+    measure: &str,
+    neighbors: usize,
+    given: Option<PyReadonlyArray2<'_, i64>>,
+    until: usize,
+    initial: Option<PyReadonlyArray1<'_, i64>>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Tree> {
+    let (rule, measure) = (linkage.parse::<Rule>().map_err(to_py)?, measure.parse::<Measure>().map_err(to_py)?);
+    let initial = partition(initial)?;
+    let ([n, p], values) = (rows.shape(), rows.coordinates()?);
+    let neighbors = match &given {
+        Some(given) => Neighbors::Given(given.as_slice()?),
+        None => Neighbors::Search(neighbors),
+    };
+    let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+        let vectors = Vectors::new(values, n, p)?;
+        graph_linkage(&vectors, &rule, measure, neighbors, until, initial.as_ref(), Some(monitor))
     })?;
     Ok(tree.into())
 }

@@ -10,15 +10,17 @@ use super::groups::{after_groups, after_pairs};
 use super::matrix::Matrix;
 use super::nearest::Linkage;
 use super::precise_matrix::PreciseMatrix;
+use super::read::stride;
 use super::rounds::{Pairs, all_nearest, settle};
-use super::square::{Similarities, Square};
+use super::square::{FEW, Similarities, Square};
 use super::store::Store;
 use super::task::{AT_ONCE, Input, Task};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, Slots};
 use super::{naive, nearest_pair, single};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
+use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
 /// Powers of two to which the largest value is scaled in twice the precision: at least the first if values are not
@@ -286,6 +288,40 @@ impl Task<'_> {
         square.finish(&mut chain, doubts)?;
         Ok(chain.into_merges())
     }
+}
+
+/// Returns the merges of clusters, named by position, with given numbers of leaves. `write` writes their similarities to
+/// a square whose rows are a stride apart, with minus infinity on the diagonal. Doubts are left open.
+pub(crate) fn linkage_of_clusters(
+    rule: &Rule,
+    sizes: Vec<f64>,
+    write: impl FnOnce(&mut [f64], usize) -> Result<()>,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let (n, stride) = (sizes.len(), stride(sizes.len()));
+    let mut values = Store::zeros(stride * stride)?;
+    write(&mut values, stride)?;
+    let clusters = Similarities { values, names: (0..n).collect(), sizes };
+    match rule {
+        Rule::Single => chain_of_clusters(&Single, clusters, monitor),
+        Rule::Complete => chain_of_clusters(&Complete, clusters, monitor),
+        Rule::Average => chain_of_clusters(&Average, clusters, monitor),
+        Rule::Weighted => chain_of_clusters(&Weighted, clusters, monitor),
+        Rule::Ward => chain_of_clusters(&Ward, clusters, monitor),
+        _ => Err(Error::Argument(format!("linkage `{rule}` does not start from clusters"))),
+    }
+}
+
+fn chain_of_clusters<U: Update>(
+    update: &U,
+    mut clusters: Similarities<'_>,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let n = clusters.names.len();
+    let tolerance = if U::EXACT { Tolerance::EXACT } else { Tolerance::GRID };
+    let mut chain = Chain::unlisted(n);
+    Square::of(update, &mut clusters, (n, FEW), tolerance).finish(&mut chain, &mut Doubts::left_open(monitor))?;
+    Ok(chain.into_merges())
 }
 
 #[cfg(test)]

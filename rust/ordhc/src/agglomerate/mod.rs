@@ -109,6 +109,7 @@ pub(crate) use chain::Chain;
 pub(crate) use doubts::Doubts;
 #[doc(hidden)]
 pub use engine::Engine;
+pub(crate) use job::linkage_of_clusters;
 pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};
 pub(crate) use naive::naive;

@@ -88,7 +88,7 @@ impl MeanClusters {
 }
 
 /// Returns the dot product, always added in the same order.
-#[inline]
+#[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let (a, rest_a) = a.as_chunks::<LANES>();

@@ -14,6 +14,7 @@
 //! * [`mean_dot_linkage`]: average linkage of dot products, without a matrix of pairs;
 //! * [`mean_square_linkage`]: average linkage of squared Euclidean distances, without a matrix;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
+//! * [`graph_linkage`]: linkages along a graph of nearest neighbours, for a million vectors;
 //! * [`distances`]: the distances of all pairs of vectors;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: the heights of the leaves.
@@ -36,6 +37,7 @@ mod clusters;
 mod criteria;
 mod dense_rows;
 pub(crate) mod distances;
+mod graph;
 mod kd_tree;
 pub(crate) mod leaf_heights;
 mod mean_dot;
@@ -53,6 +55,7 @@ use crate::tree::Dendrogram;
 
 pub use closeness::Measure;
 pub use dense_rows::{Coordinates, Vectors};
+pub use graph::{Neighbors, graph_linkage};
 pub use mean_dot::mean_dot_linkage;
 pub use of_squares::{mean_square_linkage, ward_linkage};
 pub use single::single_linkage;

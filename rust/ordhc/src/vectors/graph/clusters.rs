@@ -1,0 +1,301 @@
+//! Clusters of vectors, and the similarity of any two.
+
+use crate::agglomerate::Tolerance;
+use crate::error::Result;
+use crate::linkage::Rule;
+use crate::memory::{Buffer, filled};
+use crate::vectors::Measure;
+use crate::vectors::clusters::dot;
+use crate::vectors::criteria::{About, MeanSquare, OfSquares, Variance};
+
+/// The largest number of leaves by which a cluster is compared, for similarities that need pairs of leaves.
+pub(super) const SAMPLE: usize = 16;
+
+/// How the similarity of two clusters is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The negated increase of the variance, from means and sizes.
+    Variance,
+    /// The negated mean squared distance, from means and spreads.
+    MeanSquare,
+    /// The mean dot product, from means.
+    MeanDot,
+    /// The similarity of the most similar pair of leaves.
+    Most,
+    /// The similarity of the least similar pair of leaves.
+    Least,
+    /// The negated mean distance over all pairs of leaves.
+    Mean,
+}
+
+impl Form {
+    /// Returns the form of a linkage and a measure, or `None` if there is none.
+    pub(super) fn of(rule: &Rule, measure: Measure) -> Option<Self> {
+        Some(match (rule, measure) {
+            (_, Measure::Manhattan) => return None,
+            (Rule::Ward, Measure::Euclidean) => Self::Variance,
+            (Rule::Average | Rule::Weighted, Measure::Euclidean) => Self::Mean,
+            (Rule::Average | Rule::Weighted, Measure::SquaredEuclidean) => Self::MeanSquare,
+            (Rule::Average | Rule::Weighted, Measure::Dot) => Self::MeanDot,
+            (Rule::Single, _) => Self::Most,
+            (Rule::Complete, _) => Self::Least,
+            _ => return None,
+        })
+    }
+
+    /// Returns true if pairs of leaves are compared.
+    pub(super) fn is_of_pairs(self) -> bool {
+        matches!(self, Self::Most | Self::Least | Self::Mean)
+    }
+}
+
+/// Clusters, each at the position of its smallest leaf.
+pub(super) struct Clusters {
+    pub(super) form: Form,
+    measure: Measure,
+    /// True if the two parts of a merge have equal weight.
+    pub(super) halves: bool,
+    p: usize,
+    /// The vectors, if pairs of leaves are compared.
+    rows: Buffer,
+    means: Buffer,
+    about: Vec<About>,
+    /// Up to [`SAMPLE`] leaves of each cluster: all of them, or else evenly chosen ones.
+    samples: Vec<[u32; SAMPLE]>,
+    /// The weights of these leaves, if the two parts of a merge have equal weight.
+    weights: Vec<[f32; SAMPLE]>,
+}
+
+impl Clusters {
+    /// Returns one cluster for each of `n` rows of `p` coordinates.
+    pub(super) fn new<R: Iterator<Item = f64>>(
+        (form, measure): (Form, Measure),
+        halves: bool,
+        [n, p]: [usize; 2],
+        row: impl Fn(usize) -> R,
+    ) -> Result<Self> {
+        let mut means = Buffer::zeros("the means of clusters", n * p)?;
+        for (leaf, mean) in means.chunks_exact_mut(p.max(1)).enumerate() {
+            mean.iter_mut().zip(row(leaf)).for_each(|(to, x)| *to = x);
+        }
+        let of_pairs = form.is_of_pairs();
+        let mut rows = Buffer::zeros("the vectors", if of_pairs { n * p } else { 0 })?;
+        if of_pairs {
+            rows.copy_from_slice(&means);
+        }
+        let mut samples = filled("the samples of clusters", [0; SAMPLE], if of_pairs { n } else { 0 })?;
+        samples.iter_mut().zip(0..).for_each(|(sample, leaf)| sample[0] = leaf);
+        let weights = filled("the samples of clusters", [1.0; SAMPLE], if of_pairs && halves { n } else { 0 })?;
+        let about = filled("clusters", About::LEAF, n)?;
+        Ok(Self { form, measure, halves, p, rows, means, about, samples, weights })
+    }
+
+    pub(super) fn n_leaves(&self) -> usize {
+        self.about.len()
+    }
+
+    pub(super) fn n_coordinates(&self) -> usize {
+        self.p
+    }
+
+    /// Returns true if the measure is a similarity.
+    pub(super) fn is_similarity(&self) -> bool {
+        self.measure == Measure::Dot
+    }
+
+    pub(super) fn size(&self, at: usize) -> f64 {
+        self.about[at].size
+    }
+
+    pub(super) fn mean(&self, at: usize) -> &[f64] {
+        &self.means[at * self.p..(at + 1) * self.p]
+    }
+
+    #[inline(always)]
+    pub(super) fn row(&self, leaf: usize) -> &[f64] {
+        &self.rows[leaf * self.p..(leaf + 1) * self.p]
+    }
+
+    #[inline(always)]
+    fn sample(&self, at: usize) -> &[u32] {
+        &self.samples[at][..(self.about[at].size as usize).min(SAMPLE)]
+    }
+
+    #[inline(always)]
+    fn weight(&self, at: usize, of_sample: usize) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { f64::from(self.weights[at][of_sample]) }
+    }
+
+    /// Writes the similarities of a cluster with others.
+    pub(super) fn similarities(&self, a: usize, others: impl Iterator<Item = usize>, out: &mut [f64]) {
+        wide!(for (out, b) in out.iter_mut().zip(others) {
+            // Both orders of the two clusters give the same number.
+            *out = self.between(a.min(b), a.max(b));
+        });
+    }
+
+    pub(super) fn similarity(&self, a: usize, b: usize) -> f64 {
+        let mut out = [0.0];
+        self.similarities(a, std::iter::once(b), &mut out);
+        out[0]
+    }
+
+    #[inline(always)]
+    fn between(&self, a: usize, b: usize) -> f64 {
+        let (mean_a, mean_b) = (self.mean(a), self.mean(b));
+        let (about_a, about_b) = (self.about[a], self.about[b]);
+        match self.form {
+            Form::Variance => Variance(Tolerance::GRID).of_square(squared(mean_a, mean_b), about_a, about_b),
+            Form::MeanSquare => MeanSquare(Tolerance::GRID).of_square(squared(mean_a, mean_b), about_a, about_b),
+            Form::MeanDot => dot(mean_a, mean_b),
+            Form::Most | Form::Least | Form::Mean => self.of_pairs(a, b),
+        }
+    }
+
+    #[inline(always)]
+    fn of_pairs(&self, a: usize, b: usize) -> f64 {
+        let mut over = Over::new(self.form);
+        let mut squares = 0.0;
+        for (s, &i) in self.sample(a).iter().enumerate() {
+            for (t, &j) in self.sample(b).iter().enumerate() {
+                let sum = self.sum(self.row(i as usize), self.row(j as usize));
+                squares += sum;
+                over.add(self.of_sum(sum), self.weight(a, s) * self.weight(b, t));
+            }
+        }
+        let found = over.value();
+        let most = self.about[a].size.max(self.about[b].size);
+        if self.form != Form::Mean || most <= SAMPLE as f64 || self.halves || squares == 0.0 {
+            return found;
+        }
+        // The mean square over all pairs is known from means and spreads. The sample gives the ratio of the mean and
+        // the root of the mean square, which varies little.
+        let all = squared(self.mean(a), self.mean(b)) + (self.about[a].spread + self.about[b].spread);
+        found * (all / (squares / over.weight)).sqrt()
+    }
+
+    /// Returns the sum over coordinates from which the similarity of two vectors is computed.
+    #[inline(always)]
+    fn sum(&self, a: &[f64], b: &[f64]) -> f64 {
+        if self.measure == Measure::Dot { dot(a, b) } else { squared(a, b) }
+    }
+
+    /// Returns the similarity of two vectors.
+    #[inline(always)]
+    pub(super) fn of_rows(&self, a: &[f64], b: &[f64]) -> f64 {
+        self.of_sum(self.sum(a, b))
+    }
+
+    /// Returns the similarity of two leaves with a sum over coordinates.
+    #[inline(always)]
+    fn of_sum(&self, sum: f64) -> f64 {
+        match self.measure {
+            Measure::Dot => sum,
+            Measure::Euclidean => -sum.sqrt(),
+            _ => -sum,
+        }
+    }
+
+    /// Merges cluster `j` into cluster `i < j`.
+    pub(super) fn merge(&mut self, i: usize, j: usize) {
+        let (a, b) = (self.about[i], self.about[j]);
+        let size = a.size + b.size;
+        let share = if self.halves { 0.5 } else { b.size / size };
+        let kept = 1.0 - share;
+        let between = squared(self.mean(i), self.mean(j));
+        let spread = kept * a.spread + share * b.spread + kept * share * between;
+        if !self.samples.is_empty() {
+            self.merge_samples(i, j, share);
+        }
+        self.about[i] = About { size, spread };
+        self.about[j] = About::GONE;
+        let (head, tail) = self.means.split_at_mut(j * self.p);
+        let pairs = head[i * self.p..(i + 1) * self.p].iter_mut().zip(&tail[..self.p]);
+        // In this form, the mean of equal numbers is exactly that number.
+        pairs.for_each(|(x, y)| *x += (y - *x) * share);
+    }
+
+    /// Puts the samples of two clusters together: all leaves, or else leaves of both by their shares.
+    fn merge_samples(&mut self, i: usize, j: usize, share: f64) {
+        let [a, b] = [self.sample(i).len(), self.sample(j).len()];
+        let count = (a + b).min(SAMPLE);
+        let of_b = match a + b == count {
+            true => b,
+            false => ((count as f64 * share).round() as usize).clamp(1, count - 1),
+        };
+        let (mut leaves, mut weights) = ([0; SAMPLE], [0.0; SAMPLE]);
+        let mut to = 0;
+        for (part, len, wanted) in [(i, a, count - of_b), (j, b, of_b)] {
+            // A part of few leaves may be wanted more than once.
+            let chosen = |t: usize| t * len / wanted;
+            let total: f64 = (0..wanted).map(|t| self.weight(part, chosen(t))).sum();
+            for t in 0..wanted {
+                leaves[to] = self.samples[part][chosen(t)];
+                weights[to] = (self.weight(part, chosen(t)) / total / 2.0) as f32;
+                to += 1;
+            }
+        }
+        self.samples[i] = leaves;
+        if let Some(of) = self.weights.get_mut(i) {
+            *of = weights;
+        }
+    }
+}
+
+/// A sum, maximum or minimum over pairs of leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Over {
+    form: Form,
+    sum: f64,
+    weight: f64,
+}
+
+impl Over {
+    #[inline(always)]
+    pub(super) fn new(form: Form) -> Self {
+        let sum = match form {
+            Form::Most => f64::NEG_INFINITY,
+            Form::Least => f64::INFINITY,
+            _ => 0.0,
+        };
+        Self { form, sum, weight: 0.0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, x: f64, weight: f64) {
+        match self.form {
+            Form::Most => self.sum = self.sum.max(x),
+            Form::Least => self.sum = self.sum.min(x),
+            _ => self.sum += weight * x,
+        }
+        self.weight += weight;
+    }
+
+    #[inline(always)]
+    pub(super) fn value(self) -> f64 {
+        match self.form {
+            Form::Most | Form::Least => self.sum,
+            _ => self.sum / self.weight,
+        }
+    }
+}
+
+const LANES: usize = 8;
+
+/// Returns the squared distance, always added in the same order.
+#[inline(always)]
+fn squared(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+        }
+    }
+    let mut rest = 0.0;
+    for (a, b) in rest_a.iter().zip(rest_b) {
+        rest += (a - b) * (a - b);
+    }
+    let [s0, s1, s2, s3, s4, s5, s6, s7] = sums;
+    ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)) + rest
+}

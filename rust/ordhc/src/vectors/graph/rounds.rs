@@ -1,0 +1,360 @@
+//! Merges reciprocal nearest clusters along links, in rounds.
+//!
+//! A cluster is linked with the clusters with which a leaf of it was linked. When a quarter of the clusters is left,
+//! the nearest neighbours of their means are searched, because links of leaves say little about large clusters.
+//!
+//! If ties or slowly changing similarities leave few reciprocal pairs, pairs that are nearly the nearest merge as well
+//! (Dhulipala et al. 2023, "TeraHAC: Hierarchical Agglomerative Clustering of Trillion-Edge Graphs").
+
+use super::clusters::{Clusters, Form};
+use super::mixed;
+use super::search::{NONE, Points, nearest};
+use std::cmp::Reverse;
+
+use crate::error::Result;
+use crate::memory::{check, filled, room};
+use crate::monitor::Monitor;
+use crate::numbers::in_order;
+use crate::parallel;
+use crate::sorting::sort_by_key;
+use crate::tree::RawMerge;
+use crate::union_find::UnionFind;
+
+/// A round that merges less than this share of the clusters is slow: pairs of nearly nearest clusters merge next.
+const SLOW: usize = 48;
+/// How much farther than the nearest a nearly nearest cluster is.
+const EPSILON: f64 = 0.1;
+/// Neighbours are searched again when one in this number of clusters is left.
+const AGAIN: usize = 4;
+/// The number of clusters in a part of a parallel loop, at least.
+const GRAIN: usize = 256;
+
+/// A link to the cluster at a position. The similarity is NaN before it is computed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link {
+    pub(super) to: u32,
+    pub(super) similarity: f64,
+}
+
+impl Link {
+    /// Returns true if the link of `from` is better than another: more similar, or equally similar and first in an
+    /// order that is not that of the leaves. In that order a long line of equal clusters would merge at one end only.
+    fn is_better(self, other: Self, from: u32) -> bool {
+        let rank = |link: Self| mixed(u64::from(from.min(link.to)) << 32 | u64::from(from.max(link.to)));
+        self.similarity > other.similarity || self.similarity == other.similarity && rank(self) < rank(other)
+    }
+}
+
+/// Clusters by position, in the order of their smallest leaves.
+pub(super) struct Rounds<'c> {
+    pub(super) clusters: &'c mut Clusters,
+    /// For each position: the smallest leaf, and the links.
+    pub(super) names: Vec<u32>,
+    pub(super) links: Vec<Vec<Link>>,
+    alive: Vec<bool>,
+    n_alive: usize,
+    /// For each position: the position into which it has merged in this round, and whether it has changed.
+    into: Vec<u32>,
+    changed: Vec<bool>,
+    /// The number of neighbours to search.
+    k: usize,
+    pub(super) merges: Vec<RawMerge>,
+}
+
+impl<'c> Rounds<'c> {
+    /// Returns the clusters `names`, in ascending order, without links.
+    pub(super) fn new(clusters: &'c mut Clusters, names: Vec<u32>, k: usize) -> Result<Self> {
+        let n = names.len();
+        check("links", (n * (size_of::<Vec<Link>>() + 2 * k.min(n) * size_of::<Link>())) as u64)?;
+        Ok(Self {
+            clusters,
+            links: filled("links", Vec::new(), n)?,
+            alive: vec![true; n],
+            n_alive: n,
+            into: (0..n as u32).collect(),
+            changed: vec![false; n],
+            k,
+            merges: room("merges", n)?,
+            names,
+        })
+    }
+
+    /// Merges until at most `until` clusters are left, fewer than there are. Advances the monitor by `steps` for the
+    /// search, and by `steps` for the merges.
+    pub(super) fn run(&mut self, given: Option<&[u32]>, until: usize, monitor: &Monitor, steps: u64) -> Result<()> {
+        entered!(vectors_graph_rounds);
+        let start = self.n_alive;
+        match given {
+            Some(found) => self.link(found, monitor)?,
+            None => self.search(monitor, steps)?,
+        }
+        let mut again = self.n_alive / AGAIN;
+        let mut done = 0;
+        while self.n_alive > until {
+            let before = self.n_alive;
+            let pairs = match self.clusters.form {
+                Form::Most => self.merge_forest(until, monitor)?,
+                _ => self.round(until, monitor)?,
+            };
+            let merged = (start - self.n_alive).min(start - until) as u64;
+            let progress = merged * steps / (start - until) as u64;
+            monitor.advance(progress - done)?;
+            done = progress;
+            if self.n_alive > until && (self.n_alive <= again || pairs == 0) {
+                self.pack();
+                self.search(monitor, 0)?;
+                again = self.n_alive / AGAIN;
+            }
+            debug_assert!(self.n_alive < before || pairs == 0);
+        }
+        self.pack();
+        Ok(())
+    }
+
+    /// Links each cluster with those whose means are nearest.
+    fn search(&mut self, monitor: &Monitor, steps: u64) -> Result<()> {
+        let points = Points::new(self.names.len(), self.clusters.n_coordinates(), |at| {
+            self.clusters.mean(self.names[at] as usize)
+        })?;
+        let found = nearest(&points, self.k, monitor, steps)?;
+        drop(points);
+        self.link(&found, monitor)
+    }
+
+    /// Links each cluster with those of its row of `found`.
+    fn link(&mut self, found: &[u32], monitor: &Monitor) -> Result<()> {
+        let k = found.len() / self.names.len();
+        for (at, row) in found.chunks_exact(k.max(1)).enumerate() {
+            for &to in row.iter().filter(|&&to| to != NONE && to as usize != at) {
+                self.links[at].push(Link { to, similarity: f64::NAN });
+                self.links[to as usize].push(Link { to: at as u32, similarity: f64::NAN });
+            }
+        }
+        self.tidy(monitor)
+    }
+
+    /// Removes positions without clusters.
+    fn pack(&mut self) {
+        let mut next = 0;
+        let number: Vec<u32> = self
+            .alive
+            .iter()
+            .map(|&alive| {
+                if alive {
+                    next += 1;
+                    next - 1
+                } else {
+                    NONE
+                }
+            })
+            .collect();
+        let mut at = 0..self.alive.len();
+        self.links.retain(|_| at.next().is_some_and(|at| self.alive[at]));
+        self.links.iter_mut().flatten().for_each(|link| link.to = number[link.to as usize]);
+        let mut at = 0..self.alive.len();
+        self.names.retain(|_| at.next().is_some_and(|at| self.alive[at]));
+        self.alive = vec![true; self.n_alive];
+        self.into = (0..self.n_alive as u32).collect();
+        self.changed = vec![false; self.n_alive];
+    }
+
+    /// Merges pairs once. Returns their number.
+    fn round(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
+        let mut best = self.best(monitor)?;
+        self.link_back(&mut best);
+        let mut pairs = self.reciprocal(&best);
+        if pairs.len() * SLOW < self.n_alive {
+            let nearly = self.nearly_best(&best, monitor)?;
+            pairs.extend(self.reciprocal(&nearly));
+            pairs = disjoint(pairs, self.names.len());
+        }
+        let most = self.n_alive - until;
+        if pairs.len() > most {
+            pairs.sort_unstable_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+            pairs.truncate(most);
+        }
+        for &(a, b, similarity) in &pairs {
+            self.merge(a, b, similarity);
+        }
+        self.tidy(monitor)?;
+        Ok(pairs.len())
+    }
+
+    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left: single
+    /// linkage. Returns the number of merges.
+    fn merge_forest(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
+        let mut all = room("links", self.links.iter().map(Vec::len).sum())?;
+        for (at, links) in (0..).zip(&self.links) {
+            all.extend(
+                links.iter().filter(|link| at < link.to).map(|link| (Reverse(in_order(link.similarity)), at, *link)),
+            );
+        }
+        sort_by_key(&mut all, |&(key, at, link)| (key, at, link.to), monitor)?;
+        let mut sets = UnionFind::new(self.names.len());
+        let before = self.n_alive;
+        for (_, at, link) in all {
+            if self.n_alive <= until {
+                break;
+            }
+            let [a, b] = [sets.find(at), sets.find(link.to)];
+            if a != b {
+                sets.join(a, b);
+                self.merge(a.min(b), a.max(b), link.similarity);
+            }
+        }
+        self.into = sets.names();
+        self.tidy(monitor)?;
+        Ok(before - self.n_alive)
+    }
+
+    /// Merges the cluster at position `b` into that at `a < b`.
+    pub(super) fn merge(&mut self, a: u32, b: u32, similarity: f64) {
+        let [i, j] = [a, b].map(|at| self.names[at as usize] as usize);
+        self.clusters.merge(i, j);
+        self.merges.push(RawMerge { i, j, similarity });
+        let [a, b] = [a as usize, b as usize];
+        self.alive[b] = false;
+        self.n_alive -= 1;
+        self.into[b] = a as u32;
+        (self.changed[a], self.changed[b]) = (true, true);
+        let links = std::mem::take(&mut self.links[b]);
+        self.links[a].extend(links);
+    }
+
+    /// Returns the best link of each cluster.
+    fn best(&self, monitor: &Monitor) -> Result<Vec<Option<Link>>> {
+        let best = |at: usize| {
+            self.links[at]
+                .iter()
+                .copied()
+                .reduce(|best, link| if link.is_better(best, at as u32) { link } else { best })
+        };
+        self.of_each(monitor, best)
+    }
+
+    fn of_each<R: Send>(&self, monitor: &Monitor, of: impl Fn(usize) -> R + Sync) -> Result<Vec<R>> {
+        monitor.check()?;
+        let parts = parallel::map(parallel::ranges(self.names.len(), GRAIN), |part| part.map(&of).collect::<Vec<_>>());
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    /// Links clusters with those whose best link they are. Long lists of links have been cut.
+    fn link_back(&mut self, best: &mut [Option<Link>]) {
+        let back = |(at, link): (u32, &Option<Link>)| link.map(|link| (link.to, Link { to: at, ..link }));
+        let wanted: Vec<(u32, Link)> = (0..).zip(&*best).filter_map(back).collect();
+        for (at, link) in wanted {
+            let links = &mut self.links[at as usize];
+            if links.iter().all(|own| own.to != link.to) {
+                links.push(link);
+                let own = &mut best[at as usize];
+                *own = Some(own.filter(|own| !link.is_better(*own, at)).unwrap_or(link));
+            }
+        }
+    }
+
+    /// Returns the pairs each of which is the other's choice, the smaller position first.
+    fn reciprocal(&self, chosen: &[Option<Link>]) -> Vec<(u32, u32, f64)> {
+        let pair = |(at, link): (u32, &Option<Link>)| {
+            let link = link.filter(|link| at < link.to)?;
+            chosen[link.to as usize].is_some_and(|back| back.to == at).then_some((at, link.to, link.similarity))
+        };
+        (0..).zip(chosen).filter_map(pair).collect()
+    }
+
+    /// Returns, for each cluster, one of the links that are nearly the best for both of its clusters.
+    fn nearly_best(&self, best: &[Option<Link>], monitor: &Monitor) -> Result<Vec<Option<Link>>> {
+        // Cosines are compared by their difference from 1.
+        let most = if self.clusters.is_similarity() { 1.0 } else { 0.0 };
+        let is_near = |link: Link, best: Option<Link>| {
+            best.is_none_or(|best| most - link.similarity <= (1.0 + EPSILON) * (most - best.similarity))
+        };
+        let rank =
+            |at: usize, link: &Link| mixed((at as u64).min(link.to.into()) << 32 | (at as u64).max(link.to.into()));
+        self.of_each(monitor, |at| {
+            let near = |link: &&Link| is_near(**link, best[at]) && is_near(**link, best[link.to as usize]);
+            self.links[at].iter().filter(near).min_by_key(|link| rank(at, link)).copied()
+        })
+    }
+
+    /// Brings links up to date: renames clusters that have merged, computes similarities, and keeps the best links.
+    pub(super) fn tidy(&mut self, monitor: &Monitor) -> Result<()> {
+        monitor.check()?;
+        let Self { clusters, names, links, into, changed, k, .. } = self;
+        let (clusters, names, into, changed, most) = (&**clusters, &*names, &*into, &*changed, 2 * *k + 8);
+        let per_part = names.len().div_ceil(parallel::n_threads() * 8).max(GRAIN);
+        let parts = links.chunks_mut(per_part).enumerate().map(|(part, links)| (part * per_part, links)).collect();
+        parallel::map_in_turn(parts, |(first, links): (usize, &mut [Vec<Link>])| {
+            let mut scratch = Scratch::default();
+            for (at, links) in (first..).zip(links) {
+                scratch.tidy(at, links, (clusters, names, into, changed), most);
+            }
+            monitor.check()
+        })
+        .into_iter()
+        .collect::<Result<()>>()?;
+        self.changed.fill(false);
+        Ok(())
+    }
+}
+
+/// Returns the pairs without those that share a cluster with an earlier one.
+fn disjoint(pairs: Vec<(u32, u32, f64)>, n: usize) -> Vec<(u32, u32, f64)> {
+    let mut taken = vec![false; n];
+    let free = |&(a, b, _): &(u32, u32, f64)| {
+        let free = !taken[a as usize] && !taken[b as usize];
+        if free {
+            (taken[a as usize], taken[b as usize]) = (true, true);
+        }
+        free
+    };
+    pairs.into_iter().filter(free).collect()
+}
+
+/// Memory of a thread.
+#[derive(Default)]
+struct Scratch {
+    stale: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Scratch {
+    fn tidy(
+        &mut self,
+        at: usize,
+        links: &mut Vec<Link>,
+        (clusters, names, into, changed): (&Clusters, &[u32], &[u32], &[bool]),
+        most: usize,
+    ) {
+        let is_fresh = |link: &Link| !changed[link.to as usize] && !link.similarity.is_nan();
+        if !changed[at] && links.iter().all(is_fresh) {
+            return;
+        }
+        let is_single = clusters.form == Form::Most;
+        for link in links.iter_mut() {
+            if !is_single && (changed[at] || changed[link.to as usize]) {
+                link.similarity = f64::NAN;
+            }
+            link.to = into[link.to as usize];
+        }
+        links.retain(|link| link.to as usize != at);
+        // Known similarities first, the largest one first.
+        links.sort_unstable_by(|a, b| {
+            let known = |link: &Link| if link.similarity.is_nan() { f64::NEG_INFINITY } else { link.similarity };
+            a.to.cmp(&b.to).then(known(b).total_cmp(&known(a)))
+        });
+        links.dedup_by_key(|link| link.to);
+        self.stale.clear();
+        self.stale.extend((0..links.len()).filter(|&link| links[link].similarity.is_nan()));
+        self.values.resize(self.stale.len(), 0.0);
+        let others = self.stale.iter().map(|&link| names[links[link].to as usize] as usize);
+        clusters.similarities(names[at] as usize, others, &mut self.values);
+        for (&link, &value) in self.stale.iter().zip(&self.values) {
+            links[link].similarity = value;
+        }
+        if links.len() > most && !is_single {
+            links.sort_unstable_by(|a, b| b.is_better(*a, at as u32).cmp(&a.is_better(*b, at as u32)));
+            links.truncate(most);
+        }
+        links.shrink_to(2 * most);
+    }
+}
