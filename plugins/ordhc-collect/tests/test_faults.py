@@ -5,10 +5,14 @@ import os
 import random
 import re
 import resource
+import signal
+import socket
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from ordhc_collect.people.clock import Clock
@@ -226,3 +230,52 @@ def test_one_server_for_each_file(tmp_path):
         _, told = second.process.communicate(timeout=60)
         assert second.process.returncode == 2
         assert re.search("a server of this study is running", told)
+
+
+#: Serves a study in which the first person who joins makes the writing thread compute for ever.
+STUCK = """
+import sys
+from pathlib import Path
+import numpy as np
+import ordhc
+from ordhc_collect import actions
+from ordhc_collect.people.desk import Desk
+
+def join(*_):
+    matrix = np.random.default_rng(0).random(2000 * 1999 // 2)
+    print("stuck", flush=True)
+    while True:
+        ordhc.linkage(matrix, "average")
+
+Desk.join = join
+study, data = actions.read_study(Path(sys.argv[1])), Path(sys.argv[2])
+actions.run(study, data, host="127.0.0.1", port=0, proxies=None)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_that_is_at_work(tmp_path, number):
+    command = [sys.executable, "-c", STUCK, make_study(tmp_path), tmp_path / "a.ordhc"]
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = re.search(r"http\S+/", process.stdout.readline())[0]
+            while not process.stdout.readline().startswith("Ctrl-C"):
+                pass
+            with socket.create_connection(("127.0.0.1", urlsplit(address).port)) as one:
+                one.sendall(b"POST /join HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
+                assert process.stdout.readline() == "stuck\n"
+                process.send_signal(number)
+                # Without a limit the computation never ends.
+                assert process.wait(60) == 0
+        finally:
+            process.kill()
+    with ordhc.Session(tmp_path / "a.ordhc") as session:
+        assert session.n_leaves == 8
+
+
+def test_sigterm_closes_the_file(tmp_path):
+    data = tmp_path / "a.ordhc"
+    with Server(make_study(tmp_path), data=data) as server:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(60) == 0
+    assert not data.with_name("a.ordhc-wal").exists()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
+from ordhc._progress import Progress
 from ordhc.asking.prior import read_prior
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
@@ -39,13 +40,16 @@ def kept_start(start: Any) -> dict[str, Any]:
 
 
 def supported_tree(
-    learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None, start: Dendrogram | None
+    learner: _ordhc.Learner | _ordhc.Desk,
+    names: tuple[str, ...] | None,
+    start: Dendrogram | None,
+    progress: Progress | None = None,
 ) -> Dendrogram:
     """Return the tree of a learner, with the support of its nodes if the learner knows it.
 
     Heights are levels, or those of `start`, the tree that the learner began with.
     """
-    found = learner.tree()
+    found = learner.tree(progress)
     support = learner.support(found)
     tree = from_engine(found, names)
     if start is not None:

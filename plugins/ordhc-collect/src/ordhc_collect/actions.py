@@ -4,6 +4,8 @@ import contextlib
 import logging
 import os
 import shlex
+import signal
+import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,10 @@ from ordhc_collect.web.forgetting import forget
 from ordhc_collect.web.server import Served, locked, opened, serve
 
 __all__ = ["DEMO", "afterwards", "check", "hash_password", "read_study", "run", "simulate"]
+
+
+#: The process ends at most this number of seconds after a signal, whatever still runs.
+_GRACE = 4.0
 
 
 def hash_password() -> None:
@@ -54,7 +60,7 @@ def check(path: Path) -> int:
 
 
 def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str | None) -> None:
-    """Serve a study until Ctrl-C."""
+    """Serve a study until Ctrl-C or SIGTERM. The process then ends within 5 seconds."""
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
     def started(served: Served) -> None:
@@ -67,8 +73,20 @@ def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str |
             say("its dashboard can be tried, and a study with people needs another --data FILE.")
         say("Ctrl-C ends the server; the same command goes on.")
 
+    # The server repeats the signal at its end. SIGTERM must not kill the process before the file is closed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        serve(study, data, host=host, port=port, proxies=proxies, on_start=started)
+        serve(study, data, host=host, port=port, proxies=proxies, on_start=started, on_stop=_end_in_time)
+
+
+def _end_in_time() -> None:
+    """Let the process end soon, even if a thread is still at work.
+
+    No answer is lost: every answer that a person was thanked for is in the file already.
+    """
+    end = threading.Timer(_GRACE, os._exit, (0,))
+    end.daemon = True
+    end.start()
 
 
 def simulate(study: Study, n: int, **options: Any) -> None:
