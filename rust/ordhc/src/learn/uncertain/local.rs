@@ -40,7 +40,7 @@ use reliability::{Reliability, says};
 use shape::{NONE, Place, Shape};
 
 /// The largest number of leaves that are moved when a question is wanted.
-const MOVES: usize = 24;
+const MOVES: usize = 8;
 /// The largest number of answers that a move uses, and the number of nodes that it may visit.
 const ANSWERS: usize = 256;
 const VISITS: usize = 150_000;

@@ -10,8 +10,11 @@ use super::{Answer, Local};
 /// The number of leaves of which places are drawn for a question, and the number from which these are chosen.
 const LEAVES: usize = 8;
 const FROM: usize = 32;
-/// A place is uncertain if its entropy is above this number of nats, unless the leaf has many answers.
+/// A place is uncertain if its entropy is above this number of nats, unless the leaf has many answers: `FIRST`, and
+/// `A_DOUBLING` for each doubling of the number of placed leaves. Places among many siblings stay uncertain.
 const UNCERTAIN: f64 = 1.0;
+const FIRST: f64 = 2.0;
+const A_DOUBLING: f64 = 1.3;
 /// The number of uncertain places, in addition to one for each open question, from which no new leaf is asked about.
 const FEW: usize = 3;
 /// The number of places of a leaf that are drawn, and of questions about the leaf that are compared.
@@ -60,7 +63,7 @@ impl<const K: usize> Local<K> {
     fn uncertain(&self, n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
         let (placed, new): (Vec<u32>, Vec<u32>) =
             (0..self.of_leaf.len() as u32).partition(|&leaf| self.shape.has(leaf));
-        let many = 8 + 4 * placed.len().ilog2() as usize;
+        let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
         let is_open = |leaf: u32| self.entropies[leaf as usize] > UNCERTAIN && self.of_leaf[leaf as usize].len() < many;
         let mut open: Vec<u32> = placed.iter().copied().filter(|&leaf| is_open(leaf)).collect();
         let mut some = |from: &mut Vec<u32>, most: usize| -> Vec<u32> {
