@@ -1,6 +1,7 @@
 """Learning by asking: python benches/bench_learning.py [--large] [group ...].
 
-Groups are questions, noise, speed and session; by default all. --large adds n = 10,000 to the questions,
+Groups are questions, noise, speed, session, waiting and methods; by default all. --large adds n = 10,000
+to the questions,
 50 builds of n = 1,000 to the noise and n = 1,000,000 to the speed.
 """
 
@@ -116,7 +117,81 @@ def session():
     table(("batch", "answers", "answers/s", "s to reopen"), rows)
 
 
-GROUPS = {"questions": questions, "noise": noise, "speed": speed, "session": session}
+def waiting(asked=1000):
+    """How long a person waits for a question of `uncertain`, with answers that were imported before."""
+    rows = []
+    for n in (200, 1000, 5000):
+        truth = ordhc.datasets.random_tree(n, shape="yule", seed=1)
+        oracle = oracles.noisy(truth, 0.85, seed=2)
+        for m in (0, 100_000, 1_000_000):
+            triples = np.random.default_rng(3).integers(0, n, (int(1.1 * m) + 100, 3))
+            different = (triples != np.roll(triples, 1, axis=1)).all(axis=1)
+            triples = triples[different][:m]
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                ordhc.Session(
+                    Path(folder) / "a", n_leaves=n, method="uncertain", budget=10**7, fill={}, durable=False
+                ) as kept,
+            ):
+                began = time.perf_counter()
+                kept.add_answers(triples, oracle(triples))
+                imported = time.perf_counter() - began
+                seconds = []
+                for k in range(asked):
+                    began = time.perf_counter()
+                    questions = kept.ask(who=f"p{k % 20}")
+                    seconds.append(time.perf_counter() - began)
+                    kept.tell(questions.ids, oracle(questions.rows), who=f"p{k % 20}")
+                cells = [f"{1000 * x:,.0f}" for x in (seconds[0], *np.quantile(seconds, (0.5, 0.99, 1)))]
+                rows.append((f"{n:,}", f"{m:,}", f"{imported:.1f}", *cells))
+                print(rows[-1], flush=True)
+    print(f"`uncertain` in a session, {asked:,} questions one after the other after an import\n")
+    head = (
+        "n",
+        "imported answers",
+        "import (s)",
+        "first question (ms)",
+        "median (ms)",
+        "p99 (ms)",
+        "longest (ms)",
+    )
+    table(head, rows)
+
+
+def methods(n=5000, asked=100):
+    """How long the first questions of each method take with many leaves."""
+    truth = ordhc.datasets.random_tree(n, shape="yule", seed=1)
+    rows = []
+    for name in ("insertion", "quick", "robust", "robust-paper", "majority", "revise", "uncertain", *PAIRS):
+        settings = {"p": 0.9} if name in ("robust", "robust-paper", "majority") else {}
+        if name == "revise":
+            settings = {"prior": truth}
+        began = time.perf_counter()
+        learner = ordhc.Learner(n, learners.named(name, **settings), seed=1, budget=10**6)
+        made = time.perf_counter() - began
+        near, seconds = oracles.from_tree(truth), []
+        for _ in range(asked):
+            began = time.perf_counter()
+            questions = learner.ask(1)
+            seconds.append(time.perf_counter() - began)
+            learner.tell(questions.ids, near(questions.rows))
+        began = time.perf_counter()
+        learner.tree()
+        rows.append((name, f"{made:.2f}", *(f"{1000 * x:.1f}" for x in (np.median(seconds), max(seconds)))))
+        rows[-1] = (*rows[-1], f"{time.perf_counter() - began:.2f}")
+    print(f"The first {asked} questions of each method, {n:,} leaves, one run each\n")
+    table(("method", "made (s)", "median question (ms)", "longest (ms)", "tree (s)"), rows)
+
+
+PAIRS = ("single", "complete", "4k-active")
+GROUPS = {
+    "questions": questions,
+    "noise": noise,
+    "speed": speed,
+    "session": session,
+    "waiting": waiting,
+    "methods": methods,
+}
 
 
 def main():

@@ -278,7 +278,8 @@ def test_lists_of_questions_are_checked(tmp_path):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
 def test_drawing_stops_when_interrupted():
-    n = 400
+    # Trees are drawn for up to 250 leaves.
+    n = 240
     rows = np.random.default_rng(1).random((4 * n, n)).argsort(axis=1)[:, :3]
     learner = ordhc.Learner(n, ordhc.learners.Uncertain(among=rows))
     signal.signal(signal.SIGALRM, signal.default_int_handler)

@@ -5,8 +5,10 @@ import os
 import random
 import re
 import resource
+import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 
@@ -64,7 +66,6 @@ server.serve(study, data, port=port, on_start=lambda served: print(served.addres
 def test_kills_lose_and_double_nothing(memory_path, sampler):
     """SIGKILL at random moments, as people answer."""
     import socket
-    import sys
 
     sampler = f"[sampler]\n{sampler}"
     path = make_study(memory_path, 30, per_person=100_000, more=sampler)
@@ -226,3 +227,48 @@ def test_one_server_for_each_file(tmp_path):
         _, told = second.process.communicate(timeout=60)
         assert second.process.returncode == 2
         assert re.search("a server of this study is running", told)
+
+
+#: Serves a study whose writing thread computes for ever, from the first time that it tidies up.
+STUCK = """
+import sys
+from pathlib import Path
+import numpy as np
+import ordhc
+from ordhc_collect import actions
+from ordhc_collect.people.desk import Desk
+
+def tidy(*_):
+    matrix = np.random.default_rng(0).random(2000 * 1999 // 2)
+    print("stuck", flush=True)
+    while True:
+        ordhc.linkage(matrix, "average")
+
+Desk.tidy, Desk.is_untidy = tidy, lambda _: True
+study, data = actions.read_study(Path(sys.argv[1])), Path(sys.argv[2])
+actions.run(study, data, host="127.0.0.1", port=0, proxies=None)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_that_is_at_work(tmp_path, number):
+    command = [sys.executable, "-c", STUCK, make_study(tmp_path), tmp_path / "a.ordhc"]
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            while process.stdout.readline() != "stuck\n":
+                assert process.poll() is None
+            process.send_signal(number)
+            # Without a limit the computation never ends.
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    with ordhc.Session(tmp_path / "a.ordhc") as session:
+        assert session.n_leaves == 8
+
+
+def test_sigterm_closes_the_file(tmp_path):
+    data = tmp_path / "a.ordhc"
+    with Server(make_study(tmp_path), data=data) as server:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(60) == 0
+    assert not data.with_name("a.ordhc-wal").exists()

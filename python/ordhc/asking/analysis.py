@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
 from ordhc.asking.mirror import Mirror
@@ -429,11 +430,11 @@ class Analysis:
         return np.where((first == second) | is_unknown, _SILENT, answers).astype(np.int8)
 
 
-def best_tree(data: Triplets | Quadruplets) -> Dendrogram | None:
+def best_tree(data: Triplets | Quadruplets, progress: Progress | None = None) -> Dendrogram | None:
     """Return the tree of the posterior, or None if sampling the posterior would take too long."""
     from ordhc.clustering.default import default_posterior
 
-    found = default_posterior(data)
+    found = default_posterior(data, progress=progress)
     return None if found is None else found.dendrogram
 
 

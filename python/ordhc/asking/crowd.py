@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ordhc._progress import Progress
 from ordhc.asking.events import (
     ADDED,
     ANSWER,
@@ -46,6 +48,8 @@ class Crowd:
     def __init__(self, mirror: Mirror) -> None:
         self._mirror, self._log, self._store = mirror, mirror.log, mirror.store
         self._method = mirror.store.method
+        #: Receives the progress of the learner during `hand_out`.
+        self._progress: Progress | None = None
         self._seed: int = mirror.store.settings["learner"].get("seed", 0)
 
     def pose(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
@@ -81,11 +85,13 @@ class Crowd:
         lease: float,
         fill: Mapping[str, float],
         is_distinct: bool,
+        progress: Progress | None = None,
     ) -> Questions:
         """Return at most `limit` questions, leased to `who`; see `Session.ask`.
 
         Without `limit` all questions of the learner are returned.
         """
+        self._progress = progress
         now = self._mirror.now()
         most = 2**31 if limit is None else limit
         if over := self._mirror.leases.over(now):
@@ -152,10 +158,10 @@ class Crowd:
         """Return `found` and new questions of the learner, at most `most` in all."""
         found += self._new(self._waiting(most - len(found), met), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
-            skipped = len(self._mirror.desk.waiting(2**31)) if met is not None else 0
+            skipped = len(self._drafts(2**31)) if met is not None else 0
             wanted = skipped + count
             self._mirror.desk.want(wanted)
-            is_all = len(self._mirror.desk.waiting(wanted)) < wanted
+            is_all = len(self._drafts(wanted)) < wanted
             # The learner may ask an abandoned question again, which then keeps its old number.
             known = {number for number, _, _ in found}
             again = self._open(most, who, met, mine)
@@ -169,14 +175,18 @@ class Crowd:
                 break
         return found
 
+    def _drafts(self, most: int) -> NDArray[np.int32]:
+        """Return the (m, 3) or (m, 4) leaves of at most `most` questions that no person has."""
+        return self._mirror.desk.waiting(most, self._progress)
+
     def _waiting(self, most: int, met: Met | None) -> list[Row]:
         """Return at most `most` questions of the learner that no person has and that are not in `met`."""
         if most <= 0:
             return []
         if met is None:
-            return [tuple(row) for row in self._mirror.desk.waiting(most).tolist()]
+            return [tuple(row) for row in self._drafts(most).tolist()]
         found: dict[Key, Row] = {}
-        for row in self._mirror.desk.waiting(2**31).tolist():
+        for row in self._drafts(2**31).tolist():
             key = key_of(row)
             if key not in found and not met.knows(key):
                 found[key] = tuple(row)

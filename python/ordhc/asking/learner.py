@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc._progress import Progress, shows_progress
 from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.methods import Common, Insertion, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.prior import read_prior
@@ -169,11 +170,21 @@ class Learner:
 
     # Questions and answers.
 
-    def ask(self, limit: int | None = None) -> Questions:
+    @shows_progress("asking")
+    def ask(self, limit: int | None = None, *, progress: Progress | bool | None = None) -> Questions:
         """Return at most `limit` new questions.
 
         If there are no new questions, open questions must be answered first, or the learner is `done`.
+
+        Parameters
+        ----------
+        limit
+            The largest number of questions; None for all questions that the learner asks at the moment.
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. If the callable
+            raises an exception, the call ends with this exception, and no question is asked.
         """
+        progress = _checks.callback("progress", progress)
         room = min(
             math.inf if limit is None else _checks.whole("limit", limit, at_least=0),
             self._limit - self.n_open,
@@ -181,7 +192,7 @@ class Learner:
         )
         if room <= 0:
             return Questions(np.empty(0, dtype=np.int64), np.empty((0, self.width), dtype=np.int32))
-        return Questions(*self._learner.ask(int(min(room, 2**62))))
+        return Questions(*self._learner.ask(int(min(room, 2**62)), progress))
 
     @property
     def open(self) -> Questions:
@@ -250,14 +261,24 @@ class Learner:
 
     # Results.
 
-    def tree(self) -> Dendrogram:
+    @shows_progress("making the tree")
+    def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:
         """Return the best tree so far over all leaves; leaves without a place yet are merged last.
 
+        Parameters
+        ----------
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. If the callable
+            raises an exception, the call ends with this exception.
+
+        Notes
+        -----
         Heights are levels. With `start` they are the heights of `start`, and new nodes divide its edges
         evenly. With "revise", `Dendrogram.support` is the share of answers that agree with a node, among
         answers about two of its leaves and one other leaf. The support is NaN if there are no such answers.
         """
-        return supported_tree(self._learner, self._names, self._start)
+        progress = _checks.callback("progress", progress)
+        return supported_tree(self._learner, self._names, self._start, progress=progress)
 
     @property
     def method(self) -> Method:

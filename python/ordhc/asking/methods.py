@@ -441,6 +441,10 @@ class Uncertain(Method):
     can answer at the same time. The learner gives no guarantee, uses every answer, and stops after `budget`
     questions, by default 20 for each leaf.
 
+    Above 250 leaves or 8,000 answers, drawing trees would make people wait. The learner then keeps one tree:
+    each answer moves the leaves that it is about, and questions are about leaves whose places in this tree
+    are uncertain. The time for a question hardly depends on the numbers of leaves and of answers.
+
     Parameters
     ----------
     question

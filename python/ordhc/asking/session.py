@@ -168,6 +168,7 @@ class Session:
         # The comparisons from which the last tree was made, and that tree.
         self._best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
 
+    @shows_progress("asking")
     def ask(
         self,
         limit: int | None = 1,
@@ -178,6 +179,7 @@ class Session:
         distinct: bool | None = None,
         sampler: str | None = None,
         rows: ArrayLike | None = None,
+        progress: Progress | bool | None = None,
     ) -> Questions:
         """Return questions to answer now; questions that were asked before and are still open come first.
 
@@ -202,6 +204,10 @@ class Session:
         rows
             (m, 3) or (m, 4) leaves of questions that are asked in the name of `sampler`. By default the
             sampler draws one question that is new to `who`.
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1] while the
+            learner chooses questions. If the callable raises an exception, the call ends with this exception,
+            and no question is asked.
 
         Returns
         -------
@@ -223,12 +229,15 @@ class Session:
         most = None if limit is None else _checks.whole("limit", limit, at_least=1)
         lease = _checks.number("lease", lease, at_least=0)
         checked_who(who)
+        progress = _checks.callback("progress", progress)
         if sampler is not None or rows is not None:
             return self._ask_of(sampler, rows, who, lease)
         shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
         hand_out = self._crowd.hand_out
-        return self._mirror.writing(lambda: hand_out(most, who, lease, shares, is_distinct), is_told=False)
+        return self._mirror.writing(
+            lambda: hand_out(most, who, lease, shares, is_distinct, progress), is_told=False
+        )
 
     def _ask_of(
         self, sampler: str | None, rows: ArrayLike | None, who: str | None, lease: float
@@ -547,24 +556,34 @@ class Session:
 
         return self._mirror.reading(found)
 
-    def tree(self) -> Dendrogram:
+    @shows_progress("making the tree")
+    def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:
         """Return the best tree so far, of all items that are not retired.
 
+        Parameters
+        ----------
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. If the callable
+            raises an exception, the call ends with this exception.
+
+        Notes
+        -----
         With the method "uncertain" the tree is that of `ordhc.posterior` for the answers that are not
         excluded (`analysed`), with the support of its clusters. `ordhc cluster`, `ordhc report` and the
         dashboard of a study show the same tree. With other methods, and if sampling the posterior would take
         too long, the tree is the learner's, see `Learner.tree`. The tree of "revise" also depends on the
         prior, which `ordhc cluster` does not know.
         """
+        progress = _checks.callback("progress", progress)
         if isinstance(self._method, Uncertain):
             data = self.analysed().comparisons
             if self._best is None or self._best[0] != data:
-                self._best = data, best_tree(data)
+                self._best = data, best_tree(data, progress)
             if self._best[1] is not None:
                 return self._best[1]
         mirror = self._mirror
         return mirror.reading(
-            lambda: supported_tree(mirror.desk, mirror.names, self._start, retired_names(mirror))
+            lambda: supported_tree(mirror.desk, mirror.names, self._start, retired_names(mirror), progress)
         )
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
 from ordhc.asking.prior import read_prior
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
@@ -43,13 +44,14 @@ def supported_tree(
     names: tuple[str, ...] | None,
     start: Dendrogram | None,
     retired: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Dendrogram:
     """Return the tree of a learner, with the support of its nodes if the learner knows it.
 
     Heights are levels, or those of `start`, the tree that the learner began with. The tree has no `retired`
     leaves.
     """
-    found = learner.tree()
+    found = learner.tree(progress)
     support = learner.support(found)
     tree = from_engine(found, names)
     if retired:

@@ -184,9 +184,15 @@ impl Desk {
     }
 
     /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
-    fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
+    #[pyo3(signature = (most, progress=None))]
+    fn waiting<'py>(
+        &self,
+        py: Python<'py>,
+        most: u64,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let flat = |leaves: Vec<u32>| leaves.into_iter().map(|leaf| leaf as i32).collect::<Vec<_>>();
-        let (width, leaves) = callbacks::run(py, false, None, |monitor| match &mut *self.lock() {
+        let (width, leaves) = callbacks::run(py, false, progress, |monitor| match &mut *self.lock() {
             Width::Three(desk) => desk.waiting(most, Some(monitor)).map(|rows| (3, flat(rows.concat()))),
             Width::Four(desk) => desk.waiting(most, Some(monitor)).map(|rows| (4, flat(rows.concat()))),
         })?;
@@ -217,9 +223,10 @@ impl Desk {
         }
     }
 
-    fn tree(&self, py: Python<'_>) -> PyResult<Tree> {
+    #[pyo3(signature = (progress=None))]
+    fn tree(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Tree> {
         let work = |monitor: &Monitor| with!(self.lock(), desk => desk.learner().tree_watched(Some(monitor)));
-        callbacks::run(py, false, None, work).map(Tree::from)
+        callbacks::run(py, false, progress, work).map(Tree::from)
     }
 
     /// As the learner's.

@@ -209,9 +209,15 @@ impl Learner {
         Ok(Self(Mutex::new(repeated.map_err(to_py)?)))
     }
 
-    fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
+    #[pyo3(signature = (limit, progress=None))]
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        limit: usize,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Questions<'py>> {
         let ask = |monitor: &Monitor| with!(self.lock(), learner => learner.ask_watched(limit, Some(monitor)).map(Asked::from));
-        callbacks::run(py, false, None, ask)?.into_py(py)
+        callbacks::run(py, false, progress, ask)?.into_py(py)
     }
 
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Questions<'py>> {
@@ -247,9 +253,15 @@ impl Learner {
         }))
     }
 
-    fn tree(&self, py: Python<'_>) -> PyResult<Tree> {
-        callbacks::run(py, false, None, |monitor| with!(self.lock(), learner => learner.tree_watched(Some(monitor))))
-            .map(Tree::from)
+    #[pyo3(signature = (progress=None))]
+    fn tree(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Tree> {
+        callbacks::run(
+            py,
+            false,
+            progress,
+            |monitor| with!(self.lock(), learner => learner.tree_watched(Some(monitor))),
+        )
+        .map(Tree::from)
     }
 
     /// By merge of the tree: the share of answers that agree with it, of a learner that revises one.

@@ -5,6 +5,8 @@ import logging
 import os
 import shlex
 import shutil
+import signal
+import threading
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,10 @@ __all__ = [
     "run",
     "simulate",
 ]
+
+
+#: The process ends at most this number of seconds after a signal, whatever still runs.
+_GRACE = 4.0
 
 
 def hash_password() -> None:
@@ -85,7 +91,7 @@ def preview(study: Study, **served: Any) -> None:
 def run(
     study: Study, data: Path | None, *, host: str, port: int, proxies: str | None, prefix: str = ""
 ) -> None:
-    """Serve a study until Ctrl-C."""
+    """Serve a study until Ctrl-C or SIGTERM. The process then ends within 5 seconds."""
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
     def started(served: Served) -> None:
@@ -98,8 +104,29 @@ def run(
             say("its dashboard can be tried, and a study with people needs another --data FILE.")
         say("Ctrl-C ends the server; the same command goes on.")
 
+    # The server repeats the signal at its end. SIGTERM must not kill the process before the file is closed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        serve(study, data, host=host, port=port, proxies=proxies, prefix=prefix, on_start=started)
+        serve(
+            study,
+            data,
+            host=host,
+            port=port,
+            proxies=proxies,
+            prefix=prefix,
+            on_start=started,
+            on_stop=_end_in_time,
+        )
+
+
+def _end_in_time() -> None:
+    """Let the process end soon, even if a thread is still at work.
+
+    No answer is lost: every answer that a person was thanked for is in the file already.
+    """
+    end = threading.Timer(_GRACE, os._exit, (0,))
+    end.daemon = True
+    end.start()
 
 
 def simulate(study: Study, n: int, **options: Any) -> None:

@@ -32,7 +32,8 @@
 //!   place. Questions are chosen where they reduce the expected loss in triplets most. Subtrees move if the answers
 //!   favour another place.
 //! * `uncertain` accepts any question and any answer. The learner draws trees from the posterior only when its
-//!   questions are requested. So a desk replays recorded events without drawing trees.
+//!   questions are requested. So a desk replays recorded events without drawing trees. With many leaves or answers,
+//!   one tree follows the answers instead, and each answer moves only the leaves that it is about.
 //! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a
 //!   nearest-neighbour chain) find nearest neighbours by tournaments. The results of matches are kept as long as they
 //!   are valid.

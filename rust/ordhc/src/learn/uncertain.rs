@@ -15,9 +15,11 @@ use crate::monitor::Monitor;
 use crate::posterior::{Samples, Sampling};
 use crate::tree::Dendrogram;
 
+mod local;
 mod pool;
 mod trees;
 
+use local::Local;
 use pool::Pool;
 use trees::{best_tree, draw};
 
@@ -33,6 +35,14 @@ const ANSWERS_AN_ANSWER: usize = 16;
 const SWEEPS_OF_ANSWERS: usize = 480_000;
 /// Trees are not drawn again for fewer new answers than this.
 const LEAST: usize = 8;
+/// Above one of these numbers of leaves and of answers, drawing trees takes too long for a person who waits: questions
+/// are chosen by one tree that follows the answers ([`Local`]).
+const MOST_LEAVES: usize = 250;
+const MOST_ANSWERS: usize = 8_000;
+/// With one tree: the numbers of the last questions that are not asked again, and of the last open questions whose
+/// leaves are spared.
+const LAST_ASKED: usize = 1_000;
+const LAST_OPEN: usize = 256;
 /// The default number of questions per leaf.
 const A_LEAF: u64 = 20;
 
@@ -62,6 +72,39 @@ pub(super) struct Uncertain<const K: usize = 3> {
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
+    follower: Follower<K>,
+}
+
+/// One tree that follows the answers.
+#[derive(Debug, Clone)]
+struct Follower<const K: usize> {
+    /// The numbers of answers when questions were wanted, and how many of these numbers the tree has followed.
+    counts: Vec<usize>,
+    done: usize,
+    /// `None` before the tree has followed. Copies of a learner share the tree until one of them changes it.
+    local: Option<Arc<Local<K>>>,
+}
+
+impl<const K: usize> Follower<K> {
+    /// Moves leaves as often as questions were wanted. If the work is interrupted, the tree begins again next time.
+    fn catch_up(
+        &mut self,
+        n: usize,
+        seed: u64,
+        answers: &[Answer<K>],
+        monitor: Option<&Monitor>,
+    ) -> Result<&mut Local<K>> {
+        let mut local = self.local.take().unwrap_or_else(|| {
+            self.done = 0;
+            Arc::new(Local::new(n, seed))
+        });
+        let follower = Arc::make_mut(&mut local);
+        for &count in &self.counts[self.done..] {
+            follower.learn(&answers[..count], monitor)?;
+        }
+        self.done = self.counts.len();
+        Ok(Arc::make_mut(self.local.insert(local)))
+    }
 }
 
 impl<const K: usize> Clone for Uncertain<K> {
@@ -76,6 +119,7 @@ impl<const K: usize> Clone for Uncertain<K> {
             again: self.again.clone(),
             drawn: self.drawn.clone(),
             tree: Mutex::new(self.known_tree()),
+            follower: self.follower.clone(),
             ..*self
         }
     }
@@ -172,7 +216,13 @@ impl<const K: usize> Uncertain<K> {
             mark: [0; 2],
             drawn: None,
             tree: Mutex::new(None),
+            follower: Follower { counts: Vec::new(), done: 0, local: None },
         }
+    }
+
+    /// Returns true if drawing trees takes too long for a person who waits.
+    fn is_large(&self) -> bool {
+        self.n > MOST_LEAVES || self.answers.len() > MOST_ANSWERS
     }
 
     fn known_tree(&self) -> Option<(usize, Arc<Dendrogram>)> {
@@ -212,8 +262,59 @@ impl<const K: usize> Uncertain<K> {
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
+    /// Returns new questions, chosen by one tree that follows the answers.
+    fn fresh_of_many(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
+        let local = self.follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
+        let last = &self.asked[self.asked.len().saturating_sub(LAST_ASKED)..];
+        let mut known: HashSet<[u32; K]> = last.iter().copied().map(key).collect();
+        let open = self.ledger.open();
+        let mut uses = vec![0usize; self.n];
+        let mut n_open = open.len().min(LAST_OPEN);
+        open[open.len() - n_open..].iter().flat_map(|one| one.leaves).for_each(|leaf| uses[leaf as usize] += 1);
+        let mut found: Vec<[u32; K]> = Vec::new();
+        for _ in 0..count {
+            if let Some(monitor) = monitor {
+                monitor.check()?;
+            }
+            let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+            random.set_stream(2 + (self.asked.len() + found.len()) as u64);
+            let from_list = !self.pool.is_endless();
+            let mut candidates = if from_list {
+                let rows = self.pool.candidates(&mut random);
+                rows.into_iter().map(|leaves| (local.worth(&self.answers, leaves, &mut random), leaves)).collect()
+            } else {
+                local.candidates(&self.answers, n_open, self.pool.is_anchored(), &mut random)
+            };
+            if candidates.is_empty() {
+                // Without a tree, ask about the leaves with the fewest questions first.
+                let few = |leaves: &[u32; K]| -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64);
+                candidates =
+                    self.pool.candidates(&mut random).into_iter().map(|leaves| (few(&leaves), leaves)).collect();
+            }
+            if from_list {
+                candidates.retain(|&(_, leaves)| !found.iter().any(|&other| key(other) == key(leaves)));
+            }
+            // The information of several open questions about the same leaf does not add up.
+            let most = 2 + 6 * n_open / local.n_placed().max(3);
+            let is_new = |leaves: [u32; K]| {
+                !known.contains(&key(leaves)) && leaves.iter().all(|&leaf| uses[leaf as usize] < most)
+            };
+            let fits = candidates.iter().filter(|&&(_, leaves)| is_new(leaves));
+            let best = fits.max_by(|one, other| one.0.total_cmp(&other.0)).or(candidates.first());
+            let Some(&(_, leaves)) = best else { break };
+            known.insert(key(leaves));
+            leaves.iter().for_each(|&leaf| uses[leaf as usize] += 1);
+            n_open += 1;
+            found.push(leaves);
+        }
+        Ok(found)
+    }
+
     /// Returns new questions.
     fn fresh(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
+        if self.is_large() {
+            return self.fresh_of_many(count, monitor);
+        }
         let trees = self.draw(monitor)?;
         let recent = &self.asked[self.mark[1]..];
         let mut known: HashSet<[u32; K]> = recent.iter().copied().map(key).collect();
@@ -260,6 +361,9 @@ impl<const K: usize> Flexible<K> for Uncertain<K> {
         let more = (self.n / LEAVES_AN_ANSWER).max(self.mark[0] / ANSWERS_AN_ANSWER).max(LEAST);
         if self.answers.len() >= self.mark[0] + more {
             self.mark = [self.answers.len(), self.asked.len()];
+        }
+        if self.is_large() && self.follower.counts.last() != Some(&self.answers.len()) {
+            self.follower.counts.push(self.answers.len());
         }
     }
 
@@ -339,7 +443,13 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
         if let Some((_, tree)) = self.known_tree().filter(|known| known.0 == count) {
             return Ok((*tree).clone());
         }
-        let tree = best_tree(self.n, &self.answers, &self.seen, &self.sampling(), monitor)?;
+        let tree = if self.is_large() {
+            let mut follower = self.follower.clone();
+            let local = follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
+            local.tree(&self.answers, monitor)?
+        } else {
+            best_tree(self.n, &self.answers, &self.seen, &self.sampling(), monitor)?
+        };
         *self.tree.lock().unwrap_or_else(PoisonError::into_inner) = Some((count, Arc::new(tree.clone())));
         Ok(tree)
     }

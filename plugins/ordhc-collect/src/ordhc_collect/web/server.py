@@ -34,6 +34,19 @@ _HEAD, _BODY, _IDLE = 15.0, 20.0, 20
 _LARGEST_HEAD = 65_536
 #: Maximum number of connections at the same time.
 _MOST = 4096
+#: The seconds for which requests may go on when the server ends.
+_LAST = 2
+
+
+class _Server(uvicorn.Server):
+    """A server that reports the signal that ends it."""
+
+    on_stop: Callable[[], None] | None = None
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        super().handle_exit(sig, frame)
+        if self.on_stop is not None:
+            self.on_stop()
 
 
 class _Protocol(HttpToolsProtocol):
@@ -209,6 +222,7 @@ def serve(
     proxies: str | None = None,
     prefix: str = "",
     on_start: Callable[[Served], None],
+    on_stop: Callable[[], None] | None = None,
 ) -> None:
     """Serve a study until the server is stopped.
 
@@ -227,6 +241,8 @@ def serve(
         The folder of all addresses, such as "/alike"; empty for none.
     on_start
         Called when the server is ready.
+    on_stop
+        Called when a signal ends the server, before requests and other work have ended.
     """
     _many_files()
     with contextlib.ExitStack() as stack:
@@ -254,12 +270,13 @@ def serve(
             access_log=False,
             server_header=False,
             timeout_keep_alive=_IDLE,
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=_LAST,
             limit_concurrency=_MOST,
             proxy_headers=proxies is not None,
             forwarded_allow_ips=proxies,
         )
-        server = uvicorn.Server(config)
+        server = _Server(config)
+        server.on_stop = on_stop
 
         def stop() -> None:
             server.should_exit = True

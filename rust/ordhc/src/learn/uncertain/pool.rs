@@ -53,6 +53,11 @@ impl<const K: usize> Pool<K> {
         }
     }
 
+    /// Returns true if all questions are about two pairs that share a leaf.
+    pub(super) fn is_anchored(&self) -> bool {
+        matches!(self, Self::Anchored(_))
+    }
+
     /// Returns true if the same question may be asked any number of times.
     pub(super) fn is_endless(&self) -> bool {
         !matches!(self, Self::Some(_))

@@ -6,7 +6,7 @@ use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::linkage::Rule;
-use crate::memory::Buffer;
+use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
 use crate::posterior::{Belonging, Samples, Sampling, sample_from, satisfying};
 use crate::refine::{Heights, Search, refine};
@@ -58,6 +58,20 @@ pub(super) fn draw<const K: usize>(
         starts = vec![found.tree(best)?];
     }
     sample_from(&answers, &belonging, &starts, sampling, monitor)
+}
+
+/// Returns the average linkage of AddS of some answers.
+pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    let mut rows: Vec<[i32; K]> = memory::room("comparisons", answers.len() * if K == 4 { 1 } else { 2 })?;
+    for (leaves, answer, _) in answers {
+        if let [one] = &said(leaves.map(|leaf| leaf as i32), *answer)[..] {
+            rows.extend(one.iter().copied());
+        }
+    }
+    let answers = Comparisons::<K>::new(rows, Some(n))?;
+    let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;
+    adds(&answers, &mut pairs[..], monitor)?;
+    Agglomeration::new(Rule::Average).monitor(monitor).run_in_place(&mut pairs, Layout::Condensed, Kind::Similarity)
 }
 
 /// Returns the answers in a canonical order, each with the number of its person, and the number of people.

@@ -1,0 +1,338 @@
+//! One tree of many answers, in which every new answer moves only the leaves that it is about.
+//!
+//! Trees drawn from the posterior take time in proportion to all answers, and each move of a leaf takes time in
+//! proportion to all leaves. Here the time for an answer depends on neither:
+//!
+//! * A place of a leaf is scored only along the paths from the leaves with which it was compared to the root.
+//! * A leaf is moved when its number of answers has grown by a quarter. So a leaf with m answers was moved about
+//!   4 ln m times, and at most `MOVES` leaves are moved between two questions.
+//! * A move uses at most `ANSWERS` of the leaf's answers: the last ones, and others that are spread evenly.
+//!
+//! If most answers are new (after an import), the tree begins again, as the average linkage of AddS.
+//!
+//! A question is about a leaf whose place is uncertain, given the rest of the tree. Likely places of this leaf are
+//! drawn. The other leaves of the question are taken near two of these places, and the question with the most expected
+//! information is asked. Leaves are placed one after the other, because a place in a poor tree means little: new leaves
+//! are asked about when few places are uncertain.
+//!
+//! The tree depends only on the answers and on the numbers of answers at which questions were wanted. So the events of
+//! a session give the same questions when they are replayed.
+
+use std::collections::{HashMap, VecDeque};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::Answer;
+use super::trees::linked;
+use crate::error::Result;
+use crate::kind::Kind;
+use crate::monitor::Monitor;
+use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+
+mod choose;
+mod places;
+mod reliability;
+mod shape;
+
+use places::{Places, Rest};
+use reliability::{Reliability, says};
+use shape::{NONE, Place, Shape};
+
+/// The largest number of leaves that are moved when a question is wanted.
+const MOVES: usize = 8;
+/// The largest number of answers that a move uses, and the number of nodes that it may visit.
+const ANSWERS: usize = 256;
+const VISITS: usize = 150_000;
+/// The number of a leaf's last answers that a move uses in any case.
+const LAST: usize = 32;
+/// The number of answers of a moved leaf that are compared with the tree.
+const OBSERVED: usize = 8;
+/// If at least this number of answers is new, and these are most, the tree begins again.
+const ANEW: usize = 1_000;
+/// The largest number of leaves for which the tree begins with a linkage: above, the similarities take too much memory.
+const LINKED: usize = 8_000;
+/// The number of answers for each leaf that the linkage uses.
+const LINKED_ANSWERS: usize = 100;
+/// The largest numbers of leaves and of answers of a subtree that a move of the subtree uses. Most answers about its
+/// leaves compare leaves within the subtree, and say nothing about its place.
+const SUBTREE: usize = 64;
+const OF_SUBTREE: usize = 4_096;
+/// A subtree moves if the log-likelihood rises by this number: a few wrong answers must not move many leaves.
+const SURE: f64 = 2.0;
+/// The number of times that all leaves and subtrees are moved for the tree.
+const SWEEPS: usize = 8;
+
+/// A tree, and what is needed to move its leaves.
+#[derive(Debug, Clone)]
+pub(super) struct Local<const K: usize> {
+    shape: Shape,
+    logs: Vec<f64>,
+    /// For each leaf: the numbers of its answers.
+    of_leaf: Vec<Vec<u32>>,
+    /// For each answer: the number of its person.
+    people: Vec<u32>,
+    numbers: HashMap<Option<u32>, u32>,
+    reliability: Reliability,
+    /// The leaves whose places are due to be drawn, and for each leaf whether it is one of them and the number of
+    /// answers at which it will be.
+    due: VecDeque<u32>,
+    is_due: Vec<bool>,
+    next: Vec<usize>,
+    /// For each leaf: the entropy of its place when it was last moved, in nats.
+    entropies: Vec<f64>,
+    places: Places,
+    inside: Vec<bool>,
+    random: ChaCha8Rng,
+}
+
+impl<const K: usize> Local<K> {
+    pub(super) fn new(n: usize, seed: u64) -> Self {
+        let shape = Shape::new(n);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        Self {
+            places: Places::new(shape.n_nodes()),
+            shape,
+            logs: (0..=2 * n).map(|size| (size.max(1) as f64).log2()).collect(),
+            of_leaf: vec![Vec::new(); n],
+            people: Vec::new(),
+            numbers: HashMap::new(),
+            reliability: Reliability::new(K),
+            due: VecDeque::new(),
+            is_due: vec![false; n],
+            next: vec![1; n],
+            entropies: vec![f64::INFINITY; n],
+            inside: vec![false; n],
+            random,
+        }
+    }
+
+    /// Returns the number of answers that the tree knows.
+    pub(super) fn n_answers(&self) -> usize {
+        self.people.len()
+    }
+
+    /// Returns the number of leaves that have a place.
+    pub(super) fn n_placed(&self) -> usize {
+        self.shape.n_placed() as usize
+    }
+
+    /// Takes the answers that are new, and moves leaves that they are about.
+    pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
+        let known = self.n_answers();
+        self.take(&answers[known..]);
+        if answers.len() - known >= ANEW.max(known) {
+            return self.begin(answers, monitor);
+        }
+        for _ in 0..MOVES {
+            let Some(leaf) = self.due.pop_front() else { break };
+            self.is_due[leaf as usize] = false;
+            self.move_leaf(answers, leaf);
+            self.move_above(answers, leaf);
+        }
+        if let Some(monitor) = monitor { monitor.check() } else { Ok(()) }
+    }
+
+    /// Indexes new answers by leaf.
+    fn take(&mut self, new: &[Answer<K>]) {
+        for (leaves, answer, who) in new {
+            let next = self.numbers.len() as u32;
+            let person = *self.numbers.entry(*who).or_insert(next);
+            let number = self.people.len() as u32;
+            self.people.push(person);
+            for (at, &leaf) in leaves.iter().enumerate() {
+                if says::<K>(*answer) && !leaves[..at].contains(&leaf) {
+                    self.of_leaf[leaf as usize].push(number);
+                }
+                let at = leaf as usize;
+                if (self.of_leaf[at].len() >= self.next[at] || !self.shape.has(leaf)) && !self.is_due[at] {
+                    self.is_due[at] = true;
+                    self.due.push_back(leaf);
+                }
+            }
+        }
+    }
+
+    /// Begins a new tree. The leaves of a linkage are moved later, when questions are wanted.
+    fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
+        let n = self.of_leaf.len();
+        let seen: Vec<u32> = (0..n as u32).filter(|&leaf| !self.of_leaf[leaf as usize].is_empty()).collect();
+        if n <= LINKED && seen.len() > 2 {
+            let some = answers.len().min(LINKED_ANSWERS * n);
+            let some: Vec<Answer<K>> = (0..some).map(|at| answers[at * answers.len() / some]).collect();
+            self.shape = Shape::of(linked(n, &some, monitor)?.topology());
+            (0..n as u32)
+                .filter(|&leaf| self.of_leaf[leaf as usize].is_empty())
+                .for_each(|leaf| self.shape.remove(leaf));
+            return Ok(());
+        }
+        for leaf in seen {
+            self.move_leaf(answers, leaf);
+            if let Some(monitor) = monitor {
+                monitor.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a leaf, and compares its answers with the tree.
+    fn move_leaf(&mut self, answers: &[Answer<K>], leaf: u32) {
+        let count = self.of_leaf[leaf as usize].len();
+        self.next[leaf as usize] = count + 1 + if count < 8 { 0 } else { count / 4 };
+        self.move_subtree(answers, leaf);
+        self.entropies[leaf as usize] = self.places.entropy;
+        self.observe(answers, leaf);
+    }
+
+    /// Moves a random node above a leaf to a better place. Each node is moved half as often as the node below, because
+    /// answers about one leaf are evidence about one leaf only.
+    fn move_above(&mut self, answers: &[Answer<K>], leaf: u32) {
+        let levels = 1 + self.random.random::<u64>().trailing_zeros();
+        let mut node = leaf;
+        for _ in 0..levels {
+            node = self.shape.parent(node);
+            if node == NONE {
+                return;
+            }
+        }
+        self.move_subtree(answers, node);
+    }
+
+    /// Puts a subtree at the best place given the rest of the tree. A subtree stays if no place is better. A new leaf is
+    /// put at a place that is drawn, because its first answers leave many places open.
+    fn move_subtree(&mut self, answers: &[Answer<K>], top: u32) {
+        if self.shape.root == NONE {
+            self.shape.put(top, Place::beside(NONE));
+            return;
+        }
+        let before = if self.shape.has(top) { self.shape.cut(top) } else { None };
+        if before.is_none() && self.shape.has(top) {
+            return;
+        }
+        let mut random = self.random.clone();
+        self.score(answers, top, &mut random);
+        let Self { places, shape, .. } = self;
+        let place = match before {
+            Some(before) => places.best(shape, before, if shape.is_leaf(top) { 0.0 } else { SURE }, &mut random),
+            None => places.draw(shape, &mut random),
+        };
+        shape.put(top, place);
+        self.random = random;
+    }
+
+    /// Scores and weighs the places of a subtree that is cut off.
+    fn score(&mut self, answers: &[Answer<K>], top: u32, random: &mut ChaCha8Rng) {
+        let mut leaves = vec![top];
+        if !self.shape.is_leaf(top) {
+            self.shape.leaves_under(top, &mut leaves);
+        }
+        leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = true);
+        let Self { places, shape, logs, reliability, inside, of_leaf, people, .. } = self;
+        let size = leaves.len() as u32;
+        let rest = Rest { shape, logs, reliability, size, inside };
+        places.begin();
+        // Deep trees have long paths. A random leaf shows how long.
+        let some = shape.leaf_under(shape.root, random.random_range(0..shape.size(shape.root)));
+        let limit = if leaves.len() == 1 { ANSWERS } else { OF_SUBTREE };
+        let total = (VISITS / (2 * shape.depth(some) + 2)).clamp(LAST, limit);
+        let some = leaves.len().min(SUBTREE);
+        let most = total.div_ceil(some).max(4);
+        for leaf in (0..some).map(|at| leaves[at * leaves.len() / some]) {
+            for number in some_of(&of_leaf[leaf as usize], most) {
+                let level = reliability.level(people[number as usize]);
+                places.add_answer(&rest, &answers[number as usize], level);
+            }
+        }
+        places.list(shape);
+        places.weigh(shape);
+        leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
+    }
+
+    /// Compares some answers about a leaf with the tree.
+    fn observe(&mut self, answers: &[Answer<K>], leaf: u32) {
+        let Self { shape, logs, reliability, of_leaf, people, .. } = self;
+        for number in some_of(&of_leaf[leaf as usize], OBSERVED) {
+            let (leaves, answer, _) = answers[number as usize];
+            if leaves.iter().all(|&leaf| shape.has(leaf))
+                && let Some((expected, difference)) = expected(shape, logs, leaves)
+            {
+                reliability.observe(people[number as usize], difference, answer == expected);
+            }
+        }
+    }
+
+    /// Returns the tree over all leaves. Leaves without a place are joined last.
+    pub(super) fn tree(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
+        watched!(monitor);
+        let n = self.of_leaf.len();
+        self.learn(answers, Some(monitor))?;
+        while !self.due.is_empty() {
+            self.learn(answers, Some(monitor))?;
+        }
+        let leaves: Vec<u32> = (0..n as u32).filter(|&leaf| self.shape.has(leaf)).collect();
+        monitor.start((SWEEPS * leaves.len()) as u64);
+        for _ in 0..SWEEPS {
+            for &leaf in &leaves {
+                self.move_leaf(answers, leaf);
+                monitor.advance(1)?;
+            }
+            for node in self.shape.inner_nodes() {
+                if self.shape.has(node) && node != self.shape.root {
+                    self.move_subtree(answers, node);
+                    monitor.advance(0)?;
+                }
+            }
+        }
+        self.dendrogram()
+    }
+
+    fn dendrogram(&self) -> Result<Dendrogram> {
+        let (n, shape) = (self.of_leaf.len(), &self.shape);
+        let mut number = vec![NONE; shape.n_nodes()];
+        (0..n).for_each(|leaf| number[leaf] = leaf as u32);
+        let (mut merges, mut heights) = (Vec::new(), Vec::new());
+        let mut inner = shape.inner_nodes();
+        inner.sort_by_key(|&node| shape.size(node));
+        for node in inner {
+            number[node as usize] = (n + merges.len()) as u32;
+            merges.push(shape.children(node).map(|child| number[child as usize]));
+            heights.push(self.logs[shape.size(node) as usize]);
+        }
+        let missing: Vec<u32> = (0..n as u32).filter(|&leaf| !shape.has(leaf)).collect();
+        if merges.is_empty() {
+            let all = vec![(0..n as u32).map(Child::Leaf).collect()];
+            return dendrogram_of_nodes(n, if n > 1 { &all } else { &[] });
+        }
+        let last = heights[heights.len() - 1];
+        for leaf in missing {
+            merges.push([(n + merges.len() - 1) as u32, leaf]);
+            heights.push(last);
+        }
+        Dendrogram::new(merges, heights, Kind::Dissimilarity)
+    }
+}
+
+/// Returns the last numbers, and others that are spread evenly, at most `most`.
+fn some_of(numbers: &[u32], most: usize) -> impl Iterator<Item = u32> {
+    let (older, last) = numbers.split_at(numbers.len().saturating_sub(LAST.min(most.div_ceil(2))));
+    let some = (most - last.len().min(most)).min(older.len());
+    (0..some).map(move |at| older[at * older.len() / some]).chain(last.iter().copied())
+}
+
+/// Returns the answer that a tree expects, and the logarithm of the ratio of the sizes of the two clusters that the
+/// question compares. Returns `None` if the clusters are the same.
+fn expected<const K: usize>(shape: &Shape, logs: &[f64], leaves: [u32; K]) -> Option<(i8, f64)> {
+    let log = |a: u32, b: u32| logs[shape.size(shape.join(a, b)) as usize];
+    if K == 4 {
+        let [first, second] = [log(leaves[0], leaves[1]), log(leaves[2], leaves[3])];
+        return (first != second).then(|| (if first < second { 1 } else { -1 }, (first - second).abs()));
+    }
+    let [a, b, c] = [0, 1, 2].map(|at| leaves[at]);
+    let joins = [log(b, c), log(a, c), log(a, b)];
+    let odd = (0..3).min_by(|&one, &other| joins[one].total_cmp(&joins[other]))?;
+    Some((odd as i8, joins[(odd + 1) % 3] - joins[odd]))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! The choice of questions about uncertain places.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::reliability::Reliability;
+use super::shape::{NONE, Shape};
+use super::{Answer, Local};
+
+/// The number of leaves of which places are drawn for a question, and the number from which these are chosen.
+const LEAVES: usize = 8;
+const FROM: usize = 32;
+/// A place is uncertain if its entropy is above this number of nats, unless the leaf has many answers: `FIRST`, and
+/// `A_DOUBLING` for each doubling of the number of placed leaves. Places among many siblings stay uncertain.
+const UNCERTAIN: f64 = 1.0;
+const FIRST: f64 = 2.0;
+const A_DOUBLING: f64 = 1.3;
+/// The number of uncertain places, in addition to one for each open question, from which no new leaf is asked about.
+const FEW: usize = 3;
+/// The number of places of a leaf that are drawn, and of questions about the leaf that are compared.
+const DRAWN: usize = 24;
+const QUESTIONS: usize = 16;
+/// The number of clusters in which another leaf of a question is looked for.
+const TRIES: usize = 8;
+
+/// Likely places of a leaf that is cut off: the nodes that it may be beside.
+struct Likely {
+    leaf: u32,
+    beside: Vec<u32>,
+}
+
+impl<const K: usize> Local<K> {
+    /// Returns random questions about leaves whose places are uncertain, each with its expected information. For two
+    /// pairs that share a leaf (`is_anchored`), this leaf comes first in both.
+    pub(in super::super) fn candidates(
+        &mut self,
+        answers: &[Answer<K>],
+        n_open: usize,
+        is_anchored: bool,
+        random: &mut ChaCha8Rng,
+    ) -> Vec<(f64, [u32; K])> {
+        if self.shape.n_placed() < 2 {
+            return Vec::new();
+        }
+        let chosen = self.uncertain(n_open, random);
+        let mut found = Vec::new();
+        for leaf in chosen {
+            let before = self.shape.cut(leaf);
+            let likely = self.likely(answers, leaf, random);
+            for _ in 0..QUESTIONS {
+                if let Some(leaves) = question(&self.shape, &likely, is_anchored, random) {
+                    found.push((self.information(&likely, leaves), leaves));
+                }
+            }
+            if let Some(before) = before {
+                self.shape.put(leaf, before);
+            }
+        }
+        found
+    }
+
+    /// Returns random leaves whose places are uncertain.
+    fn uncertain(&self, n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
+        let (placed, new): (Vec<u32>, Vec<u32>) =
+            (0..self.of_leaf.len() as u32).partition(|&leaf| self.shape.has(leaf));
+        let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
+        let is_open = |leaf: u32| self.entropies[leaf as usize] > UNCERTAIN && self.of_leaf[leaf as usize].len() < many;
+        let mut open: Vec<u32> = placed.iter().copied().filter(|&leaf| is_open(leaf)).collect();
+        let mut some = |from: &mut Vec<u32>, most: usize| -> Vec<u32> {
+            let count = from.len().min(most);
+            (0..count).map(|_| from.swap_remove(random.random_range(0..from.len()))).collect()
+        };
+        if !new.is_empty() {
+            let is_full = open.len() >= FEW + n_open;
+            let mut chosen = some(&mut open, LEAVES);
+            if !is_full {
+                chosen.extend(some(&mut { new }, 2));
+            }
+            return chosen;
+        }
+        // Every leaf has a place. Take the most uncertain leaves of some, and a few others.
+        let mut all = some(&mut { placed }, FROM);
+        all.sort_by(|&one, &other| self.entropies[other as usize].total_cmp(&self.entropies[one as usize]));
+        let mut others = all.split_off(all.len().min(LEAVES / 2));
+        all.extend(some(&mut others, LEAVES / 2));
+        all
+    }
+
+    /// Returns the expected information of a question of a list, about the place of its leaf with the fewest answers.
+    pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
+        let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
+        let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };
+        let before = self.shape.cut(leaf);
+        let likely = self.likely(answers, leaf, random);
+        let worth = self.information(&likely, leaves);
+        if let Some(before) = before {
+            self.shape.put(leaf, before);
+        }
+        worth
+    }
+
+    /// Draws places of a leaf that is cut off, given the rest of the tree.
+    fn likely(&mut self, answers: &[Answer<K>], leaf: u32, random: &mut ChaCha8Rng) -> Likely {
+        self.score(answers, leaf, random);
+        let beside = (0..DRAWN).map(|_| self.places.draw(&self.shape, random).beside).collect();
+        Likely { leaf, beside }
+    }
+
+    /// Returns the entropy of the answer over all places less the mean entropy at each place, in nats.
+    fn information(&self, likely: &Likely, leaves: [u32; K]) -> f64 {
+        let Self { shape, logs, reliability, .. } = self;
+        let mut others = leaves.iter().filter(|&&other| other != likely.leaf);
+        if others.any(|&other| !shape.has(other)) {
+            return 0.0;
+        }
+        let (mut mean, mut within) = ([0.0; 3], 0.0);
+        for &beside in &likely.beside {
+            let answers = answers_at(shape, logs, reliability, leaves, likely.leaf, beside);
+            within += entropy(answers);
+            (0..3).for_each(|at| mean[at] += answers[at]);
+        }
+        let count = likely.beside.len() as f64;
+        (entropy(mean.map(|sum| sum / count)) - within / count).max(0.0)
+    }
+}
+
+/// Returns the probabilities of the answers if a leaf is beside a node.
+fn answers_at<const K: usize>(
+    shape: &Shape,
+    logs: &[f64],
+    reliability: &Reliability,
+    leaves: [u32; K],
+    leaf: u32,
+    beside: u32,
+) -> [f64; 3] {
+    // The leaf joins another one where `beside` does, or at the new node if the other leaf is below `beside`.
+    let size = |a: u32, b: u32| {
+        let other = if a == leaf { b } else { a };
+        if a != leaf && b != leaf { shape.size(shape.join(a, b)) } else { shape.size(shape.join(beside, other)) + 1 }
+    };
+    if K == 4 {
+        let [first, second] = [size(leaves[0], leaves[1]), size(leaves[2], leaves[3])];
+        if first == second {
+            return [0.5, 0.5, 0.0];
+        }
+        let [right, wrong] = reliability.probabilities((logs[first as usize] - logs[second as usize]).abs());
+        return if first < second { [right, wrong, 0.0] } else { [wrong, right, 0.0] };
+    }
+    let at = (0..3).find(|&at| leaves[at] == leaf).unwrap_or(0);
+    let [a, b] = [leaves[(at + 1) % 3], leaves[(at + 2) % 3]];
+    let both = shape.size(shape.join(a, b));
+    let [with_a, with_b] = [size(leaf, a), size(leaf, b)];
+    // At or above the join of the others, the leaf is the odd one out.
+    let (odd, difference) = if with_a == with_b {
+        (at, logs[with_a as usize] - logs[both as usize])
+    } else if with_a < with_b {
+        ((at + 2) % 3, logs[with_b as usize] - logs[with_a as usize])
+    } else {
+        ((at + 1) % 3, logs[with_a as usize] - logs[with_b as usize])
+    };
+    let [right, wrong] = reliability.probabilities(difference.max(0.0));
+    std::array::from_fn(|at| if at == odd { right } else { wrong })
+}
+
+/// Returns a question about a leaf and leaves near two of its likely places.
+fn question<const K: usize>(
+    shape: &Shape,
+    likely: &Likely,
+    is_anchored: bool,
+    random: &mut ChaCha8Rng,
+) -> Option<[u32; K]> {
+    let x = likely.leaf;
+    let [first, second] = [(); 2].map(|()| likely.beside[random.random_range(0..likely.beside.len())]);
+    let mut leaf_of = |node: u32| shape.leaf_under(node, random.random_range(0..shape.size(node)));
+    let a = leaf_of(first);
+    // If the places have the same near leaves, the other leaf comes from the next larger cluster.
+    let clusters = std::iter::successors(Some(second), |&node| Some(shape.parent(node)).filter(|&above| above != NONE));
+    let b = clusters.map(&mut leaf_of).take(TRIES).find(|&b| b != a)?;
+    if K == 3 {
+        let turn = random.random_range(0..3);
+        return Some(std::array::from_fn(|at| [x, a, b][(at + turn) % 3]));
+    }
+    if !is_anchored && random.random::<bool>() {
+        let c = shape.leaf_under(shape.root, random.random_range(0..shape.size(shape.root)));
+        if c != b {
+            return Some(std::array::from_fn(|at| [x, a, b, c][at]));
+        }
+    }
+    Some(std::array::from_fn(|at| [x, a, x, b][at]))
+}
+
+fn entropy(probabilities: [f64; 3]) -> f64 {
+    -probabilities.into_iter().filter(|&p| p > 0.0).map(|p| p * p.ln()).sum::<f64>()
+}

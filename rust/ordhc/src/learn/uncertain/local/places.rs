@@ -1,0 +1,264 @@
+//! The places of a subtree, scored by the answers about it alone.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::super::Answer;
+use super::reliability::{Reliability, says};
+use super::shape::{NONE, Place, Shape};
+
+/// Differences of scores that rounding errors can make.
+const ROUNDED: f64 = 1e-9;
+
+/// A place beside a node, or the places of a whole part of the tree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Spot {
+    pub(super) node: u32,
+    /// True if the place may be beside any leaf at or below the node: no answer distinguishes these places.
+    pub(super) is_part: bool,
+    /// The log-likelihood, up to a constant.
+    pub(super) score: f64,
+}
+
+/// The log-likelihood of answers at each place of a subtree that was cut off.
+///
+/// An answer about the subtree and two other leaves depends on the place only along the paths from these leaves to the
+/// root. So only the nodes of these paths are visited. The score of a place is the sum of `gains` over the node that it
+/// is beside and the nodes above. All places in a part that hangs on a path have the score of the path's node.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    gains: Vec<f64>,
+    /// The node belongs to the current subtree if its mark is the current one.
+    marks: Vec<u32>,
+    mark: u32,
+    pub(super) spots: Vec<Spot>,
+    open: Vec<(u32, f64)>,
+    weights: Vec<f64>,
+    /// The entropy of the place, in nats.
+    pub(super) entropy: f64,
+}
+
+/// What does not change while a subtree is scored.
+#[derive(Clone, Copy)]
+pub(super) struct Rest<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) logs: &'a [f64],
+    pub(super) reliability: &'a Reliability,
+    /// The number of leaves of the subtree.
+    pub(super) size: u32,
+    /// The leaves of the subtree are marked.
+    pub(super) inside: &'a [bool],
+}
+
+impl Rest<'_> {
+    fn log(&self, node: u32) -> f64 {
+        self.logs[self.shape.size(node) as usize]
+    }
+
+    /// The logarithm of the size of a node together with the subtree.
+    fn log_with(&self, node: u32) -> f64 {
+        self.logs[(self.shape.size(node) + self.size) as usize]
+    }
+
+    fn is_outside(&self, leaf: u32) -> bool {
+        self.shape.has(leaf) && !self.inside[leaf as usize]
+    }
+}
+
+impl Places {
+    pub(super) fn new(n_nodes: usize) -> Self {
+        Self {
+            gains: vec![0.0; n_nodes],
+            marks: vec![0; n_nodes],
+            mark: 0,
+            spots: Vec::new(),
+            open: Vec::new(),
+            weights: Vec::new(),
+            entropy: 0.0,
+        }
+    }
+
+    pub(super) fn begin(&mut self) {
+        if self.mark == u32::MAX {
+            self.marks.fill(0);
+            self.mark = 0;
+        }
+        self.mark += 1;
+    }
+
+    #[inline]
+    fn add(&mut self, node: u32, gain: f64) {
+        let at = node as usize;
+        if self.marks[at] != self.mark {
+            self.marks[at] = self.mark;
+            self.gains[at] = 0.0;
+        }
+        self.gains[at] += gain;
+    }
+
+    /// Adds values along the path from a node up to below `stop`. `value` returns the value of places beside a node, and
+    /// of places in parts that hang on the node. The value at `stop` is `top`.
+    #[inline]
+    fn climb(&mut self, shape: &Shape, from: u32, stop: u32, value: impl Fn(u32) -> f64, top: f64) {
+        let mut node = from;
+        if node == stop {
+            return;
+        }
+        let mut here = value(node);
+        loop {
+            let above = shape.parent(node);
+            let next = if above == stop { top } else { value(above) };
+            self.add(node, here - next);
+            if above == stop {
+                break;
+            }
+            (node, here) = (above, next);
+        }
+    }
+
+    /// Adds an answer about one leaf of the subtree and leaves outside of it. Other answers do not depend on the place.
+    pub(super) fn add_answer<const K: usize>(&mut self, rest: &Rest<'_>, answer: &Answer<K>, level: usize) {
+        let (leaves, told, _) = *answer;
+        if !says::<K>(told) {
+            return;
+        }
+        if K == 4 {
+            self.add_pairs(rest, std::array::from_fn(|at| leaves[at]), told, level);
+        } else {
+            self.add_odd(rest, std::array::from_fn(|at| leaves[at]), told, level);
+        }
+    }
+
+    fn add_odd(&mut self, rest: &Rest<'_>, leaves: [u32; 3], odd: i8, level: usize) {
+        let Some(at) = (0..3).find(|&at| rest.inside[leaves[at] as usize]) else { return };
+        let [a, b] = [leaves[(at + 1) % 3], leaves[(at + 2) % 3]];
+        if !rest.is_outside(a) || !rest.is_outside(b) {
+            return;
+        }
+        let odd = leaves[odd as usize];
+        let join = rest.shape.join(a, b);
+        let top = rest.log(join);
+        let value =
+            |difference: f64, is_right: bool| rest.reliability.logs(level, difference.max(0.0))[usize::from(!is_right)];
+        // Above the join, the subtree is the odd one out.
+        let is_odd = odd != a && odd != b;
+        let above = |node: u32| value(rest.log_with(node) - top, is_odd);
+        let shape = rest.shape;
+        self.climb(shape, join, NONE, above, 0.0);
+        let at_join = above(join);
+        for (near, far) in [(a, b), (b, a)] {
+            let with = |node: u32| value(rest.log_with(join) - rest.log_with(node), odd == far);
+            self.climb(shape, near, join, with, at_join);
+        }
+    }
+
+    /// Adds an answer about two pairs. The answer is 1 if the first pair is closer, and -1 if the second pair is.
+    fn add_pairs(&mut self, rest: &Rest<'_>, [a, b, c, d]: [u32; 4], told: i8, level: usize) {
+        let inside = |leaf: u32| rest.inside[leaf as usize];
+        let outer = |[one, other]: [u32; 2]| match (inside(one), inside(other)) {
+            (true, false) => Some(other),
+            (false, true) => Some(one),
+            _ => None,
+        };
+        let pairs = [[a, b], [c, d]];
+        let outers = pairs.map(outer);
+        if pairs.iter().flatten().any(|&leaf| !inside(leaf) && !rest.shape.has(leaf)) {
+            return;
+        }
+        let closer = usize::from(told < 0);
+        let shape = rest.shape;
+        let value = |difference: f64, is_right: bool| {
+            if difference == 0.0 {
+                rest.reliability.even()
+            } else {
+                rest.reliability.logs(level, difference.abs())[usize::from(!is_right)]
+            }
+        };
+        match outers {
+            [Some(one), Some(other)] => {
+                if one == other {
+                    return;
+                }
+                let join = shape.join(one, other);
+                let even = rest.reliability.even();
+                self.climb(shape, join, NONE, |_| even, 0.0);
+                for (near, pair) in [(one, 0), (other, 1)] {
+                    let with = |node: u32| value(rest.log_with(join) - rest.log_with(node), closer == pair);
+                    self.climb(shape, near, join, with, even);
+                }
+            }
+            [Some(near), None] | [None, Some(near)] => {
+                let pair = usize::from(outers[0].is_none());
+                let [one, other] = pairs[1 - pair];
+                if inside(one) {
+                    return;
+                }
+                let fixed = rest.log(shape.join(one, other));
+                let with = |node: u32| {
+                    let difference = fixed - rest.log_with(node);
+                    value(difference, (closer == pair) == (difference > 0.0))
+                };
+                self.climb(shape, near, NONE, with, 0.0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Lists the places with their scores.
+    pub(super) fn list(&mut self, shape: &Shape) {
+        self.spots.clear();
+        self.open.clear();
+        self.open.push((shape.root, 0.0));
+        while let Some((node, above)) = self.open.pop() {
+            if self.marks[node as usize] != self.mark {
+                self.spots.push(Spot { node, is_part: true, score: above });
+                continue;
+            }
+            let score = above + self.gains[node as usize];
+            self.spots.push(Spot { node, is_part: false, score });
+            if !shape.is_leaf(node) {
+                self.open.extend(shape.children(node).map(|child| (child, score)));
+            }
+        }
+    }
+
+    /// Sums the weights of the listed places. A part has the weight of as many places as it has leaves, so a subtree
+    /// without answers is put beside a random leaf (Yule's process).
+    pub(super) fn weigh(&mut self, shape: &Shape) {
+        let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
+        self.weights.clear();
+        let (mut sum, mut mean) = (0.0, 0.0);
+        for spot in &self.spots {
+            let count = if spot.is_part { f64::from(shape.size(spot.node)) } else { 1.0 };
+            let weight = count * (spot.score - most).exp();
+            sum += weight;
+            mean += weight * (spot.score - most);
+            self.weights.push(sum);
+        }
+        self.entropy = sum.ln() - mean / sum;
+    }
+
+    /// Draws the node beside which the subtree is put, in proportion to the weights.
+    pub(super) fn draw(&self, shape: &Shape, random: &mut ChaCha8Rng) -> Place {
+        let sum = self.weights[self.weights.len() - 1];
+        let drawn = random.random::<f64>() * sum;
+        let at = self.weights.partition_point(|&sum| sum <= drawn).min(self.weights.len() - 1);
+        self.place(shape, at, random)
+    }
+
+    /// Returns the place with the highest score, or `before` if no score is higher by more than `least`.
+    pub(super) fn best(&self, shape: &Shape, before: Place, least: f64, random: &mut ChaCha8Rng) -> Place {
+        let up = |&node: &u32| Some(shape.parent(node)).filter(|&above| above != NONE);
+        let path = std::iter::successors(Some(before.beside), up);
+        let gain = |node: u32| if self.marks[node as usize] == self.mark { self.gains[node as usize] } else { 0.0 };
+        let here: f64 = path.map(gain).sum();
+        let score = |at: &usize| self.spots[*at].score;
+        let best = (0..self.spots.len()).max_by(|one, other| score(one).total_cmp(&score(other)));
+        best.filter(|best| score(best) > here + least + ROUNDED).map_or(before, |best| self.place(shape, best, random))
+    }
+
+    fn place(&self, shape: &Shape, at: usize, random: &mut ChaCha8Rng) -> Place {
+        let Spot { node, is_part, .. } = self.spots[at];
+        Place::beside(if is_part { shape.leaf_under(node, random.random_range(0..shape.size(node))) } else { node })
+    }
+}

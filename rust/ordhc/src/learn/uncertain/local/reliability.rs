@@ -1,0 +1,126 @@
+//! How likely answers are right.
+
+/// Answers are classified by the logarithm (base 2) of the ratio of the sizes of the two clusters that they compare.
+/// There are `PER_DOUBLING` classes for each doubling.
+const PER_DOUBLING: f64 = 4.0;
+const CLASSES: usize = 48;
+/// People have one of these numbers of reliabilities, in equal steps from 0 (guesses) to 1 (usual).
+const LEVELS: usize = 8;
+/// The weights of the priors of a class and of a person, in answers.
+const PRIOR_OF_CLASS: f64 = 50.0;
+const PRIOR_OF_PERSON: f64 = 10.0;
+/// Earlier answers lose half of their weight after this number of observations.
+const HALF_LIFE: f64 = 20_000.0;
+/// The limits of the probability that an answer is right beyond guessing.
+const LEAST: f64 = 0.25;
+const MOST: f64 = 0.97;
+
+/// For each class and each person: how often answers agree with the tree. The result is two tables of logarithms.
+#[derive(Debug, Clone)]
+pub(super) struct Reliability {
+    /// The probability of a right answer by guessing: 1/3, or 1/2 for two pairs.
+    chance: f64,
+    /// For each class: the weighted numbers of answers that agree, and of all answers.
+    classes: Vec<[f64; 2]>,
+    /// For each person, and for all: the numbers of answers that agree beyond chance, and that are expected to.
+    people: Vec<[f64; 2]>,
+    all: [f64; 2],
+    /// For each level and class: the logarithms of the probabilities of the right answer and of one wrong answer.
+    logs: Vec<[f64; 2]>,
+    n_observed: usize,
+}
+
+impl Reliability {
+    pub(super) fn new(width: usize) -> Self {
+        let chance = if width == 4 { 1.0 / 2.0 } else { 1.0 / 3.0 };
+        let mut new = Self {
+            chance,
+            classes: vec![[0.0; 2]; CLASSES],
+            people: Vec::new(),
+            all: [0.0; 2],
+            logs: vec![[0.0; 2]; LEVELS * CLASSES],
+            n_observed: 0,
+        };
+        new.fill();
+        new
+    }
+
+    /// Returns the share of right answers beyond chance, of a class.
+    fn excess(&self, class: usize) -> f64 {
+        // The prior: Luce's choice with heights that rise by 1.2 for each doubling, and some random answers.
+        let power = (1.2 * (class as f64 + 0.5) / PER_DOUBLING).exp();
+        let others = 1.0 / self.chance - 1.0;
+        let prior = 0.9 * power / (power + others) + 0.1 * self.chance;
+        let [right, all] = self.classes[class];
+        let share = (right + PRIOR_OF_CLASS * prior) / (all + PRIOR_OF_CLASS);
+        ((share - self.chance) / (1.0 - self.chance)).clamp(LEAST, MOST)
+    }
+
+    fn fill(&mut self) {
+        let others = 1.0 / self.chance - 1.0;
+        for class in 0..CLASSES {
+            let excess = self.excess(class);
+            for level in 0..LEVELS {
+                let own = (excess * level as f64 / (LEVELS - 1) as f64).max(0.01);
+                let right = self.chance + (1.0 - self.chance) * own;
+                self.logs[level * CLASSES + class] = [right.ln(), ((1.0 - right) / others).ln()];
+            }
+        }
+    }
+
+    #[inline]
+    fn class(difference: f64) -> usize {
+        ((difference * PER_DOUBLING) as usize).min(CLASSES - 1)
+    }
+
+    /// Returns the level of a person, whose number is that of [`Self::observe`].
+    pub(super) fn level(&self, person: u32) -> usize {
+        let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
+        // A person is compared with all people: if all of them disagree with the tree, the tree is wrong.
+        let usual = ((self.all[0] + PRIOR_OF_PERSON) / (self.all[1] + PRIOR_OF_PERSON)).max(LEAST);
+        let share = ((right / usual + PRIOR_OF_PERSON) / (expected + PRIOR_OF_PERSON)).clamp(0.0, 1.0);
+        (share * (LEVELS - 1) as f64).round() as usize
+    }
+
+    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer, by the logarithm of the
+    /// ratio of two sizes.
+    #[inline]
+    pub(super) fn logs(&self, level: usize, difference: f64) -> [f64; 2] {
+        self.logs[level * CLASSES + Self::class(difference)]
+    }
+
+    /// Returns the logarithm of the probability of an answer between two options that are equally likely.
+    pub(super) fn even(&self) -> f64 {
+        self.chance.ln()
+    }
+
+    /// Returns the probabilities of the right answer and of one wrong answer of a usual person.
+    pub(super) fn probabilities(&self, difference: f64) -> [f64; 2] {
+        self.logs(LEVELS - 1, difference).map(f64::exp)
+    }
+
+    /// Counts an answer.
+    pub(super) fn observe(&mut self, person: u32, difference: f64, is_right: bool) {
+        let class = Self::class(difference);
+        let excess = self.excess(class);
+        let beyond = (f64::from(u8::from(is_right)) - self.chance) / (1.0 - self.chance);
+        if self.people.len() <= person as usize {
+            self.people.resize(person as usize + 1, [0.0; 2]);
+        }
+        let keep = 0.5f64.powf(1.0 / HALF_LIFE);
+        let counts = &mut self.classes[class];
+        *counts = [counts[0] * keep + f64::from(u8::from(is_right)), counts[1] * keep + 1.0];
+        for counts in [&mut self.people[person as usize], &mut self.all] {
+            *counts = [counts[0] * keep + beyond, counts[1] * keep + excess];
+        }
+        self.n_observed += 1;
+        if self.n_observed.is_multiple_of(64) {
+            self.fill();
+        }
+    }
+}
+
+/// Returns true if an answer says something.
+pub(super) fn says<const K: usize>(answer: i8) -> bool {
+    answer != if K == 4 { 0 } else { -1 }
+}
