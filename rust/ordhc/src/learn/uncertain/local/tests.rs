@@ -290,14 +290,14 @@ fn the_tree_of_many_answers_is_right() {
 fn questions_of_all_kinds_are_chosen_with_many_answers() {
     for n in [3, 4, 9] {
         let mut one = learner::<3>(n);
-        (0..=MOST_ANSWERS).for_each(|at| one.add([0, 1, 2], (at as i8 % 4 - 1).into()));
+        (0..=MOST_ANSWERS).for_each(|at| one.add([0, 1, 2], ((at % 4) as i8 - 1).into()));
         let asked = one.ask(4).unwrap();
         assert_eq!(asked.len(), 4.min(n));
         assert_eq!(one.tree().unwrap().n_leaves(), n);
         for is_anchored in [false, true] {
             let mut pairs = learner::<4>(n);
             pairs.pool = if is_anchored { Pool::Anchored(n as u32) } else { Pool::All(n as u32) };
-            (0..=MOST_ANSWERS).for_each(|at| pairs.add([0, 1, 0, 2], (at as i8 % 3 - 1).into()));
+            (0..=MOST_ANSWERS).for_each(|at| pairs.add([0, 1, 0, 2], ((at % 3) as i8 - 1).into()));
             for question in pairs.ask(6).unwrap() {
                 let [a, b, c, d] = question.leaves;
                 assert!(a != b && c != d && [a.min(b), a.max(b)] != [c.min(d), c.max(d)], "{question:?}");
