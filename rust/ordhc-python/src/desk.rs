@@ -44,7 +44,7 @@ struct Table<'a> {
     answers: &'a [i8],
     /// How likely answers are right, NaN where the learner's settings say so.
     p: &'a [f64],
-    /// Who gave them, 0 for nobody in particular.
+    /// The person who gave each answer; 0 if unknown.
     who: &'a [i32],
     skipped: &'a [bool],
 }
@@ -96,7 +96,7 @@ fn width<const K: usize>(_: &ordhc::bindings::Desk<K>) -> usize {
 impl Desk {
     /// For who is not attached to the interpreter, which work that is watched needs now and then.
     fn lock(&self) -> MutexGuard<'_, Width> {
-        // A lock is poisoned only by a panic, which the caller has been told of.
+        // A lock is poisoned only by a panic, which the caller has received as an exception.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -178,12 +178,12 @@ impl Desk {
         })
     }
 
-    /// The learner is asked until so many questions wait.
+    /// Asks the learner until `count` questions wait.
     fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         py.detach(|| with!(self.lock(), desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
-    /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
+    /// Returns the (m, 3) or (m, 4) leaves of the first questions that no person has.
     #[pyo3(signature = (most, progress=None))]
     fn waiting<'py>(
         &self,
@@ -200,7 +200,7 @@ impl Desk {
         PyArray1::from_vec(py, leaves).reshape(shape)
     }
 
-    /// Questions that somebody has, without those of `taken` (ascending).
+    /// Returns the questions that people have, without those of `taken` (ascending).
     fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
         let asked = match &*self.lock_attached(py) {
@@ -246,7 +246,7 @@ impl Desk {
         with!(self.lock_attached(py), desk => desk.done())
     }
 
-    /// How many questions more may go to somebody.
+    /// Returns the number of questions that can still be handed to people.
     #[getter]
     fn left(&self, py: Python<'_>) -> u64 {
         with!(self.lock_attached(py), desk => desk.left())

@@ -49,8 +49,8 @@ impl Learner {
     }
 }
 
-/// An answer that is right with probability `p`, NaN for what the learner's settings say, of person `who`, 0 for nobody
-/// in particular.
+/// Returns an answer of person `who` (0 if unknown) that is right with probability `p` (NaN: by the learner's
+/// settings).
 pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
@@ -200,7 +200,7 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(learner))))
     }
 
-    /// One that asks each question so many times, of a learner that nothing was asked yet.
+    /// Returns a learner that asks each question `times` times, from a learner that was not asked yet.
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {
             Either::Three(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Three),
@@ -224,8 +224,8 @@ impl Learner {
         with!(self.lock_attached(py), learner => Asked::from(learner.open())).into_py(py)
     }
 
-    /// Tells answers one after the other, with how likely they are right (NaN: as the settings say) and who gave them
-    /// (0: nobody in particular); gives the position of the first that is none, and why.
+    /// Gives answers to the learner, one after the other, each with the probability that it is right (NaN: by the
+    /// settings) and its person (0 if unknown). Returns the position of the first invalid answer, and the reason.
     fn tell(
         &self,
         py: Python<'_>,

@@ -89,7 +89,7 @@ pub struct Desk<const K: usize = 3> {
     answered: u64,
 }
 
-/// Answers about placed leaves are removed from `used` when it has this many more.
+/// Answers about placed leaves are removed from `used` when it has this number of entries more.
 const USED: usize = 1024;
 
 impl<const K: usize> Clone for Desk<K> {
@@ -252,7 +252,7 @@ impl<const K: usize> Desk<K> {
 
     /// Asks the learner. Returns `None` if it asks nothing, and otherwise whether an answer was already stored.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
-        // Ask for all repetitions of a question together: stored answers go to repetitions that nobody has.
+        // Ask for all repetitions of a question together: stored answers go to repetitions that no person has.
         let times = self.learner.times();
         let count = count.div_ceil(times).saturating_mul(times);
         let questions = self.learner.ask(usize::try_from(count).unwrap_or(usize::MAX))?;
@@ -364,7 +364,7 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Returns the first questions, at most `most`, that the learner asks and nobody has.
+    /// Returns the first questions, at most `most`, that the learner asks and no person has.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted), after which this method may be called

@@ -15,7 +15,7 @@ pub struct Question<const K: usize = 3> {
     /// closer.
     ///
     /// For `K = 4`: two different pairs of different leaves. The answer is 1 if the first pair is more similar, -1 if
-    /// the first pair is less similar, and 0 if both pairs are equally similar or nobody can say.
+    /// the first pair is less similar, and 0 if both pairs are equally similar or the answer is unknown.
     pub leaves: [u32; K],
 }
 
@@ -243,7 +243,7 @@ pub(crate) fn fixed() -> Error {
     Error::Argument("this method needs all leaves from the start to the end".to_string())
 }
 
-/// A learner that can use any answer, whoever chose the question.
+/// A learner that can use any answer, even to questions that it did not choose.
 pub trait Flexible<const K: usize = 3> {
     /// Announces that questions are wanted, so that samples drawn from earlier answers may be drawn again. Nothing else
     /// depends on when this method is called.

@@ -125,7 +125,7 @@ pub enum Method {
     },
     /// For answers of people, whose errors are more frequent the closer leaves are. The learner draws trees from the
     /// [posterior](crate::posterior) given all answers so far, and asks the questions that are expected to be most
-    /// informative about the tree. All answers are used, whoever chose the question. There is no guarantee.
+    /// informative about the tree. All answers are used, even to questions of other sources. There is no guarantee.
     ///
     /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves the leaves that it is
     /// about, so the time for a question hardly depends on the numbers of leaves and of answers.
@@ -228,10 +228,10 @@ impl Method {
         // Reserve roughly the final size of the tree, its search and one round of questions at once. So too many leaves
         // cause an error instead of aborting the process.
         const BYTES: usize = 160;
-        memory::reserve("a learner of so many leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
+        memory::reserve("a learner of all leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
         let order = || -> Result<Order> {
             let mut order = Vec::new();
-            memory::reserve("a learner of so many leaves", &mut order, n)?;
+            memory::reserve("a learner of all leaves", &mut order, n)?;
             order.extend(0..n as u32);
             // Use a separate random stream, so that the order differs from that of a tree drawn with the same seed.
             let mut random = ChaCha8Rng::seed_from_u64(seed);

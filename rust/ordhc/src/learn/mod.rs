@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A learner is a state machine. `ask` returns questions that may be answered now, `tell` takes answers, and `tree`
-//! returns the best tree so far. A learner does no input or output and calls nobody. So a person, a simulation, many
+//! returns the best tree so far. A learner does no input or output, and calls no other code. So a person, a simulation, many
 //! workers and a restart after a crash all run the same code.
 //!
 //! The `Ledger` has what all learners share: question ids, open questions, rounds, and answers in the order of their

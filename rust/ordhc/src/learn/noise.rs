@@ -24,7 +24,7 @@ named!(Assume, "assume", {
 /// The probability with which the search for each leaf may go wrong.
 ///
 /// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`: the k-th of
-/// them has delta / (k (k + 1)), because nobody knows how many will come.
+/// them has delta / (k (k + 1)), because the number of later leaves is unknown.
 #[derive(Debug, Clone)]
 pub(crate) struct Risk {
     delta: f64,

@@ -269,10 +269,10 @@ impl<const K: usize> Uncertain<K> {
         let mut known: HashSet<[u32; K]> = last.iter().copied().map(key).collect();
         let open = self.ledger.open();
         let mut uses = vec![0usize; self.n];
-        let mut n_open = open.len().min(LAST_OPEN);
-        open[open.len() - n_open..].iter().flat_map(|one| one.leaves).for_each(|leaf| uses[leaf as usize] += 1);
+        let n_before = open.len().min(LAST_OPEN);
+        open[open.len() - n_before..].iter().flat_map(|one| one.leaves).for_each(|leaf| uses[leaf as usize] += 1);
         let mut found: Vec<[u32; K]> = Vec::new();
-        for _ in 0..count {
+        for n_open in n_before..n_before.saturating_add(count) {
             if let Some(monitor) = monitor {
                 monitor.check()?;
             }
@@ -304,7 +304,6 @@ impl<const K: usize> Uncertain<K> {
             let Some(&(_, leaves)) = best else { break };
             known.insert(key(leaves));
             leaves.iter().for_each(|&leaf| uses[leaf as usize] += 1);
-            n_open += 1;
             found.push(leaves);
         }
         Ok(found)

@@ -13,7 +13,7 @@ use crate::learn::asking::Asking;
 ///
 /// Source: Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical clustering" (2019).
 ///
-/// Single and complete linkage treat the answer 0 (equally similar, or nobody can say) as 1, because the first pair of
+/// Single and complete linkage treat the answer 0 (equally similar, or unknown) as 1, because the first pair of
 /// every question is the lexicographically smaller one. Their heights are dissimilarities: the number of the merge, 1
 /// to n - 1. Before the merges are sorted, heights are the number of levels that are known to be below. Neither method
 /// asks the same question twice. From answers that contradict each other, both find some tree.

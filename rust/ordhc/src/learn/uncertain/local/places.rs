@@ -38,7 +38,7 @@ pub(super) struct Places {
     pub(super) entropy: f64,
 }
 
-/// What does not change while a subtree is scored.
+/// The data that do not change while a subtree is scored.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a> {
     pub(super) shape: &'a Shape,
