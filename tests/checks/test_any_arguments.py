@@ -129,7 +129,7 @@ ANSWERS = {
     "names": ["x", "y", "z", "w"],
     "n_leaves": 4,
     "skip_bad": False,
-    **dict.fromkeys(("format", "participants", "ranks", "n_ranked")),
+    **dict.fromkeys(("format", "participants", "wide", "questions", "ranks", "n_ranked")),
 }
 
 #: By name: what is called, and arguments that are right.
@@ -440,7 +440,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "paths", "spill", "file", "names", "participants", "prior", "start"} & set(odd):
+            if not {"path", "paths", "spill", "file", "names", "participants", "questions", "prior", "start"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:
