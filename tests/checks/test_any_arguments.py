@@ -440,7 +440,17 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "paths", "spill", "file", "names", "participants", "questions", "prior", "start"} & set(odd):
+            if not {
+                "path",
+                "paths",
+                "spill",
+                "file",
+                "names",
+                "participants",
+                "questions",
+                "prior",
+                "start",
+            } & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

@@ -52,7 +52,8 @@ def test_qualtrics_by_the_texts_of_its_questions():
     with pytest.warns(SkippedRowsWarning, match=r"2 of 5 rows .* with Status = Survey Preview \(line"):
         t = read_answers(qualtrics(TRIPLETS, PEOPLE), format="qualtrics", wide=TEXT)
     assert named(t) == [("cat", "dog", "car"), ("bus", "car", "dog"), ("cat", "car", "dog")]
-    assert t.group_names == ("R_2", "R_1") and t.groups.tolist() == [0, 0, 1]
+    assert t.group_names == ("R_2", "R_1")
+    assert t.groups.tolist() == [0, 0, 1]
 
 
 def test_qualtrics_by_the_names_of_its_columns_and_by_a_table_of_questions():
@@ -65,17 +66,22 @@ def test_qualtrics_by_the_names_of_its_columns_and_by_a_table_of_questions():
     assert sorted(named(t)[:4]) == sorted(expected)
     assert t.answers.tolist() == [0, 0, 1, 1, 2, 2]
     # The same by a table, with numbers of the choices instead of their texts.
-    table = written(["question", "left", "mid", "right"], ["Q1", "cat", "dog", "car"], ["Q2", "bus", "dog", "car"])
+    table = written(
+        ["question", "left", "mid", "right"], ["Q1", "cat", "dog", "car"], ["Q2", "bus", "dog", "car"]
+    )
     people = [("R_1", "IP Address", ["3", "2"]), ("R_2", "IP Address", ["", "1"])]
     same = read_answers(
-        qualtrics({"Q1": "odd?", "Q2": "odd?", "Q2_time": "timing"}, [(w, s, [*c, "8.1"]) for w, s, c in people]),
+        qualtrics(
+            {"Q1": "odd?", "Q2": "odd?", "Q2_time": "timing"}, [(w, s, [*c, "8.1"]) for w, s, c in people]
+        ),
         "odd-one-out",
         ["left", "mid", "right"],
         wide=r"Q\d",
         questions=table,
         chosen_as="place",
     )
-    assert named(same) == named(t) and same.group_names == t.group_names
+    assert named(same) == named(t)
+    assert same.group_names == t.group_names
 
 
 @given(st.data())
@@ -83,7 +89,9 @@ def test_a_wide_table_is_its_long_one(data):
     rng = random.Random(data.draw(st.integers(0, 10**6)))
     questions = [rng.sample(ITEMS, 3) for _ in range(data.draw(st.integers(1, 6)))]
     names = [f"{at}: {'/'.join(three)}" for at, three in enumerate(questions)]
-    answers = [[rng.choice([None, *three[1:]]) for three in questions] for _ in range(data.draw(st.integers(1, 5)))]
+    answers = [
+        [rng.choice([None, *three[1:]]) for three in questions] for _ in range(data.draw(st.integers(1, 5)))
+    ]
     if not any(cell for row in answers for cell in row):
         answers[0][0] = questions[0][1]
     persons = [rng.choice("uvw") for _ in answers]
@@ -106,14 +114,16 @@ def test_a_wide_table_is_its_long_one(data):
         chosen="y",
     )
     for t in (file, frame):
-        assert named(t) == named(plain) and t.groups.tolist() == plain.groups.tolist()
+        assert named(t) == named(plain)
+        assert t.groups.tolist() == plain.groups.tolist()
         assert t.group_names == plain.group_names
 
 
 def test_rows_are_people_unless_a_column_says_so_and_ids_are_ids():
     text = "Q_1_2_3,Q_2_1_3\n2,3\n3,\n"
     t = read_answers(io.StringIO(text), wide=r"Q_(?P<a>\d)_(?P<b>\d)_(?P<c>\d)", ids_from=1, chosen_as="name")
-    assert t.rows.tolist() == [[0, 1, 2], [1, 2, 0], [0, 2, 1]] and t.groups.tolist() == [0, 0, 1]
+    assert t.rows.tolist() == [[0, 1, 2], [1, 2, 0], [0, 2, 1]]
+    assert t.groups.tolist() == [0, 0, 1]
     # A column for each person, a row for each question.
     text = "anchor,a,b,ann,bob\ncat,dog,car,dog,car\nbus,car,dog,car,\n"
     t = read_answers(io.StringIO(text), wide="(?P<person>ann|bob)")
@@ -122,7 +132,7 @@ def test_rows_are_people_unless_a_column_says_so_and_ids_are_ids():
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    ("options", "message"),
     [
         ({"wide": "Q(?P<a>"}, "no regular expression"),
         ({"wide": "Q.*"}, r"name the items by groups.*--questions"),
@@ -159,8 +169,8 @@ def test_mistakes_name_the_line_and_the_column():
         ordhc.scan("a.csv", wide="Q(?P<a>.)")
 
 
-GORILLA = ["Event Index", "Participant Private ID", "Response Type", "Response", "Spreadsheet: L", "Spreadsheet: M",
-           "Spreadsheet: R"]  # fmt: skip
+GORILLA = ["Event Index", "Participant Private ID", "Response Type", "Response"]
+GORILLA += ["Spreadsheet: L", "Spreadsheet: M", "Spreadsheet: R"]
 
 
 def test_gorilla():
@@ -175,7 +185,10 @@ def test_gorilla():
     for prefix in ("", "Spreadsheet: "):
         with pytest.warns(SkippedRowsWarning, match="3 of other trials"):
             t = read_answers(
-                written(GORILLA, *rows), "odd-one-out", [f"{prefix}{side}" for side in "LMR"], format="gorilla"
+                written(GORILLA, *rows),
+                "odd-one-out",
+                [f"{prefix}{side}" for side in "LMR"],
+                format="gorilla",
             )
         assert named(t)[::2] == [("cat.jpg", "dog.jpg", "car.jpg"), ("cat.jpg", "car.jpg", "dog.jpg")]
         assert t.groups.tolist() == [7001, 7001, 7002, 7002]
@@ -191,7 +204,8 @@ def test_psychopy(cells):
     ]
     with pytest.warns(SkippedRowsWarning, match="1 of other trials"):
         t = read_answers(written(names, *rows), "triplet", ["head", "left", "right"], format="psychopy")
-    assert named(t) == [("cat", "dog", "car"), ("bus", "car", "dog")] and t.group_names == ("s1",)
+    assert named(t) == [("cat", "dog", "car"), ("bus", "car", "dog")]
+    assert t.group_names == ("s1",)
     with pytest.raises(InputError, match=r"'mouse.clicked_name, key_resp.keys' may be it"):
         read_answers(
             written([*names, "key_resp.keys"], [*rows[1], "a"]), "triplet", names[:3], format="psychopy"

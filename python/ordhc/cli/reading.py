@@ -377,7 +377,12 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
 
     names = reading["names"]
     inside = files_in(path) if is_several(path) else [path]
-    return (*inside, None if names is None else str(names_file(names)[0]), reading["participants"], reading["questions"])
+    return (
+        *inside,
+        None if names is None else str(names_file(names)[0]),
+        reading["participants"],
+        reading["questions"],
+    )
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:

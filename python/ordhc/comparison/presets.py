@@ -207,7 +207,9 @@ def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
     """Rows of Gorilla's tasks: those of responses, with the items from the task's spreadsheet."""
     prefix = "Spreadsheet: "
     sheet = {
-        str(name).removeprefix(prefix): name for name in table.names if str(name).lower().startswith("spreadsheet: ")
+        str(name).removeprefix(prefix): name
+        for name in table.names
+        if str(name).lower().startswith("spreadsheet: ")
     }
     columns = {name: table.cells(own) for name, own in sheet.items() if table.find(name) is None}
     table = table.with_columns(columns)
@@ -215,7 +217,7 @@ def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
     for name, is_answer in (("response type", r"response\b"), ("zone type", "response_")):
         if (column := table.find(name)) is None:
             continue
-        found = table.coded(column).each(lambda cell, of=is_answer: bool(re.match(of, text_of(cell))), bool)
+        found = np.array([re.match(is_answer, text_of(cell)) is not None for cell in table.cells(column)])
         answered &= found if found.any() else True
     if asked.items is not None:
         names = [asked.items] if isinstance(asked.items, str) else _checks.listed("items", asked.items)
@@ -234,7 +236,7 @@ def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _psychopy(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Rows of PsychoPy: the routine's key or the name of what was clicked, and items of the conditions file."""
+    """Rows of PsychoPy: a key or the name of what was clicked, and the items of the conditions file."""
     chosen = asked.chosen
     if chosen is None:
         ends = (".clicked_name", ".keys")

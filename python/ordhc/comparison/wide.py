@@ -49,7 +49,7 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
     n_header = _header_rows(table)
     if asked.format == "qualtrics" and not n_header:
         raise table.error(
-            'no row with {"ImportId": ...} follows the header: export from Qualtrics as CSV, or leave out format'
+            'no row {"ImportId": ...} follows the header: export from Qualtrics as CSV, or leave out format'
         )
     matches = _matches(table, pattern, n_header)
     groups = [name for name in pattern.groupindex if name != _QUESTION]
@@ -130,8 +130,8 @@ def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any,
         there = [f"{name} ({texts[name]})" if name in texts else str(name) for name in table.names]
         more = f", ... ({len(there)} in all)" if len(there) > SHOWN else ""
         raise table.error(
-            f"wide: no column matches {quoted(pattern.pattern)}; there are {quoted(', '.join(there[-SHOWN:]), 400)}"
-            f"{more}"
+            f"wide: no column matches {quoted(pattern.pattern)}; "
+            f"there are {quoted(', '.join(there[-SHOWN:]), 400)}{more}"
         )
     for name in found:
         table.find(name)
@@ -151,7 +151,7 @@ def _cells(
         rows.append(there)
         which.append(np.full(len(there), at, dtype=np.intp))
         codes.append(own[column.places[there]] if len(there) else np.zeros(0, dtype=np.int32))
-    at_row, at_column, code = (np.concatenate(parts) for parts in (rows, which, codes))
+    at_row, at_column, code = np.concatenate(rows), np.concatenate(which), np.concatenate(codes)
     order = np.lexsort((at_column, at_row))
     return at_row[order], at_column[order], Column(list(number), code[order])
 
@@ -211,7 +211,5 @@ def with_questions(table: Table, questions: Table) -> Table:
         if (there := table.find(name)) is not None:
             raise questions.error(f"the answers have a column {quoted(there)} too: rename one of the two")
         cells = questions.cells(name)
-        columns[name] = [
-            None if (row := where.get(text)) is None else cells[row] for text in asked.objects().tolist()
-        ]
+        columns[name] = [cells[where[text]] if text in where else None for text in asked.objects().tolist()]
     return table.with_columns(columns)

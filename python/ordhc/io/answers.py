@@ -80,8 +80,8 @@ def read_answers(
         * `na`: words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty
           list all of these are items, as they are if they are among `names`. Rows without all items are left
           out; if they are most rows, that is an error.
-        * `format`: "salmon", "jspsych", "qualtrics" (with `wide`), "gorilla", "psychopy", "cblearn", "prolific"
-          or "collect" (trials of ordhc-collect): columns are called as these tools call them.
+        * `format`: "salmon", "jspsych", "qualtrics" (with `wide`), "gorilla", "psychopy", "cblearn",
+          "prolific" or "collect" (trials of ordhc-collect): columns are called as these tools call them.
         * `participants`: a file or frame with a row for each person, whose columns `exclude` can name; with
           "prolific" its export: rejected, returned and timed-out submissions, and persons who aren't in it,
           are left out.
@@ -179,8 +179,8 @@ _JSON = (".json", ".jsonl")
 def _in_order(asked: Asked) -> Asked | None:
     """The same with all columns as items in the order of their roles; None if cells say what was chosen."""
     items, chosen = asked.items, asked.chosen
-    further = (asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants)
-    further += (asked.wide, asked.questions)
+    further: list[Any] = [asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants]
+    further += [asked.wide, asked.questions]
     if any(given is not None for given in further):
         return None
     if items is not None and (isinstance(items, str) or len(_checks.listed("items", items)) < 2):

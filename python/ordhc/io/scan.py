@@ -38,8 +38,10 @@ SUFFIXES = (
 )
 UNITS = ("file", "group")
 #: What `Asked` says of single files only.
-_OF_ONE_FILE = ("chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "wide")
-_OF_ONE_FILE += ("questions", "answer")
+_OF_ONE_FILE = (
+    "chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "wide", "questions",
+    "answer",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

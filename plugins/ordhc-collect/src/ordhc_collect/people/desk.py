@@ -209,6 +209,16 @@ class Desk:
         self._tables.add_trial(person.id, trial)
         return replace(person, trial=trial)
 
+    def onward(self, who: str) -> Person:
+        """Move a person whom another program shows all pages on to the next question, or to the end."""
+        person = self.touch(who)
+        if person.has_ended or person.trial is not None:
+            return person
+        if not self.has_place(who):
+            raise RefusedError("full", 403)
+        person = self._asked(replace(person, stage=TRIALS))
+        return self._keep(person) if person.trial is not None else self._end(self._told(person), "done")
+
     def answer(self, who: str, number: int, attempt: int, choice: int, page: float | None) -> Person:
         """Record an answer; an answer that is sent twice counts once. Return the person."""
         person = self.touch(who)

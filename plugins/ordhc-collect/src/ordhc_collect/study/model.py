@@ -105,6 +105,8 @@ class Study:
         The settings of the session's learner.
     total
         The largest number of people who may take part; None for any number.
+    origins
+        The sites whose pages may use the JSON API, see `web.api`; None switches the API off.
     """
 
     root: Path
@@ -140,6 +142,7 @@ class Study:
     exclude: Exclusion
     password: str | None
     joins_per_minute: int
+    origins: tuple[str, ...] | None
 
     @property
     def names(self) -> list[str]:

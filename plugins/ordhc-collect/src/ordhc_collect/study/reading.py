@@ -11,6 +11,7 @@ from ordhc_collect.study.languages import known_languages
 from ordhc_collect.study.markup import from_markdown
 from ordhc_collect.study.media import Pictures
 from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Poll, Study
+from ordhc_collect.study.origins import origins_of
 from ordhc_collect.study.questions import asked_by, gold_of, listed_of
 from ordhc_collect.study.sections import Problems, Section
 
@@ -154,6 +155,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         pay=_pay(top.section("pay")),
         exclude=_exclusion(top.section("exclude"), bool(gold.rows)),
         password=_password(top.section("dashboard")),
+        origins=origins_of(top),
         joins_per_minute=joins,
     )
 

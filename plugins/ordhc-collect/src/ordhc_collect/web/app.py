@@ -18,6 +18,7 @@ from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.media import MEDIA
 from ordhc_collect.study.model import Study
+from ordhc_collect.web.api import Api
 from ordhc_collect.web.dashboard import Dashboard
 from ordhc_collect.web.guard import App, Guard, Receive, Scope, Send
 from ordhc_collect.web.live import Live
@@ -75,6 +76,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
         Route("/health", health),
         Route("/favicon.ico", icon),
         Mount("/static", StaticFiles(directory=STATIC)),
+        *Api(study, desk, writer, pages, people, signer).routes(),
         *dashboard.routes,
     ]
 
@@ -107,7 +109,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
             return
         await inner(scope, receive, send)
 
-    return Guard(app)
+    return Guard(app, study.origins)
 
 
 def _file(study: Study, leaf: str, kind: str) -> Path | None:

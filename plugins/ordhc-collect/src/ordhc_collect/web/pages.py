@@ -170,6 +170,11 @@ class Pages:
         )
         return tuple(html.split("\0"))
 
+    def prompt(self, language: str) -> str:
+        """Return the question's words in a language."""
+        html = self.render("prompt.html", language, prompt=self._study.prompt.get(language))
+        return Markup(html).unescape()
+
     def _draw_choice(self, language: str, place: int, leaves: tuple[int, ...]) -> str:
         """Return the HTML of a choice: one item, or a pair of items."""
         return self.render(
