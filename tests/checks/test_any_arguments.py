@@ -133,7 +133,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "analysed ask close comparisons people set_rules table transaction tree undo".split()  # noqa: SIM905
+_PLAIN = "analysed ask close comparisons people set_question set_rules table transaction tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),

@@ -28,6 +28,7 @@ from ordhc.plotting.marks import (
 )
 from ordhc.plotting.names import write_names
 from ordhc.plotting.palette import Theme
+from ordhc.plotting.pictures import ROW, draw_pictures, pictures_of, size_of_pictures
 from ordhc.plotting.scales import draw_scale
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
 from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name, longest_share
@@ -67,6 +68,7 @@ def plot_dendrogram(
     palette: Mapping[Any, Any] | None = None,
     marked: Iterable[Node | int | str] = (),
     labels: bool = True,
+    pictures: Mapping[Any, Any] | None = None,
     node_names: bool = True,
     support: bool | str = True,
     support_threshold: float | None = None,
@@ -127,6 +129,10 @@ def plot_dendrogram(
         and nodes inside triangles are not visible.
     labels
         True, the default, writes the names of leaves, unless they would be smaller than 3 points.
+    pictures
+        A mapping from names of leaves to pictures, which are drawn between leaves and names: bytes, or the
+        paths of png, jpeg, gif or webp files. Pictures are scaled to the space of a leaf, at 300 dots per
+        inch; new figures have rows of 30 points for them. Leaves inside triangles have no picture.
     node_names
         True, the default, writes the names of nodes (see `describe`) on branches of rectangular trees if they
         fit. The names of the clusters of `n_clusters` are written as a legend.
@@ -222,8 +228,10 @@ def plot_dendrogram(
         circle = Circle(crown, opening=14.0 if scale == "axis" else 8.0)
         shapes = circle if layout == "circular" else Unrooted(crown)
     names = crown.names() if labels else []
+    shown_pictures = pictures_of(tree, pictures)
+    row = ROW if shown_pictures else 0.0
     with matplotlib_settings({} if font is None else {"font.family": _checks.text("font", font)}):
-        ax = axes_for(ax, figure_size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
+        ax = axes_for(ax, figure_size(crown, shapes, names, width, height, row), theme=theme, pyplot=pyplot)
         inks = Theme.of(theme, ax)
         columns_count = len(strips)
         line = line_width
@@ -234,9 +242,13 @@ def plot_dendrogram(
         _draw_lines(ax, crown, shapes, inked, inks, widths_of(crown, line, shown, least), line)
         draw_columns(ax, crown, shapes, strips, inks)
         numbered = shown == "numbers" and tree.support is not None
-        size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
+        side = size_of_pictures(crown, shapes, *points_of(ax)) if shown_pictures else 0.0
+        size = _set_up(
+            ax, crown, shapes, names, columns_count, font_size, numbered=numbered, around=1.4 * side
+        )
         _draw_leaders(ax, crown, shapes, inks)
-        write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
+        room = draw_pictures(ax, crown, shapes, shown_pictures, side, columns_count) if side else 0.0
+        write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks, room)
         draw_scale(ax, crown, shapes, scale, inks, size)
         taken_boxes = None
         if shown in ("numbers", "dots"):
@@ -313,8 +325,12 @@ def _set_up(
     font_size: float | None,
     *,
     numbered: bool,
+    around: float,
 ) -> float:
-    """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit."""
+    """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit.
+
+    `around` is the space of pictures around a circle, in points.
+    """
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0)
@@ -335,7 +351,7 @@ def _set_up(
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         ax.patch.set_visible(False)
-        side, most = min(breadth, tallness), max(map(len, names), default=0)
+        side, most = min(breadth, tallness) - 2 * around, max(map(len, names), default=0)
         # Names must fit into the axes, so longer names need a smaller circle.
         room = np.pi * side / (crown.width + 0.8 * np.pi * _WIDE * most)
         room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / crown.width)
@@ -344,6 +360,7 @@ def _set_up(
     if not isinstance(shapes, Rectangle):
         longest = min(most, longest_name(shapes, side, size)) if size else 0
         reach = shapes.reach(columns) / max(1 - _WIDE * size * longest / side, 0.3)
+        reach *= (side + 2 * around) / side
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     return size
 

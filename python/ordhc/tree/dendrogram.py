@@ -1412,8 +1412,8 @@ class Dendrogram:
         of distances from the root. A tree of shape alone is drawn as a cladogram.
 
         Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
-        color_by, colors, columns, palette, marked, labels, node_names, support, support_threshold, scale,
-        width, height, font, font_size, line_width, theme, title, pyplot.
+        color_by, colors, columns, palette, marked, labels, pictures, node_names, support, support_threshold,
+        scale, width, height, font, font_size, line_width, theme, title, pyplot.
 
         Without `ax` the tree is drawn into pyplot's current axes if they are empty, else into a new pyplot
         figure. So ``plt.savefig`` and notebooks show the tree. With `ax` the state of pyplot does not change.
@@ -1447,9 +1447,9 @@ class Dendrogram:
             For pictures: the other options of `ordhc.plotting.plot_dendrogram`; ``width=85``, in millimetres,
             fits a column of a journal. For png also `dpi` (150).
 
-            For pages: `texts` and `pictures`, mappings from names of leaves to the text or picture that is
-            shown when the pointer is on the leaf. A picture is bytes or the path of a file (png, jpeg, gif,
-            webp, svg), and is copied into the page.
+            For all formats also `pictures`: a mapping from names of leaves to bytes or paths of png, jpeg,
+            gif or webp files (pages also show svg). Figures show pictures between leaves and names; pages
+            show them, and `texts`, when the pointer is on the leaf. Large pictures are scaled down.
 
         Raises
         ------

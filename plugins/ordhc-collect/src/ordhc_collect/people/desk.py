@@ -68,6 +68,7 @@ class Desk:
                 tables.set("gold", self.study.gold.rows)
             self.status = tables.get("status") or RUNNING
             self.session.set_rules(**asdict(self.study.exclude))
+            self.session.set_question(self.study.words)
             tables.keep_version(self.clock.now(), self.study.text, self.study.pages)
             self.is_simulated = bool(tables.get("simulated"))
             self._finish_forgetting(tables)

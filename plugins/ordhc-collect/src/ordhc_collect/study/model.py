@@ -13,6 +13,13 @@ __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Poll", "Study"]
 #: The outcomes at the end of a person's part; each can have a code.
 OUTCOMES = ("done", "screened_out", "failed_checks")
 
+#: The standard text of each question, as in the template `prompt.html`.
+_PROMPTS = {
+    "odd": "Which one is the odd one out?",
+    "triplet": "Which one is more like this one?",
+    "pairs": "Which pair is more alike?",
+}
+
 
 @dataclass(frozen=True)
 class Poll:
@@ -148,6 +155,11 @@ class Study:
     def names(self) -> list[str]:
         """The names of the items."""
         return [item.name for item in self.items]
+
+    @property
+    def words(self) -> str:
+        """The question in the study's first language, or the pages' standard text in English."""
+        return self.prompt.get(self.languages[0]) or _PROMPTS[self.question]
 
     @property
     def planned(self) -> dict[str, float]:
