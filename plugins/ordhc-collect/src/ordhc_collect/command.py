@@ -57,6 +57,12 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
     help="Trust the clients' addresses that a proxy reports. ADDRESS is the address or network of the proxy; "
     "by default the proxy is on this machine.",
 )
+@click.option(
+    "--delete-after",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="DAYS",
+    help="Delete the id of a person on the platform when they were not seen for DAYS days; answers stay.",
+)
 @section("Before it begins")
 @click.option("--check", is_flag=True, help="Show the errors and warnings of the study, and a summary.")
 @click.option(
@@ -82,11 +88,17 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
 @section("Afterwards")
 @click.option("--export", metavar="CSV", help="Write the answers to a file.")
 @click.option(
+    "--backup",
+    metavar="FILE",
+    help="Copy the session and its key, also while the server runs; an older copy is replaced.",
+)
+@click.option(
     "--as",
     "format",
-    type=click.Choice(["salmon", "trials", "triplets", "people"]),
+    type=click.Choice(["salmon", "trials", "triplets", "people", "psych-ds"]),
     default=None,
-    help="The content of the file. Default: salmon; for pairs trials.",
+    help="The content of the file. Default: salmon; for pairs trials. psych-ds writes a folder to share, "
+    "without ids of platforms.",
 )
 @click.option(
     "--forget", metavar="PERSON", help="Erase a person, by their id in the study or on the platform."
@@ -126,7 +138,9 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
         raise click.UsageError(
             f"{path}: there is no such file; `ordhc collect --demo` shows a study without one"
         )
-    chosen = [name for name in ("check", "simulate", "export", "forget", "delete_ids") if options[name]]
+    chosen = [
+        name for name in ("check", "simulate", "export", "backup", "forget", "delete_ids") if options[name]
+    ]
     if len(chosen) > 1:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
         raise click.UsageError(f"one thing at a time: {names}")
@@ -150,4 +164,5 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
             )
         actions.afterwards(found, data, options)
         return
-    actions.run(found, data, host=options["host"], port=options["port"], proxies=options["behind_proxy"])
+    served = {"host": options["host"], "port": options["port"], "proxies": options["behind_proxy"]}
+    actions.run(found, data, delete_after=options["delete_after"], **served)

@@ -8,7 +8,7 @@ from ordhc import Dendrogram
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.media import MEDIA
 
-__all__ = ["line_svg", "tree_svg"]
+__all__ = ["line_svg", "tree_svg", "trees_html"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
 #: Maximum size in bytes of a picture that is embedded in a drawing; 40 such pictures make a file of 10 MB.
@@ -62,6 +62,16 @@ def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False)
         f'<path d="{"".join(lines)}" fill="none" stroke="{_LINE}" stroke-width="1.6" stroke-linecap="round"/>'
         f"{''.join(dots)}{''.join(labels)}</svg>"
     )
+
+
+def trees_html(tree: Dendrogram, items: Sequence[Item]) -> str:
+    """Return two drawings: of the clusters that at least half of the likely trees have, and of all clusters.
+
+    The page's switch shows one of them.
+    """
+    whole = tree_svg(tree, items)
+    known = whole if tree.support is None else tree_svg(tree.contract(0.5), items)
+    return f'<div class="known">{known}</div><div class="whole">{whole}</div>'
 
 
 def _depths(tree: Dendrogram) -> dict[int, int]:

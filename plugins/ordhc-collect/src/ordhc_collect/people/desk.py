@@ -31,6 +31,8 @@ __all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
 #: Longer response times, in seconds, are cut to this value.
 _LONGEST = 86_400.0
+#: The seconds between two searches for ids that are to be deleted.
+_LOOK_AT_IDS = 600.0
 
 
 class Desk:
@@ -53,6 +55,9 @@ class Desk:
         self.is_simulated = False
         #: The number of visits by links whose placeholder for an id was not replaced, by parameter.
         self.unfilled: Counter[str | None] = Counter()
+        #: The seconds after a person's last visit when the id on the platform is deleted; None for never.
+        self.delete_after: float | None = None
+        self._deleted_at = -math.inf
         #: The person whom the session must still forget.
         self.unfinished: str | None = None
         self._tables: Tables
@@ -292,6 +297,9 @@ class Desk:
         An answer is final when it can no longer be taken back.
         """
         self.settle(self.clock.now() - self.study.undo_seconds)
+        if self._has_old_ids() and self.delete_after is not None:
+            self._deleted_at = self.clock.now()
+            self._tables.delete_ids_before(self._deleted_at - self.delete_after)
         for who in self._active - self._released:
             if not self.is_here(who):
                 self._gone.add(who)
@@ -308,8 +316,14 @@ class Desk:
             if person.held is not None and person.held.at <= before:
                 self.people[person.id] = self._told(person)
 
+    def _has_old_ids(self) -> bool:
+        """Return True if ids may be old enough to be deleted; they are looked at every ten minutes."""
+        return self.delete_after is not None and self.clock.now() > self._deleted_at + _LOOK_AT_IDS
+
     def is_untidy(self) -> bool:
         """Return True if `tidy` has work to do."""
+        if self._has_old_ids():
+            return True
         before = self.clock.now() - self.study.undo_seconds
         return any(
             person.held is not None and person.held.at <= before for person in self.people.values()

@@ -11,7 +11,7 @@ from typing import Any
 
 from ordhc_collect.people.state import Answer, Person, Trial
 
-__all__ = ["Tables", "reading"]
+__all__ = ["Tables", "copy_session", "reading"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS collect_study (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -113,6 +113,11 @@ class Tables:
     def delete_ids(self) -> int:
         """Delete the ids of all people on the platform; return their number."""
         return self._db.execute("DELETE FROM collect_ids").rowcount
+
+    def delete_ids_before(self, at: float) -> int:
+        """Delete the ids of people who were last seen before a time; return their number."""
+        gone = "SELECT person FROM collect_people WHERE seen < ?"
+        return self._db.execute(f"DELETE FROM collect_ids WHERE person IN ({gone})", (at,)).rowcount
 
     def forget(self, person: str) -> None:
         """Delete all rows of a person."""
@@ -220,6 +225,13 @@ class Tables:
         and of the last visit.
         """
         return iter(self._db.execute("SELECT * FROM collect_people ORDER BY joined, person"))
+
+
+def copy_session(source: Path, target: Path) -> None:
+    """Copy a session, which may be in use, into a file; the copy is of one moment, and on the disk."""
+    uri = f"{source.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=30)) as db, closing(sqlite3.connect(target)) as copy:
+        db.backup(copy)
 
 
 @contextmanager

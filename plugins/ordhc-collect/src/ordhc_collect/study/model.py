@@ -1,6 +1,7 @@
 """The data classes of a study."""
 
 from dataclasses import dataclass, field
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,12 @@ class Study:
             elif settings.get("method") == "4k-active" and self.total is not None:
                 settings["budget"] = self.total * self.per_person
         return arguments(settings)
+
+    @property
+    def n_possible(self) -> int:
+        """The number of different questions that the items make."""
+        n = len(self.items)
+        return {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[self.question]
 
     @property
     def width(self) -> int:

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from ordhc.reporting.typical import extremes_of, span_of, told_lengths
-from ordhc_collect.analysis.drawing import line_svg, tree_svg
+from ordhc_collect.analysis.drawing import line_svg, trees_html
 from ordhc_collect.analysis.summary import Summary
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
 from ordhc_collect.people.state import RefusedError
@@ -150,7 +150,7 @@ class Dashboard:
         """Return the parts of the page that change, as HTML."""
         summary = moment.summary
         chance = 1 / 3 if self._study.width == 3 else 1 / 2
-        tree = tree_svg(summary.tree, self._study.items) if summary.tree is not None else ""
+        tree = trees_html(summary.tree, self._study.items) if summary.tree is not None else ""
         people = sorted(summary.people.values(), key=lambda person: person.reliability)
         return {
             "status": self._render("part_status.html", status=self._desk.status),
