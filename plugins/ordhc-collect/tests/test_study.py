@@ -328,7 +328,13 @@ def test_answers_of_bots_are_kept_apart(tmp_path):
 
 @pytest.mark.parametrize(
     ("n", "kind", "per_person", "possible"),
-    [(4, "odd", 5, 4), (4, "odd", 4, None), (3, "triplet", 4, 3), (4, "pairs", 16, 15), (4, "pairs", 15, None)],
+    [
+        (4, "odd", 5, 4),
+        (4, "odd", 4, None),
+        (3, "triplet", 4, 3),
+        (4, "pairs", 16, 15),
+        (4, "pairs", 15, None),
+    ],
 )
 def test_more_questions_for_a_person_than_there_are(tmp_path, n, kind, per_person, possible):
     path = make_study(tmp_path, n, per_person=per_person, study=f'question = "{kind}"')
