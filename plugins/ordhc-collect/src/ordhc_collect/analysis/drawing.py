@@ -117,7 +117,11 @@ def _dot(x: float, y: float, support: float) -> str:
     return f"<g><title>support {support:.0%}</title>{dot}{text}</g>"
 
 
-def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float) -> str:
+def line_svg(
+    points: Sequence[tuple[float, float, float, float]],
+    chance: float,
+    words: tuple[str, str] = ("chance", "answers"),
+) -> str:
     """Return the SVG of a line of shares with their intervals.
 
     Parameters
@@ -126,6 +130,8 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
         For each point the number of answers, the share, and the lower and upper ends of its interval.
     chance
         The share that guessing reaches, drawn as a dashed line.
+    words
+        The words for that share and for answers, in the language of the page.
     """
     width, height, left, bottom = 460, 200, 44, 28
     last = max((point[0] for point in points), default=1) or 1
@@ -143,8 +149,8 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
         for share in (0, 0.25, 0.5, 0.75, 1)
     )
     grid += f'<path d="M{left} {y(chance):.1f}H{right}" stroke="{_UNSURE}" stroke-dasharray="3 4"/>'
-    grid += _text(right - 2, y(chance) - 5, "chance", 11, _UNSURE)
-    grid += _text(right, height - 6, f"{last:,.0f} answers", 12, _SOFT)
+    grid += _text(right - 2, y(chance) - 5, words[0], 11, _UNSURE)
+    grid += _text(right, height - 6, f"{last:,.0f} {words[1]}", 12, _SOFT)
     drawn = ""
     if points:
         upper = " ".join(f"{x(at):.1f},{y(high):.1f}" for at, _, _, high in points)
