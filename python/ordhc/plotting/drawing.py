@@ -241,11 +241,11 @@ def plot_dendrogram(
         inked = {} if branches is None else {part: branches.colours[code] for part, code in taken.items()}
         _draw_lines(ax, crown, shapes, inked, inks, widths_of(crown, line, shown, least), line)
         draw_columns(ax, crown, shapes, strips, inks)
-        numbered = shown == "numbers" and tree.support is not None
         side = size_of_pictures(crown, shapes, *points_of(ax)) if shown_pictures else 0.0
-        size = _set_up(
-            ax, crown, shapes, names, columns_count, font_size, numbered=numbered, around=1.4 * side
-        )
+        margin = 1.4 * side
+        if isinstance(shapes, Rectangle):
+            margin = _NUMBER if shown == "numbers" and tree.support is not None else 0.0
+        size = _set_up(ax, crown, shapes, names, columns_count, font_size, margin)
         _draw_leaders(ax, crown, shapes, inks)
         room = draw_pictures(ax, crown, shapes, shown_pictures, side, columns_count) if side else 0.0
         write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks, room)
@@ -323,13 +323,12 @@ def _set_up(
     names: list[str],
     columns: int,
     font_size: float | None,
-    *,
-    numbered: bool,
-    around: float,
+    margin: float,
 ) -> float:
     """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit.
 
-    `around` is the space of pictures around a circle, in points.
+    `margin` is the space in points for a number of support at the root of a rectangular tree, or for pictures
+    around a circle.
     """
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -337,7 +336,7 @@ def _set_up(
     breadth, tallness = points_of(ax)
     if isinstance(shapes, Rectangle):
         # Numbers of support are on the root's side of their nodes, so the root needs space for a number.
-        room = (_NUMBER / (0.6 * (breadth if shapes.sideways else tallness))) if numbered else 0.0
+        room = margin / (0.6 * (breadth if shapes.sideways else tallness))
         along = (crown.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
         across = (crown.width - 0.4, -0.6)
         if shapes.orientation in ("left", "bottom"):
@@ -351,7 +350,7 @@ def _set_up(
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         ax.patch.set_visible(False)
-        side, most = min(breadth, tallness) - 2 * around, max(map(len, names), default=0)
+        side, most = min(breadth, tallness) - 2 * margin, max(map(len, names), default=0)
         # Names must fit into the axes, so longer names need a smaller circle.
         room = np.pi * side / (crown.width + 0.8 * np.pi * _WIDE * most)
         room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / crown.width)
@@ -360,7 +359,7 @@ def _set_up(
     if not isinstance(shapes, Rectangle):
         longest = min(most, longest_name(shapes, side, size)) if size else 0
         reach = shapes.reach(columns) / max(1 - _WIDE * size * longest / side, 0.3)
-        reach *= (side + 2 * around) / side
+        reach *= (side + 2 * margin) / side
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     return size
 
