@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from ordhc_collect.study.reading import study_or_problems
-from studies import Client, answers, make_study
+from studies import Client, Server, answers, make_study
 
 import ordhc
 from support.browsers import launched
@@ -281,6 +282,95 @@ def test_the_example_of_jspsych_in_a_browser_from_another_site(serve, tmp_path):
     other.shutdown()
     other.server_close()
     assert [choice for _, _, choice in answers(server)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("has_prefix", [True, False])
+def test_addresses_have_the_prefix_of_the_study(tmp_path, has_prefix):
+    """A proxy that keeps the prefix, and a proxy that takes it off."""
+    items = tmp_path / "items"
+    path = make_study(tmp_path, per_person=2, more=OPEN)
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
+    (items / "drawn.svg").write_text(picture)
+    (tmp_path / "other.svg").write_text(picture)
+    (items / "told.md").write_text("Say `src=media/` ![a > b](../other.svg)")
+    with Server(path, "--path-prefix", "/lab/alike", data=tmp_path / "x.ordhc") as server:
+        at = "/lab/alike" if has_prefix else ""
+
+        class Inside(Program):
+            def call(self, path, *given, **more):
+                return super().call(f"{at}{path}", *given, **more)
+
+        program = Inside(server, SITE, id="p1")
+        named = {item["name"]: item for item in program.call("/api/study")[1]["items"]}
+        assert named["drawn"]["picture"].startswith("/lab/alike/media/")
+        assert 'src="/lab/alike/media/page/0"' in named["told"]["html"]
+        assert "src=media/<" in named["told"]["html"]
+        for address in (named["drawn"]["picture"], "/lab/alike/media/page/0"):
+            found = program.client.get(address)
+            assert (found.status, found.text) == (200, picture)
+            assert found.headers["cross-origin-resource-policy"] == "cross-origin"
+        for _ in range(2):
+            program.answer()
+        assert program.state["stage"] == "end"
+
+
+def test_breaks_forms_and_practice_belong_to_the_pages(serve, tmp_path):
+    (tmp_path / "practice.csv").write_text("a,b,c,answer\nitem00,item01,item02,item02\n")
+    more = (
+        f'break_every = 1\n{OPEN}[practice]\ntable = "practice.csv"\n'
+        '[[questionnaire.before]]\nquestion = "Age?"\ntype = "number"\n'
+        '[[questionnaire.after]]\nquestion = "Why?"\ntype = "comment"\nrequired = true\n'
+        '[outcomes.done]\ncode = "C-{person}"\n'
+    )
+    server = serve(more=more, per_person=3)
+    program = Program(server, id="p1")
+    for number in range(1, 4):
+        assert (program.state["stage"], program.state["question"]["number"]) == ("question", number)
+        program.answer()
+    assert (program.state["stage"], program.state["outcome"]) == ("end", "done")
+    other = Program(server, id="p2")
+    for _ in range(3):
+        other.answer()
+    codes = {program.state["code"], other.state["code"]}
+    assert len(codes) == 2
+    assert all(re.fullmatch("C-[0-9A-F]{8}", code) for code in codes)
+
+
+def test_sounds_must_be_played(serve, tmp_path):
+    (tmp_path / "items").mkdir()
+    for k in range(4):
+        (tmp_path / "items" / f"s{k}.mp3").write_bytes(b"sound")
+    server = serve(n=0, items={"note": "a text"}, per_person=3, more=f"must_play = true\n{OPEN}")
+    program = Program(server, id="p1")
+    n = sum("sound" in item for item in program.state["question"]["items"])
+    assert n
+    for plays in (None, [1] * (n - 1), [0] * n):
+        status, told = program.call("/api/answers", {"number": 1, "choice": 1, "plays": plays})
+        assert (status, told["error"]) == (400, "not played")
+        assert told["remedy"]
+    for plays in (1, [-1], ["1"], [True], [1.5]):
+        status, told = program.call("/api/answers", {"number": 1, "choice": 1, "plays": plays})
+        assert (status, told["error"]) == (400, "plays")
+    program.answer(plays=[1] * n)
+    assert program.state["done"] == 1
+
+
+def test_a_question_about_a_retired_item_is_not_asked(serve):
+    server = serve(more=OPEN, per_person=20)
+    program, late = Program(server, id="p1"), Program(server, id="p2")
+    with ordhc.Session(server.data) as session:
+        gone = program.state["question"]["items"][0]["name"]
+        session.retire(gone)
+        program.status, program.state = program.call("/api/next")
+        for number in range(1, 15):
+            question = program.state["question"]
+            assert question["number"] == number
+            assert gone not in [item["name"] for item in question["items"]]
+            program.answer()
+        # A person who answers before asking again is heard.
+        late.answer()
+        assert late.state["done"] == 1
+        assert gone not in [item["name"] for item in late.state["question"]["items"]]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from ordhc_collect.command import collect
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
+from ordhc_collect.simulate.client import fields_of
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web.server import opened
 from studies import Client, make_study, number_of
@@ -67,6 +68,38 @@ def test_psych_ds_describes_every_column_and_has_no_ids(serve, tmp_path, kind):
         run(server.study, "--data", server.data, "--export", folder, "--as", "psych-ds")
 
 
+def test_psych_ds_shares_forms_but_no_free_text(serve, tmp_path):
+    more = (
+        '[[questionnaire.before]]\nname = "age"\nquestion = "How old are you?"\ntype = "number"\n'
+        # These two have the names of columns of trials.
+        '[[questionnaire.before]]\nname = "position"\nquestion = "Where?"\ntype = "text"\n'
+        '[[questionnaire.before]]\nname = "trial"\nquestion = "Which one?"\ntype = "number"\n'
+    )
+    server = serve(more=more, per_person=1)
+    client = Client(server)
+    page = client.join("?PROLIFIC_PID=secret-1&STUDY_ID=secret-2")
+    given = {"choice-0": "31", "choice-1": "secret-3", "choice-2": "5"}
+    client.submit("/next", {**fields_of(page.text), **given})
+    client.answer(client.submit("/next", fields_of(client.get("/study").text)))
+    folder = tmp_path / "shared"
+    told = run(server.study, "--data", server.data, "--export", folder, "--as", "psych-ds")
+    assert told.exit_code == 0, told.output
+    described = json.loads((folder / "dataset_description.json").read_text())
+    meanings = {each["name"]: each["description"] for each in described["variableMeasured"]}
+    assert meanings["age"] == "number: How old are you?"
+    assert meanings["trial"] == "Number of the question for this person, from 1; number: Which one?"
+    people, trials = (
+        [*csv.DictReader(path.read_text().splitlines())] for path in sorted((folder / "data").iterdir())
+    )
+    assert (people[0]["age"], people[0]["trial"]) == ("31", "5")
+    assert not people[0].keys() & {"position", "user_agent", "PROLIFIC_PID", "STUDY_ID", "code", "puid"}
+    assert (trials[0]["trial"], trials[0]["position"]) == ("1", "1")
+    assert {"hidden_seconds", "plays", "enlarged"} <= trials[0].keys() & meanings.keys()
+    assert people[0].keys() | trials[0].keys() == meanings.keys()
+    everything = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"secret" not in everything
+
+
 def test_a_running_study_is_copied_whole(serve, tmp_path):
     server = serve()
     take_part(server, "a", n=3)
@@ -109,22 +142,25 @@ class Hand(Clock):
 def test_ids_are_deleted_some_days_after_the_last_visit(tmp_path):
     study = read_study(make_study(tmp_path))
     clock = Hand()
-    with opened(study, tmp_path / "s.ordhc") as session:
+    with opened(study, tmp_path / "s.ordhc") as (study, session):
         desk = Desk(study, session, tmp_path / "s.ordhc", clock)
         desk.delete_after = 30 * 86_400.0
         with session.transaction():
-            first = desk.join("PROLIFIC_PID", "p1", "en")
+            kept = {"STUDY_ID": "s1", "device": "phone"}
+            first = desk.join("PROLIFIC_PID", "p1", "en", kept)
         clock.at += 20 * 86_400
         with session.transaction():
-            second = desk.join("PROLIFIC_PID", "p2", "en")
+            second = desk.join("PROLIFIC_PID", "p2", "en", kept)
             desk.tidy()
             assert {desk.platform_of(person.id) for person in (first, second)} == {"p1", "p2"}
         clock.at += 10 * 86_400 + 1
         assert desk.is_untidy()
-        with session.transaction():
+        with session.transaction() as db:
             desk.tidy()
             assert [desk.platform_of(person.id) for person in (first, second)] == [None, "p2"]
             assert first.id in desk.people
+            rows = db.execute("SELECT person, key FROM collect_details").fetchall()
+            assert {*rows} == {(first.id, "device"), (second.id, "device"), (second.id, "STUDY_ID")}
         desk.delete_after = None
         clock.at += 1e9
         with session.transaction():

@@ -21,7 +21,7 @@ __all__ = ["COLUMNS", "check_folder", "write_psych_ds"]
 
 _SHOWN = "Item that was shown at this place, counted from the left or the top"
 #: The meaning of each column of trials.csv and people.csv, with the unit if there is one.
-COLUMNS: Mapping[str, tuple[str, str]] = {
+COLUMNS: dict[str, tuple[str, str]] = {
     "person": ("Random id of the person in this study", ""),
     "trial": ("Number of the question for this person, from 1", ""),
     "question": ("Number of the question in the session", ""),
@@ -62,8 +62,8 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "n_agreement": ("Number of answers to repeated questions", ""),
     "code": ("Completion code", ""),
 }
-#: Columns with ids on a platform or with what is as good as one, which are never shared.
-_SECRET = ("puid", "code")
+#: Columns with ids on a platform, or with values that can identify a person, which are never shared.
+_SECRET = ("puid", "code", "user_agent")
 
 
 def check_folder(folder: Path) -> None:
@@ -83,22 +83,30 @@ def write_psych_ds(
     check_folder(folder)
     new = folder.with_name(f"{folder.name}.new-{os.getpid()}")
     name = re.sub("[^a-z0-9]+", "", study.title.lower()) or "study"
-    secret = {*_SECRET, *study.id_parameters}
+    # People may write their names or addresses into free text.
+    free = {each.name for each in study.fields if each.kind in ("text", "comment")}
+    known = {"trials": COLUMNS, "people": COLUMNS | {key: (told, "") for key, told in study.columns.items()}}
+    secret = {
+        "trials": {*_SECRET},
+        "people": {*_SECRET, *study.id_parameters, *study.parameters, *free},
+    }
     try:
         (new / "data").mkdir(parents=True)
-        columns: dict[str, None] = {}
+        columns: dict[str, list[tuple[str, str]]] = {}
         counts = {}
         rows = {
             "trials": rows_of("trials", study, session, tables, people),
-            "people": people_rows(tables, people),
+            "people": people_rows(study, tables, people),
         }
         for table, some in rows.items():
             path = new / "data" / f"study-{name}_table-{table}_data.csv"
-            header, counts[table] = _write(path, some, secret)
-            columns |= dict.fromkeys(header)
+            header, counts[table] = _write(path, some, secret[table])
+            for column in header:
+                meanings = columns.setdefault(column, [])
+                meanings += [each for each in (known[table][column],) if each not in meanings]
         (new / "materials").mkdir()
         (new / "materials" / "study.toml").write_text(study.text, encoding="utf-8")
-        described = json.dumps(_description(study, [*columns], counts), indent=2, ensure_ascii=False)
+        described = json.dumps(_description(study, columns, counts), indent=2, ensure_ascii=False)
         (new / "dataset_description.json").write_text(f"{described}\n", encoding="utf-8")
         (new / "README.md").write_text(_readme(study, counts), encoding="utf-8")
         if folder.exists():
@@ -122,13 +130,19 @@ def _write(path: Path, rows: Iterable[Row], secret: set[str]) -> tuple[list[str]
     return [str(header[at]) for at in kept], count - 1
 
 
-def _description(study: Study, columns: list[str], counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return the description of the data set, in the words of schema.org."""
+def _description(
+    study: Study, columns: Mapping[str, list[tuple[str, str]]], counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return the description of the data set, in the words of schema.org.
+
+    `columns` has the meaning and the unit of each column. The name of a question of a form may also be that
+    of a column of trials; it has two meanings then.
+    """
     measured = []
-    for name in columns:
-        meaning, unit = COLUMNS[name]
+    for name, meanings in columns.items():
+        told, unit = "; ".join(meaning for meaning, _ in meanings), meanings[0][1]
         measured.append(
-            {"@type": "PropertyValue", "name": name, "description": meaning}
+            {"@type": "PropertyValue", "name": name, "description": told}
             | ({"unitText": unit} if unit else {})
         )
     return {

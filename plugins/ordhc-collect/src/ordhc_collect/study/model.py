@@ -248,8 +248,12 @@ class Study:
     @property
     def columns(self) -> dict[str, str]:
         """The columns that this study adds to people.csv, each with its meaning."""
-        fields = (*self.screening, *self.before, *self.checks, *self.after)
-        return columns_of(fields, (*self.id_parameters, *self.parameters))
+        return columns_of(self.fields, (*self.id_parameters, *self.parameters))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The questions of all forms."""
+        return (*self.screening, *self.before, *self.checks, *self.after)
 
     @property
     def words(self) -> str:

@@ -5,6 +5,7 @@ the header `Authorization`, never by a cookie, so that no other site can act for
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, Router
 
 from ordhc_collect.people.desk import PAUSED, Desk
-from ordhc_collect.people.state import Person, RefusedError, Trial
+from ordhc_collect.people.state import Measured, Person, RefusedError, Trial
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.pages import Pages
@@ -33,22 +34,33 @@ _REMEDIES = {
     "no id": "id is the person's id on the platform, filled in, of at most 200 characters",
     "not asked": "number is that of the question that GET /api/next returns",
     "not kept": "the answer could not be written; send it again",
+    "not played": "play everything to its end; plays is how often each sound and clip was played",
     "number": "number is that of the question, and ms a number of milliseconds from 0",
+    "plays": "plays is a list of whole numbers from 0, one for each sound and clip of the question",
     "parameter": "parameter is one of the study's id_parameters",
     "simulated": "the people of this study are simulated; serve it with another --data FILE",
     "too many": "too many people join from this address; try again in a minute",
     "unknown": "send the token of POST /api/people as the header Authorization: Bearer TOKEN",
 }
+#: The beginning of the address of a picture in the HTML of an item.
+_PICTURE = re.compile(r'(<img\b[^>]*?\bsrc=")media/')
 
 
 class Api:
     """The handlers of the JSON API."""
 
     def __init__(
-        self, study: Study, desk: Desk, writer: Writer, pages: Pages, people: Participants, signer: Signer
+        self,
+        study: Study,
+        desk: Desk,
+        writer: Writer,
+        pages: Pages,
+        people: Participants,
+        signer: Signer,
+        prefix: str = "",
     ) -> None:
         self._study, self._desk, self._writer = study, desk, writer
-        self._pages, self._people, self._signer = pages, people, signer
+        self._pages, self._people, self._signer, self._prefix = pages, people, signer, prefix
 
     def routes(self) -> list[Mount]:
         """Return the routes of the API; none if the study has no section [api]."""
@@ -118,12 +130,13 @@ class Api:
         number, ms = body.get("number"), body.get("ms")
         if not _is_whole(number) or (ms is not None and not (_is_number(ms) and 0 <= ms < 1e8)):
             raise RefusedError("number")
+        measured = Measured(None if ms is None else ms / 1000, plays=_plays(body))
         trial = self._desk.people[who].trial
         choice = self._choice(trial, body.get("choice"))
         attempt = 0 if trial is None else trial.attempt
 
         def answered(desk: Desk) -> Person:
-            desk.answer(who, number, attempt, choice, None if ms is None else ms / 1000)
+            desk.answer(who, number, attempt, choice, measured)
             return desk.onward(who)
 
         return self._state(await self._writer.do(answered))
@@ -153,9 +166,11 @@ class Api:
         return [[name] for name in names[1:]] if len(trial.sides) == 3 else [names[:2], names[2:]]
 
     def _item(self, leaf: int) -> dict[str, Any]:
-        item = self._study.items[leaf]
-        files = {kind: f"/media/{leaf}/{kind}" for kind in item.files}
-        return {"name": item.name, "label": item.label, "html": item.html, **files}
+        item, folder = self._study.items[leaf], f"{self._prefix}/media/"
+        # Addresses in the pages are relative to the pages, which clients of the API do not show.
+        html = None if item.html is None else _PICTURE.sub(rf"\g<1>{folder}", item.html)
+        files = {kind: f"{folder}{leaf}/{kind}" for kind in item.files}
+        return {"name": item.name, "label": item.label, "html": html, **files}
 
     def _state(self, person: Person) -> dict[str, Any]:
         """Return the progress of a person, with the question or the outcome."""
@@ -163,7 +178,7 @@ class Api:
         state: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
         if person.has_ended:
             outcome = study.outcomes[person.outcome or "done"]
-            return state | {"stage": "end", "outcome": person.outcome, "code": outcome.code}
+            return state | {"stage": "end", "outcome": person.outcome, "code": outcome.code_for(person.id)}
         if not self._desk.has_place(person.id):
             return state | {"stage": "full"}
         if self._desk.status == PAUSED or person.trial is None:
@@ -187,6 +202,16 @@ def _is_number(value: Any) -> bool:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
+
+
+def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
+    """Return how often each sound and clip of a question was played; None if the client does not say."""
+    plays = body.get("plays")
+    if plays is None:
+        return None
+    if not isinstance(plays, list) or not all(_is_whole(each) and 0 <= each < 10_000 for each in plays):
+        raise RefusedError("plays")
+    return tuple(plays)
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def application(
         Route("/health", _health),
         Route("/favicon.ico", _icon),
         Mount("/static", StaticFiles(directory=STATIC)),
-        *Api(study, desk, writer, pages, people, signer).routes(),
+        *Api(study, desk, writer, pages, people, signer, prefix).routes(),
         *dashboard.routes,
         *_media(study, pages, copies, prefix),
     ]
