@@ -135,6 +135,8 @@ def test_rows_are_people_unless_a_column_says_so_and_ids_are_ids():
     ("options", "message"),
     [
         ({"wide": "Q(?P<a>"}, "no regular expression"),
+        ({"wide": b"Q(?P<a>.)"}, "give a regular expression as text, not as bytes"),
+        ({"wide": "Q(?P<a>.){9999999999}"}, "no regular expression"),
         ({"wide": "Q.*"}, r"name the items by groups.*--questions"),
         ({"wide": "(?P<a>Z.)"}, r"no column matches '\(\?P<a>Z\.\)'; there are .*Q3 \(How old are you\?\)"),
         ({"format": "qualtrics"}, r"say which by wide=... \(--wide PATTERN\).*Q3 \(How old are you\?\)"),

@@ -99,8 +99,10 @@ def _pattern(table: Table, asked: Asked) -> re.Pattern[str]:
         raise InputError(f"{given} does not fit wide: each cell is the one answer to its column's question")
     try:
         pattern = re.compile(asked.wide)
-    except (re.error, TypeError) as error:
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
         raise InputError(f"wide is {quoted(asked.wide)}, no regular expression: {error}") from None
+    if not isinstance(pattern.pattern, str):
+        raise InputError(f"wide is {quoted(asked.wide)}; give a regular expression as text, not as bytes")
     if not pattern.groupindex and asked.questions is None and asked.items is None:
         raise InputError(
             f"wide is {quoted(asked.wide)}; name the items by groups, as Q_(?P<a>[a-z]+)_(?P<b>[a-z]+), "
