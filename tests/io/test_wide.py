@@ -135,7 +135,7 @@ def test_rows_are_people_unless_a_column_says_so_and_ids_are_ids():
     ("options", "message"),
     [
         ({"wide": "Q(?P<a>"}, "no regular expression"),
-        ({"wide": b"Q(?P<a>.)"}, "give a regular expression as text, not as bytes"),
+        ({"wide": b"Q(?P<a>.)"}, "wide is .*, not a string"),
         ({"wide": "Q(?P<a>.){9999999999}"}, "no regular expression"),
         ({"wide": "Q.*"}, r"name the items by groups.*--questions"),
         ({"wide": "(?P<a>Z.)"}, r"no column matches '\(\?P<a>Z\.\)'; there are .*Q3 \(How old are you\?\)"),

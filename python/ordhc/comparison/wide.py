@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc._checks import quoted
+from ordhc._checks import quoted, text
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import PEOPLE
@@ -98,11 +98,9 @@ def _pattern(table: Table, asked: Asked) -> re.Pattern[str]:
         given = "kind 'ranking'" if asked.kind == "ranking" else "chosen" if asked.ranks is None else "ranks"
         raise InputError(f"{given} does not fit wide: each cell is the one answer to its column's question")
     try:
-        pattern = re.compile(asked.wide)
-    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        pattern = re.compile(text("wide", asked.wide))
+    except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"wide is {quoted(asked.wide)}, no regular expression: {error}") from None
-    if not isinstance(pattern.pattern, str):
-        raise InputError(f"wide is {quoted(asked.wide)}; give a regular expression as text, not as bytes")
     if not pattern.groupindex and asked.questions is None and asked.items is None:
         raise InputError(
             f"wide is {quoted(asked.wide)}; name the items by groups, as Q_(?P<a>[a-z]+)_(?P<b>[a-z]+), "
