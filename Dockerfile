@@ -18,7 +18,8 @@ COPY --from=build /wheels /wheels
 RUN python -m pip install --no-cache-dir /wheels/ordhc-[0-9]*.whl /wheels/ordhc_linkages-*.whl \
         /wheels/ordhc_embedding-*.whl /wheels/ordhc_judge-*.whl /wheels/ordhc_collect-*.whl 'matplotlib>=3.10' \
     && rm -rf /wheels \
-    && useradd --create-home --uid 1000 ordhc
+    && useradd --create-home --uid 1000 ordhc \
+    && install --directory --owner=ordhc /data
 USER ordhc
 WORKDIR /data
 ENTRYPOINT ["ordhc"]

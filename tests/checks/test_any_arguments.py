@@ -141,11 +141,11 @@ ANSWERS = {
     "names": ["x", "y", "z", "w"],
     "n_leaves": 4,
     "skip_bad": False,
-    **dict.fromkeys(("format", "participants", "ranks", "n_ranked")),
+    **dict.fromkeys(("format", "participants", "wide", "questions", "ranks", "n_ranked")),
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "analysed ask close comparisons items people set_rules table transaction tree undo".split()  # noqa: SIM905
+_PLAIN = "analysed ask close comparisons items people set_question set_rules table transaction tree undo"
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -288,7 +288,7 @@ CALLS = {
         _in_session("add_answers"),
         {"rows": ASK, "answers": [0, 1], "gold": True},
     ),
-    **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN.split()},
     "Session.ask of a sampler": (_in_session("ask"), {"sampler": "random", "who": "ann"}),
     "Analysed.accuracy": (_of_analysed("accuracy"), {"model": TREE}),
     "Analysed.posterior": (_of_analysed("posterior"), {"sweeps": 2}),
@@ -466,6 +466,7 @@ def _check(call, right, odd):
                 "file",
                 "names",
                 "participants",
+                "questions",
                 "prior",
                 "start",
             } & set(odd):

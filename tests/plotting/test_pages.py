@@ -135,7 +135,7 @@ def test_the_ending_decides_whether_a_page_or_a_picture_is_written(tmp_path, mon
         ),
         ("t.html", "dpi", "dpi is an option of svg, png and pdf files; .* texts, pictures and title$"),
         ("t.pdf", "texts", "texts is an option of html pages; .pdf files have no such option"),
-        ("t.svg", "pictures", "pictures is an option of html pages; .svg files have no such option"),
+        ("t.svg", "pictures", "pictures is 1; give a mapping by the names of leaves"),
         ("t.png", "layuot", "a picture has no option 'layuot'; nearest: 'layout'"),
     ],
 )

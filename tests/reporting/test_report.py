@@ -22,7 +22,7 @@ from ordhc.evaluate.trials import parts_of
 from ordhc.reporting import findings
 from ordhc.reporting.counts import forms_of, leaves_asked
 from ordhc.reporting.groups import groups_section
-from ordhc.reporting.words import summary
+from ordhc.reporting.words import methods, summary
 from support.answers import answered, of_people, persons
 
 FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10, "structure": False}
@@ -526,3 +526,34 @@ def test_a_pilot_with_all_names_is_reported():
     )
     assert len(drawn) == 60
     assert f"The {len(np.unique(t.rows))} items" in caption
+
+
+def test_the_paragraph_explains_the_posterior_and_the_study(tmp_path):
+    names = ["cat", "dog", "car", "bus", "owl"]
+    with ordhc.Session(tmp_path / "s.ordhc", names=names, method="uncertain", budget=40) as session:
+        session.set_question("Which one is the odd one out?")
+        session.set_rules(seconds=0.5)
+        for number in range(20):
+            who = f"person {number % 4}"
+            questions = session.ask(who=who)
+            if len(questions):
+                seconds = 0.1 if who == "person 3" else 2.0 + number / 10
+                session.tell([questions.ids[0]], [0], who=who, seconds=[seconds])
+        found = session.analysed().about
+        assert found["question"] == "Which one is the odd one out?"
+        known = session.table()["seconds"]
+        assert found["seconds"]["median"] == pytest.approx(np.median(known))
+        r = ordhc.report(session, methods=["posterior-al"], n_resamples=None)
+    said = methods(r.numbers)[0]
+    assert "People were asked: “Which one is the odd one out?”" in said
+    assert "The learner was “uncertain”" in said
+    assert "The median response time was " in said
+    assert "e + (1 - 2e) / (1 + exp(s(q) - s(p)))" in said
+    assert "Priors: error rates are Beta(1, 4)" in said
+    assert "4 Markov chains made 300 sweeps each" in said
+    page = r.to_html()
+    for reference in ("Luce, R. D. (1959)", "Sattath, S.", f"Version {ordhc.__version__}", "Gelman, A."):
+        assert reference in page
+    # Other methods have no such model.
+    other = ordhc.report(Triplets([(0, 1, 2), (1, 0, 2)]), methods=["adds3-al"], n_resamples=0)
+    assert "Priors" not in methods(other.numbers)[0]

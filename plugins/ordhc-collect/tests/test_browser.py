@@ -475,8 +475,14 @@ def test_the_dashboard_shows_what_happens(browser, page, server):
         arg=before + 5,
         timeout=30_000,
     )
-    expect(board.locator("svg.tree")).to_be_visible()
-    assert board.locator("svg.tree image").count() == 20
+    expect(board.locator(".known svg.tree")).to_be_visible()
+    assert board.locator(".known svg.tree image").count() == 20
+    # The switch shows unsure clusters as well, also after the next update.
+    expect(board.locator(".whole svg.tree")).to_be_hidden()
+    board.get_by_label("Show unsure clusters too").check()
+    expect(board.locator(".whole svg.tree")).to_be_visible()
+    expect(board.locator(".known svg.tree")).to_be_hidden()
+    assert board.locator(".whole svg.tree image").count() == 20
     # The most and the least typical of twenty items, in the words of the report.
     lengths = board.locator("#lengths")
     expect(lengths).to_contain_text("An item with a long edge is unlike all others (untypical)")

@@ -11,6 +11,13 @@ from ordhc_collect.web.rendering import environment
 import ordhc
 
 
+def spoken():
+    """Return the templates in English."""
+    found = environment(["jinja2.ext.i18n"])
+    found.install_null_translations(newstyle=True)
+    return found
+
+
 @pytest.fixture
 def comparing():
     found = Comparing(STRUCTURE)
@@ -28,7 +35,7 @@ def when_done(comparing, data):
 
 
 def page(compared):
-    return environment().get_template("part_compared.html").render(compared=compared)
+    return spoken().get_template("part_compared.html").render(compared=compared)
 
 
 def test_the_card_follows_the_answers(comparing):

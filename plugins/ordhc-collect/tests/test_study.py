@@ -327,3 +327,33 @@ def test_answers_of_bots_are_kept_apart(tmp_path):
         assert "<b>48</b><span>answers</span>" in board
     with sqlite3.connect(data) as db:
         assert db.execute("SELECT count(*) FROM collect_people").fetchone() == (6,)
+
+
+@pytest.mark.parametrize(
+    ("n", "kind", "per_person", "possible"),
+    [
+        (4, "odd", 5, 4),
+        (4, "odd", 4, None),
+        (3, "triplet", 4, 3),
+        (4, "pairs", 16, 15),
+        (4, "pairs", 15, None),
+    ],
+)
+def test_more_questions_for_a_person_than_there_are(tmp_path, n, kind, per_person, possible):
+    path = make_study(tmp_path, n, per_person=per_person, study=f'question = "{kind}"')
+    _, problems = study_or_problems(path)
+    told = [line for line in problems.warnings if "per_person" in line]
+    expected = [
+        f"[trials] per_person = {per_person}: a person is asked at most {possible}, because {n} items make "
+        f"{possible} different questions: per_person = {possible}"
+    ]
+    assert told == (expected if possible else [])
+
+
+def test_a_list_that_is_shorter_than_a_session(tmp_path):
+    (tmp_path / "list.csv").write_text("a,b,c\nitem00,item01,item02\nitem02,item03,item04\n")
+    more = '[list]\ntable = "list.csv"\n'
+    path = make_study(tmp_path, per_person=3, top='sampler = "list"', more=more)
+    _, problems = study_or_problems(path)
+    assert not problems.errors
+    assert any("the list has 2 different questions" in line for line in problems.warnings)

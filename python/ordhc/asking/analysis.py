@@ -62,6 +62,8 @@ class Analysed:
         * "rules": the latest rules in words, and "n_times_rules_were_set";
         * "excluded": the reasons for each excluded person, and "n_excluded_answers";
         * "n_retired_answers": the number of other answers that are about items that were retired;
+        * "question": the words of the question, see `Session.set_question`;
+        * "seconds": the median and the quartiles of response times, "low", "median" and "high", or None;
         * "samplers": the number of answers for each sampler of questions.
     rules
         All rules that were ever set, each with its time, the latest last. See `Session.set_rules`.
@@ -221,6 +223,8 @@ class Analysis:
                 "excluded": {name: list(by_rules.get(name, ("named",))) for name in names},
                 "n_excluded_answers": n_out,
                 "n_retired_answers": n_lost,
+                "question": self._mirror.store.state("question"),
+                "seconds": _quartiles(table["seconds"][~out]),
                 "samplers": dict(zip(samplers.tolist(), counts.tolist(), strict=True)),
             },
             rules,
@@ -237,6 +241,11 @@ class Analysis:
         if not history or replace(history[-1], at=0.0) != rules:
             kept = to_json([*history, replace(rules, at=self._mirror.now())])
             self._mirror.store.set_state("rules", kept)
+
+    def set_question(self, text: str) -> None:
+        """See `Session.set_question`."""
+        if self._mirror.store.state("question") != text:
+            self._mirror.store.set_state("question", text)
 
     def excluded(self) -> dict[str, tuple[str, ...]]:
         """Return the people whom the rules exclude, with the reasons."""
@@ -442,3 +451,11 @@ def rows_and_answers(table: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32],
     """Return the (m, 3) or (m, 4) leaves and the (m,) answers in a `Session.table`."""
     leaves = [values for name, values in table.items() if name.startswith("leaf_")]
     return np.column_stack(leaves).astype(np.int32, copy=False), table["answer"]
+
+
+def _quartiles(seconds: Floats) -> dict[str, float] | None:
+    """Return the quartiles of the known times; None if no time is known."""
+    known = seconds[np.isfinite(seconds)]
+    if not len(known):
+        return None
+    return dict(zip(("low", "median", "high"), np.quantile(known, (0.25, 0.5, 0.75)).tolist(), strict=True))

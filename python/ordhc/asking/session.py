@@ -800,6 +800,21 @@ class Session:
         )
         self._mirror.writing(lambda: self._analysis.set_rules(rules))
 
+    def set_question(self, text: str) -> None:
+        """Keep the words of the question that people are asked, for reports.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=3) as session:
+        ...     session.set_question("Which one is the odd one out?")
+        ...     session.analysed().about["question"]
+        'Which one is the odd one out?'
+        """
+        words = _checks.text("text", text)
+        self._mirror.writing(lambda: self._analysis.set_question(words))
+
     def forget(self, who: str) -> int:
         """Delete a person and all their answers from the file.
 

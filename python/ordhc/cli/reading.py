@@ -100,6 +100,19 @@ _READING = (
         help="A table with one row for each person, for --exclude; with --format prolific Prolific's export.",
     ),
     click.option(
+        "--wide",
+        metavar="PATTERN",
+        help="FILE has a column for each question, and a row for each person: a regular expression for the "
+        "names of these columns, or for their texts (Qualtrics). Named groups are the items: "
+        "--wide 'Q_(?P<a>.+)_(?P<b>.+)_(?P<c>.+)'.",
+    ),
+    click.option(
+        "--questions",
+        metavar="FILE",
+        help="A table with one row for each question. The first column names the question; --items can name "
+        "the others.",
+    ),
+    click.option(
         "--n-leaves", type=int, metavar="N", help="The number of leaves; by default the largest id plus 1."
     ),
     click.option(
@@ -141,6 +154,8 @@ _QUOTED_OPTIONS = (
     "exclude",
     "format",
     "participants",
+    "wide",
+    "questions",
     "names",
     "n_leaves",
     "ids_from",
@@ -404,7 +419,12 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
 
     names = reading["names"]
     inside = [] if is_remote(path) else files_in(path) if is_several(path) else [path]
-    return (*inside, None if names is None else str(names_file(names)[0]), reading["participants"])
+    return (
+        *inside,
+        None if names is None else str(names_file(names)[0]),
+        reading["participants"],
+        reading["questions"],
+    )
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 #: Questions, and how many items one is about.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: Tools whose column names are known.
-FORMATS = ("salmon", "jspsych", "cblearn", "prolific", "collect")
+FORMATS = ("salmon", "jspsych", "qualtrics", "gorilla", "psychopy", "cblearn", "prolific", "collect")
 #: Names of the columns of items in the order of their roles, by kind.
 _ROLES: dict[str, list[list[str]]] = {
     "triplet": [list(known) for known in ROLES["triplets"]],
@@ -36,6 +36,8 @@ class AnswerOptions(TypedDict, total=False):
     na: Iterable[str] | None
     format: str | None
     participants: Any
+    wide: str | None
+    questions: Any
     names: Sequence[str] | None
     n_leaves: int | None
     ids_from: int | None
@@ -75,6 +77,8 @@ class Asked:
     na: Iterable[str] | None = None
     format: str | None = None
     participants: Any = None
+    wide: str | None = None
+    questions: Any = None
     #: Before reading also a file of them; `tuple[str, ...]` when anything is read.
     names: Any = None
     n_leaves: int | None = None

@@ -1,5 +1,7 @@
-"""Recognise the columns of other tools: Salmon, jsPsych, cblearn, Prolific, ordhc-collect."""
+"""Recognise the columns of other tools: Salmon, jsPsych, Gorilla, PsychoPy, cblearn, Prolific, ..."""
 
+import ast
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +15,7 @@ from ordhc.comparison.asked import FORMATS, AnswerOptions, Asked
 from ordhc.comparison.frames import PERSONS, RESPONSES, ROLES
 from ordhc.comparison.replies import Replies, list_of, person_of, replies_of
 from ordhc.comparison.tables import Table, table_of, text_of
+from ordhc.comparison.wide import widened, with_questions
 from ordhc.errors import InputError
 
 __all__ = ["asked_of_frame", "replies_with_format"]
@@ -30,7 +33,8 @@ def asked_of_frame(
     """Return answers from a frame and its options."""
     asked = Asked.of("from_frame", AnswerOptions, kind, items, chosen, options)
     people = None if asked.participants is None else table_of(asked.participants)
-    asked = replace(asked, names=_checks.names(asked.names), participants=people)
+    questions = None if asked.questions is None else table_of(asked.questions)
+    asked = replace(asked, names=_checks.names(asked.names), participants=people, questions=questions)
     return replies_with_format(table_of(data), asked)
 
 
@@ -42,10 +46,18 @@ def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
     _checks.flag("skip_bad", asked.skip_bad)
     if asked.n_leaves is not None:
         _checks.whole("n_leaves", asked.n_leaves, at_least=1)
+    if asked.wide is not None or of_tool == "qualtrics":
+        table, asked = widened(table, asked)
+    if asked.questions is not None:
+        table = with_questions(table, asked.questions)
     if of_tool == "salmon":
         table, asked = _salmon(table, asked)
     elif of_tool == "jspsych":
         table, asked = _jspsych(table, asked)
+    elif of_tool == "gorilla":
+        table, asked = _gorilla(table, asked)
+    elif of_tool == "psychopy":
+        table, asked = _psychopy(table, asked)
     elif of_tool == "cblearn":
         table, asked = _cblearn(table, asked)
     elif of_tool == "collect":
@@ -189,6 +201,63 @@ def _listed(cell: Any) -> tuple[list[Any], bool]:
     """Return the parts of a cell, and whether the cell is a list."""
     found = list_of(cell)
     return ([cell], False) if found is None else (found, True)
+
+
+def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    """Select rows of responses of Gorilla's tasks, with the items from the task's spreadsheet."""
+    prefix = "Spreadsheet: "
+    sheet = {
+        str(name).removeprefix(prefix): name
+        for name in table.names
+        if str(name).lower().startswith("spreadsheet: ")
+    }
+    columns = {name: table.cells(own) for name, own in sheet.items() if table.find(name) is None}
+    table = table.with_columns(columns)
+    answered = np.ones(table.length, dtype=bool)
+    for name, is_answer in (("response type", r"response\b"), ("zone type", "response_")):
+        if (column := table.find(name)) is None:
+            continue
+        found = np.array([re.match(is_answer, text_of(cell)) is not None for cell in table.cells(column)])
+        answered &= found if found.any() else True
+    if asked.items is not None:
+        names = [asked.items] if isinstance(asked.items, str) else _checks.listed("items", asked.items)
+        asked = replace(asked, items=[str(name).removeprefix(prefix) for name in names])
+    else:
+        names = list(columns)
+    # Rows of fixation crosses and buttons repeat the items.
+    shown = [name for each in names if (name := table.find(str(each).removeprefix(prefix))) is not None]
+    blank = {
+        name: [cell if kept else None for cell, kept in zip(table.cells(name), answered, strict=True)]
+        for name in shown
+    }
+    person = asked.person or table.first_of(("participant private id", "participant public id"))
+    chosen = asked.chosen or table.first_of(("response",))
+    return table.with_columns(blank), replace(asked, person=person, chosen=chosen, other_trials=True)
+
+
+def _psychopy(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    """Read rows of PsychoPy: a key or the name of what was clicked, and the items of the conditions file."""
+    chosen = asked.chosen
+    if chosen is None:
+        ends = (".clicked_name", ".keys")
+        found = [name for end in ends for name in table.names if str(name).endswith(end)]
+        if len(found) != 1:
+            shown = f"{quoted(', '.join(map(str, found)))} may be it" if found else "none ends in .keys"
+            raise table.error(f"say which column has the answer, by chosen=... (--chosen): {shown}")
+        chosen = found[0]
+    if isinstance(chosen, str):
+        column = table.column(chosen, "chosen")
+        table = table.with_columns({column: [_last_of(cell) for cell in table.cells(column)]})
+    return table, replace(asked, chosen=chosen, other_trials=True)
+
+
+def _last_of(cell: Any) -> Any:
+    """Return the last name in a list of clicks or keys, as Python or JSON write it; None for no key."""
+    if isinstance(cell, str) and cell.startswith("["):
+        with contextlib.suppress(ValueError, SyntaxError):
+            cells = ast.literal_eval(cell)
+            cell = cells[-1] if cells else None
+    return None if cell == "None" else cell
 
 
 def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:

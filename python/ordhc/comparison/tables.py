@@ -5,7 +5,7 @@ import json
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -225,7 +225,7 @@ class Table:
             return columns[name] if name in columns else self.read(name)
 
         known = {name: column for name, column in self._columns.items() if name not in columns}
-        return Table(names, read, self.length, self.source, self.lines, self.text, self.bad, known)
+        return replace(self, names=names, read=read, _columns=known)
 
 
 def table_of(data: Any) -> Table:

@@ -86,11 +86,17 @@ def read_answers(
         * `na`: words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty
           list all of these are items, as they are if they are among `names`. Rows without all items are left
           out; if they are most rows, that is an error.
-        * `format`: "salmon", "jspsych", "cblearn", "prolific" or "collect" (trials of ordhc-collect): columns
-          are called as these tools call them.
+        * `format`: "salmon", "jspsych", "qualtrics" (with `wide`), "gorilla", "psychopy", "cblearn",
+          "prolific" or "collect" (trials of ordhc-collect): columns are called as these tools call them.
         * `participants`: a file or frame with a row for each person, whose columns `exclude` can name; with
           "prolific" its export: rejected, returned and timed-out submissions, and persons who aren't in it,
           are left out.
+        * `wide`: for files with a row for each person and a column for each question, a regular expression
+          that matches the whole names of the questions' columns, or else occurs in their texts (the second
+          row of Qualtrics' files). Its named groups are the items: ``"Q_(?P<a>.+)_(?P<b>.+)_(?P<c>.+)"``.
+          Cells are what was chosen. Blank cells are questions that the person did not get.
+        * `questions`: a file or frame with a row for each question, whose further columns `items` can name.
+          Its first column is a column of the answers, or with `wide` the name of the question's column.
 
         Leaves:
 
@@ -168,9 +174,10 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
         table, own = read_table(file, data, asked)
         if asked.names is None and own is not None:
             asked = replace(asked, names=own, ids_from=asked.ids_from or 0)
-        people = None if asked.participants is None else _participants(asked.participants)
+        people = None if asked.participants is None else _beside(asked.participants, "participants")
+        questions = None if asked.questions is None else _beside(asked.questions, "questions")
         items, chosen = (_by_names(table, given) for given in (asked.items, asked.chosen))
-        asked = replace(asked, items=items, chosen=chosen, participants=people)
+        asked = replace(asked, items=items, chosen=chosen, participants=people, questions=questions)
         made = comparisons_of_replies(*replies_with_format(table, asked))
     if progress is not None:
         progress(1.0)
@@ -183,7 +190,8 @@ _JSON = (".json", ".jsonl")
 def _in_order(asked: Asked) -> Asked | None:
     """Return `asked` with all columns as items in the order of roles; None if a cell names the choice."""
     items, chosen = asked.items, asked.chosen
-    further = (asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants)
+    further: list[Any] = [asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants]
+    further += [asked.wide, asked.questions]
     if any(given is not None for given in further):
         return None
     if items is not None and (isinstance(items, str) or len(_checks.listed("items", items)) < 2):
@@ -215,13 +223,13 @@ def _by_names(table: Table, given: Any) -> Any:
     return given if at is None or at in table.names else table.names[at]
 
 
-def _participants(given: Any) -> Table:
-    """Return the table of participants, from a file or a frame."""
+def _beside(given: Any, what: str) -> Table:
+    """Return the table of participants or of questions, from a file or a frame."""
     if isinstance(given, Table):
         return given
     if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):
         data = read_bytes(given)
-        with reading(name_of(given), "participants", data):
+        with reading(name_of(given), what, data):
             return read_table(given, data, Asked(delimiter=delimiter_of(given)))[0]
     return table_of(given)
 
@@ -283,8 +291,12 @@ def _of_text(data: bytes, source: str, asked: Asked) -> Table:
     if len(lines) == start:
         raise InputError("there is a header but no rows", path=source, line=line)
 
+    # Of a wide file most columns are needed: they are read together, not in a pass for each.
+    coded = parts(list(range(width)))[-1] if asked.wide is not None or asked.format == "qualtrics" else None
+
     def read(name: Any) -> Column:
-        ((codes, texts),) = parts([names.index(name)])[-1]
+        at = names.index(name)
+        codes, texts = parts([at])[-1][0] if coded is None else coded[at]
         return Column(texts, codes[start:])
 
     return Table(

@@ -42,7 +42,9 @@ def from_text(
     except InputError as error:
         if "give a header with" in error.reason:
             # Perhaps these are answers as they were saved, a row each.
-            more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
+            more = (
+                "or say what was asked: ordhc.read_answers (--kind, --items, --chosen; --wide of Qualtrics)"
+            )
             error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
         if error.reason.startswith("not UTF-8"):
             error = InputError(error.reason + SAVE_AS_UTF8, line=error.line)

@@ -27,6 +27,7 @@ from ordhc.plotting.marks import (
 )
 from ordhc.plotting.names import write_names
 from ordhc.plotting.palette import Theme
+from ordhc.plotting.pictures import ROW, draw_pictures, pictures_of, size_of_pictures
 from ordhc.plotting.scales import draw_scale
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
 from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name, longest_share
@@ -67,6 +68,7 @@ def plot_dendrogram(
     palette: Mapping[Any, Any] | None = None,
     marked: Iterable[Node | int | str] = (),
     labels: bool = True,
+    pictures: Mapping[Any, Any] | None = None,
     node_names: bool = True,
     support: bool | str = True,
     support_threshold: float | None = None,
@@ -127,6 +129,10 @@ def plot_dendrogram(
         and nodes inside triangles are not visible.
     labels
         True, the default, writes the names of leaves, unless they would be smaller than 3 points.
+    pictures
+        A mapping from names of leaves to pictures, which are drawn between leaves and names: bytes, or the
+        paths of png, jpeg, gif or webp files. Pictures are scaled to the space of a leaf, at 300 dots per
+        inch; new figures have rows of 30 points for them. Leaves inside triangles have no picture.
     node_names
         True, the default, writes the names of nodes (see `describe`) on branches of rectangular trees if they
         fit. The names of the clusters of `n_clusters` are written as a legend.
@@ -222,8 +228,10 @@ def plot_dendrogram(
         circle = Circle(drawn, opening=14.0 if scale == "axis" else 8.0)
         shapes = circle if layout == "circular" else Unrooted(drawn)
     names = drawn.names() if labels else []
+    shown_pictures = pictures_of(tree, pictures)
+    row = ROW if shown_pictures else 0.0
     with matplotlib_settings({} if font is None else {"font.family": _checks.text("font", font)}):
-        ax = axes_for(ax, figure_size(drawn, shapes, names, width, height), theme=theme, pyplot=pyplot)
+        ax = axes_for(ax, figure_size(drawn, shapes, names, width, height, row), theme=theme, pyplot=pyplot)
         inks = Theme.of(theme, ax)
         columns_count = len(strips)
         line = line_width
@@ -233,10 +241,14 @@ def plot_dendrogram(
         inked = {} if branches is None else {part: branches.colours[code] for part, code in taken.items()}
         _draw_lines(ax, drawn, shapes, inked, inks, widths_of(drawn, line, shown, least), line)
         draw_columns(ax, drawn, shapes, strips, inks)
-        numbered = shown == "numbers" and tree.support is not None
-        size = _set_up(ax, drawn, shapes, names, columns_count, font_size, numbered=numbered)
+        side = size_of_pictures(drawn, shapes, *points_of(ax)) if shown_pictures else 0.0
+        margin = 1.4 * side
+        if isinstance(shapes, Rectangle):
+            margin = _NUMBER if shown == "numbers" and tree.support is not None else 0.0
+        size = _set_up(ax, drawn, shapes, names, columns_count, font_size, margin)
         _draw_leaders(ax, drawn, shapes, inks)
-        write_names(ax, drawn, shapes, names, columns_count, size, branches, taken, inks)
+        room = draw_pictures(ax, drawn, shapes, shown_pictures, side, columns_count) if side else 0.0
+        write_names(ax, drawn, shapes, names, columns_count, size, branches, taken, inks, room)
         draw_scale(ax, drawn, shapes, scale, inks, size)
         taken_boxes = None
         if shown in ("numbers", "dots"):
@@ -311,17 +323,20 @@ def _set_up(
     names: list[str],
     columns: int,
     font_size: float | None,
-    *,
-    numbered: bool,
+    margin: float,
 ) -> float:
-    """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit."""
+    """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit.
+
+    `margin` is the space in points for a number of support at the root of a rectangular tree, or for pictures
+    around a circle.
+    """
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0)
     breadth, tallness = points_of(ax)
     if isinstance(shapes, Rectangle):
         # Numbers of support are on the root's side of their nodes, so the root needs space for a number.
-        room = (_NUMBER / (0.6 * (breadth if shapes.sideways else tallness))) if numbered else 0.0
+        room = margin / (0.6 * (breadth if shapes.sideways else tallness))
         along = (drawn.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
         across = (drawn.width - 0.4, -0.6)
         if shapes.orientation in ("left", "bottom"):
@@ -335,7 +350,7 @@ def _set_up(
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         ax.patch.set_visible(False)
-        side, most = min(breadth, tallness), max(map(len, names), default=0)
+        side, most = min(breadth, tallness) - 2 * margin, max(map(len, names), default=0)
         # Names must fit into the axes, so longer names need a smaller circle.
         room = np.pi * side / (drawn.width + 0.8 * np.pi * _WIDE * most)
         room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / drawn.width)
@@ -344,6 +359,7 @@ def _set_up(
     if not isinstance(shapes, Rectangle):
         longest = min(most, longest_name(shapes, side, size)) if size else 0
         reach = shapes.reach(columns) / max(1 - _WIDE * size * longest / side, 0.3)
+        reach *= (side + 2 * margin) / side
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     return size
 

@@ -31,8 +31,12 @@ def write_names(
     branches: Categories | None,
     taken: dict[int, int],
     inks: Theme,
+    room: float = 0.0,
 ) -> None:
-    """Write the names of the tips in the colours of their branches; names that are too long are cut."""
+    """Write the names of the tips in the colours of their branches; names that are too long are cut.
+
+    `room` is the space of pictures between tips and names, in points.
+    """
     colours = [
         inks.ink
         if branches is None or id(tip) not in taken
@@ -48,6 +52,13 @@ def write_names(
         kind = _plain_text() if len(names) > MOST_TICKS else _text()
         for tip, name, colour in zip(drawn.tips, names if size else [], colours, strict=False):
             at = shapes.label(tip, columns)
+            place = ax.transData
+            if room:
+                angle = math.radians(at.angle + 180 * at.is_flipped)
+                right, up = math.cos(angle), math.sin(angle)
+                # Squares with upright sides are wider in slanting directions.
+                away = room * (abs(right) + abs(up))
+                place += _moved(ax, away * right, away * up)
             text = kind(
                 at.x,
                 at.y,
@@ -59,7 +70,7 @@ def write_names(
                 ha="right" if at.is_flipped else "left",
                 va="center",
                 parse_math=False,
-                transform=ax.transData,
+                transform=place,
                 clip_on=False,
             )
             # The layout engine measures only the widest name, which is enough and faster.
@@ -75,12 +86,21 @@ def write_names(
         axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
         axis.set_ticks([tip.place for tip in drawn.tips], labels=names, fontsize=size, parse_math=False)
         # `set_tick_params` also rotates labels at the top and the right, which Matplotlib hides by default.
-        axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
+        axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2 + room)
         for text, colour in zip(axis.get_ticklabels(), colours, strict=True):
             text.set_color(colour)
     else:
         axis.set_ticks([])
     axis.set_tick_params(length=0)
+
+
+def _moved(ax: "Axes", right: float, up: float) -> Any:
+    """Return the transform that moves by some points."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return ScaledTranslation(right / 72, up / 72, figure.dpi_scale_trans)
 
 
 def _text() -> "type[Text]":

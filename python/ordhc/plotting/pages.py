@@ -1,21 +1,18 @@
 """Write the html page to explore a tree, one file that needs no network."""
 
-import base64
 import json
 import math
-import os
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ordhc import _checks
 from ordhc._version import __version__
-from ordhc.errors import InputError
 from ordhc.plotting.palette import palette
+from ordhc.plotting.pictures import data_uri, of_leaves
 from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
@@ -28,15 +25,6 @@ PAGES = (".html", ".htm")
 #: The maximum number of leaves of a page within a notebook. Larger pages would make notebook files too large.
 MOST_INLINE = 5000
 
-#: The first bytes of the picture formats that browsers can show, and their media types.
-_KINDS = {
-    b"\x89PNG": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"RIFF": "image/webp",
-    b"<svg": "image/svg+xml",
-    b"<?xml": "image/svg+xml",
-}
 _SCRIPTS = ("model.js", "view.js", "controls.js", "start.js")
 #: The number of colours that are written into the page. For more clusters the page computes colours itself.
 _COLOURS = 60
@@ -64,7 +52,7 @@ def page(
     texts, pictures
         Mappings from names of leaves to the text or picture that is shown when the pointer is on the leaf. A
         text is escaped. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied
-        into the page.
+        into the page. If Pillow is installed, png, jpeg and webp are scaled down to sides of 512 pixels.
     title
         The title of the page, by default the number of leaves.
 
@@ -85,10 +73,10 @@ def page(
     data = _nodes(tree)
     places = {leaf: at for at, leaf in enumerate(data["number"]) if leaf is not None}
     data["text"] = {
-        places[leaf]: _checks.text("texts", text) for leaf, text in _of_leaves(tree, "texts", texts).items()
+        places[leaf]: _checks.text("texts", text) for leaf, text in of_leaves(tree, "texts", texts).items()
     }
     data["picture"] = {
-        places[leaf]: _data_uri(given) for leaf, given in _of_leaves(tree, "pictures", pictures).items()
+        places[leaf]: data_uri(given) for leaf, given in of_leaves(tree, "pictures", pictures).items()
     }
     data |= {"palette": palette(_COLOURS), "clusters": clusters, "threshold": round(100 * least)}
     parts = {
@@ -170,39 +158,3 @@ def _nodes(tree: Dendrogram) -> dict[str, Any]:
 
 def _short(value: float) -> float:
     return float(f"{value:.9g}")
-
-
-def _of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
-    """Return a mapping by names of leaves as a dict by numbers of leaves."""
-    if given is None:
-        return {}
-    if hasattr(given, "to_dict"):
-        # Series of pandas become dicts.
-        given = given.to_dict()
-    if not isinstance(given, Mapping):
-        raise InputError(f"{what} is {_checks.quoted(given)}; give a mapping by the names of leaves")
-    numbers = _checks.LeafNumbers(tree.labels)
-    found = {}
-    for name, value in given.items():
-        leaf = numbers.get(str(name))
-        if leaf is None:
-            raise InputError(f"{what}: {_checks.unknown_name(str(name), tree.labels)}")
-        found[leaf] = value
-    return found
-
-
-def _data_uri(given: Any) -> str:
-    """Return a picture, bytes or the path of a file, as a data URI."""
-    if isinstance(given, bytes | bytearray):
-        content, name = bytes(given), "bytes"
-    else:
-        name = _checks.path(given, "pictures")
-        try:
-            content = Path(os.fspath(given)).read_bytes()
-        except OSError as error:
-            raise InputError(f"the picture cannot be read: {error.strerror}", path=name) from None
-    start = content.lstrip()[:5] if content[:1] in b" \r\n\t<\xef" else content[:5]
-    kind = next((kind for begin, kind in _KINDS.items() if start.startswith(begin)), None)
-    if kind is None or (kind == "image/webp" and content[8:12] != b"WEBP"):
-        raise InputError(f"pictures: {_checks.quoted(name)} is none of png, jpeg, gif, webp and svg")
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

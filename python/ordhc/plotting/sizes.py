@@ -14,9 +14,17 @@ SMALLEST, LARGEST = 3.0, 10.0
 
 
 def figure_size(
-    drawn: Truncated, shapes: Shapes, names: list[str], width: float | None, height: float | None
+    drawn: Truncated,
+    shapes: Shapes,
+    names: list[str],
+    width: float | None,
+    height: float | None,
+    row: float = 0.0,
 ) -> tuple[float, float]:
-    """Return the width and height of a new figure in inches; `width` and `height` are in millimetres."""
+    """Return the width and height of a new figure in inches; `width` and `height` are in millimetres.
+
+    `row` is the smallest space for a leaf, in points.
+    """
     given = [
         None if value is None else _checks.number(what, value, at_least=10, at_most=10_000) / MILLIMETRES
         for what, value in (("width", width), ("height", height))
@@ -28,13 +36,15 @@ def figure_size(
         narrow = given[0] if shapes.sideways else given[1]
         if narrow is not None and narrow < 5:
             font = min(font, 7.0)
-        room = float(np.clip(drawn.width * font * 1.32 / 72, 1.2, 60.0)) + 0.8
+        room = float(np.clip(drawn.width * max(font * 1.32, row) / 72, 1.2, 60.0)) + 0.8
         depth = 6.0 + 0.0065 * font * longest
         own = (depth, room) if shapes.sideways else (room, depth)
     else:
         # Circular trees with many leaves have small names, so that the figure does not become too large.
         font = float(np.clip(640 / drawn.width, 4.0, LARGEST))
-        around = max(drawn.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
+        around = (
+            max(drawn.width * max(font * 1.25, row) / 72 / np.pi, 3.5) + 2 * row / 72 + 0.015 * font * longest
+        )
         side = given[0] or given[1] or float(min(around, 40.0))
         own = (side, side)
     return given[0] or own[0], given[1] or own[1]

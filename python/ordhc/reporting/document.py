@@ -26,6 +26,7 @@ from ordhc.reporting.sections import (
     unexplained_section,
 )
 from ordhc.reporting.structures import has_structure, structure_section
+from ordhc.reporting.study import study_rows
 from ordhc.reporting.words import (
     FEWEST_IN_PERCENT,
     NO_BETTER,
@@ -160,6 +161,7 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
     if data["n_people"] is not None:
         rows.insert(2, ("People", f"{data['n_people']:,}"))
         rows.insert(3, ("Answers of a person, median and range", _range(data["answers_per_person"])))
+    rows += study_rows(numbers["session"])
     for reason, count in data["left_out"].items():
         rows.append((f"Left out: {reason}", f"{count:,}"))
     if data["n_without_weight"]:
@@ -341,7 +343,9 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
 
 def _methods(numbers: Numbers) -> Markup:
     said, keys = methods(numbers)
-    listed = "".join(f"<li>{text(reference, 1000)}</li>" for reference in references(keys))
+    listed = "".join(
+        f"<li>{text(reference, 1000)}</li>" for reference in references(keys, numbers["versions"]["ordhc"])
+    )
     exact = json.dumps(
         {
             "settings": numbers["settings"],

@@ -5,6 +5,8 @@ from typing import Any
 
 from ordhc.evaluate.ceiling import FEWEST_REPEATED
 from ordhc.reporting.counts import FORMS
+from ordhc.reporting.model import posterior_model
+from ordhc.reporting.study import collected
 
 __all__ = [
     "FEWEST_IN_PERCENT",
@@ -43,6 +45,13 @@ FEWEST_IN_PERCENT = 10
 Numbers = Mapping[str, Any]
 
 REFERENCES = {
+    "ordhc": "The ordhc developers. ordhc: Hierarchical clustering from comparisons (Version VERSION) "
+    "[Computer software]. https://github.com/ordhc/ordhc",
+    "luce": "Luce, R. D. (1959). Individual choice behavior. Wiley.",
+    "additive": "Sattath, S., & Tversky, A. (1977). Additive similarity trees. Psychometrika, 42(3), "
+    "319–345.",
+    "mixing": "Gelman, A., Carlin, J. B., Stern, H. S., Dunson, D. B., Vehtari, A., & Rubin, D. B. (2013). "
+    "Bayesian data analysis (3rd ed.). CRC Press.",
     "revenue": "Mandal, A., Perrot, M., & Ghoshdastidar, D. (2023). A revenue function for comparison-based "
     "hierarchical clustering. Transactions on Machine Learning Research.",
     "foundations": "Ghoshdastidar, D., Perrot, M., & von Luxburg, U. (2019). Foundations of comparison-based "
@@ -117,9 +126,7 @@ _LINKAGES = {
     "3-al": ("3-AL, average linkage of preferences", ("foundations",)),
     "4-al": ("4-AL, average linkage of preferences", ("foundations",)),
     "posterior-al": (
-        "average linkage of trees that Markov chains drew by their posterior probability, given that answers "
-        "are wrong with a probability that was estimated with the trees, for each person where people are "
-        "known",
+        "average linkage of trees that Markov chains drew by their posterior probability",
         (),
     ),
     "build": ("BUILD, the tree that satisfies all triplets", ("build",)),
@@ -371,48 +378,6 @@ def _support(clusters: Numbers) -> str:
     return f"{share}, each made from as many {drawn} drawn with replacement{_cite('support')}."
 
 
-def _collected(analysis: Numbers) -> list[str]:
-    """Return sentences about how the answers of a session were chosen, excluded and weighted."""
-    said = []
-    total = sum(analysis["samplers"].values())
-    if total and set(analysis["samplers"]) != {"import"}:
-        by = sorted(analysis["samplers"].items(), key=lambda pair: -pair[1])
-        shares = ", ".join(f"{_SAMPLERS.get(name, name)} {percent(count / total, 0)}" for name, count in by)
-        said.append(f"Answers by how their questions were chosen: {shares}.")
-    if analysis["rules"]:
-        said.append(
-            f"Rules of the study leave people out ({'; '.join(analysis['rules'])})"
-            + _changed(analysis["n_times_rules_were_set"] - 1)
-        )
-    if analysis["excluded"]:
-        people = in_numbers(len(analysis["excluded"]), "person", "people")
-        count = in_numbers(analysis["n_excluded_answers"], "answer", "answers")
-        said.append(f"We left out {people} with {count}.")
-    elif analysis["rules"]:
-        said.append("Nobody was left out.")
-    if analysis["weights"] == "reliability":
-        said.append(
-            "Answers were weighted by the reliability of their person, the logarithm of the odds against "
-            "chance."
-        )
-    return said
-
-
-def _changed(times: int) -> str:
-    return "." if times < 1 else f"; they were changed {in_numbers(times, 'time', 'times')} after the start."
-
-
-#: For the name of each sampler, a description of how it chooses questions.
-_SAMPLERS = {
-    "learner": "by a learner",
-    "heldout": "at random and held out",
-    "repeat": "repeated",
-    "random": "at random",
-    "gold": "with a known answer",
-    "import": "imported",
-}
-
-
 def _choice(method: Numbers) -> tuple[str, list[str]]:
     """Return a sentence about how the method was chosen, and the keys of its references."""
     selection = method["selection"]
@@ -499,7 +464,7 @@ def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
 def methods(numbers: Numbers) -> tuple[str, list[str]]:
     """Return a paragraph for the methods section of a paper, and the keys of its references in order."""
     data, method = numbers["data"], numbers["method"]
-    cited: list[str] = []
+    cited = ["ordhc"]
     versions, asked = numbers["versions"], numbers["settings"]
     who = "" if data["n_people"] is None else f" from {in_numbers(data['n_people'], 'person', 'people')}"
     said = [
@@ -508,12 +473,15 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         f"(Python {versions['python']}, NumPy {versions['numpy']})."
     ]
     if numbers["session"] is not None:
-        said += _collected(numbers["session"]["analysis"])
+        said += collected(numbers["session"])
     chosen, sources = _choice(method)
     said.append(chosen)
     cited.extend(sources)
     recipe, sources = _recipe(method["settings"])
     said.append(recipe)
+    cited.extend(sources)
+    model, sources = posterior_model(numbers)
+    said += model
     cited.extend(sources)
     on_held_out, sources = _on_held_out(numbers)
     said += on_held_out
@@ -541,6 +509,6 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
     return " ".join(said), list(dict.fromkeys(cited))
 
 
-def references(keys: list[str]) -> list[str]:
-    """Return the references of the given keys, sorted by their text."""
-    return sorted(REFERENCES[key] for key in keys)
+def references(keys: list[str], version: str) -> list[str]:
+    """Return the references of the given keys, sorted by their text; `version` is that of ordhc."""
+    return sorted(REFERENCES[key].replace("VERSION", version) for key in keys)

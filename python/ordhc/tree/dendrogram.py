@@ -1454,9 +1454,9 @@ class Dendrogram:
             For pictures: the other options of `ordhc.plotting.plot_dendrogram`; ``width=85``, in millimetres,
             fits a column of a journal. For png also `dpi` (150).
 
-            For pages: `texts` and `pictures`, mappings from names of leaves to the text or picture that is
-            shown when the pointer is on the leaf. A picture is bytes or the path of a file (png, jpeg, gif,
-            webp, svg), and is copied into the page.
+            For all formats also `pictures`: a mapping from names of leaves to bytes or paths of png, jpeg,
+            gif or webp files (pages also show svg). Figures show pictures between leaves and names; pages
+            show them, and `texts`, when the pointer is on the leaf. Large pictures are scaled down.
 
         Raises
         ------

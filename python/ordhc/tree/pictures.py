@@ -19,6 +19,7 @@ class PictureOptions(TypedDict, total=False):
     palette: Mapping[Any, Any] | None
     marked: Iterable[Any]
     labels: bool
+    pictures: Mapping[Any, Any] | None
     node_names: bool
     support: bool | Literal["numbers", "dots", "width"]
     support_threshold: float | None
@@ -38,4 +39,3 @@ class SavedOptions(PictureOptions, total=False):
 
     dpi: float
     texts: Mapping[Any, str] | None
-    pictures: Mapping[Any, Any] | None

@@ -16,12 +16,13 @@ import click
 from ordhc.commands import say
 from ordhc.errors import InputError
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
+from ordhc_collect.analysis.psych_ds import write_psych_ds
 from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.demo import DEMO, TEMPLATE
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.state import RefusedError
-from ordhc_collect.people.tables import reading
+from ordhc_collect.people.tables import copy_session, reading
 from ordhc_collect.study.check import Weight, look, report
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.reading import read_study, study_or_problems
@@ -88,10 +89,11 @@ def preview(study: Study, **served: Any) -> None:
     run(replace(study, is_kiosk=True, anonymous=True), None, **served)
 
 
-def run(
-    study: Study, data: Path | None, *, host: str, port: int, proxies: str | None, prefix: str = ""
-) -> None:
-    """Serve a study until Ctrl-C or SIGTERM. The process then ends within 5 seconds."""
+def run(study: Study, data: Path | None, *, delete_after: float | None = None, **served: Any) -> None:
+    """Serve a study until Ctrl-C or SIGTERM; the process then ends within 5 seconds.
+
+    `delete_after` is the number of days after which ids of platforms are deleted.
+    """
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
     def started(served: Served) -> None:
@@ -102,21 +104,14 @@ def run(
         if served.desk.is_simulated:
             say("The people of this file are simulated, so nobody else can take part in it:")
             say("its dashboard can be tried, and a study with people needs another --data FILE.")
+        if delete_after is not None:
+            served.desk.delete_after = 86_400 * delete_after
         say("Ctrl-C ends the server; the same command goes on.")
 
     # The server repeats the signal at its end. SIGTERM must not kill the process before the file is closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        serve(
-            study,
-            data,
-            host=host,
-            port=port,
-            proxies=proxies,
-            prefix=prefix,
-            on_start=started,
-            on_stop=_end_in_time,
-        )
+        serve(study, data, on_start=started, on_stop=_end_in_time, **served)
 
 
 def _end_in_time() -> None:
@@ -140,6 +135,9 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
     """Export answers, erase a person, or delete the ids of the platform, as the options say."""
     if not data.is_file():
         raise InputError("there is no such session", path=str(data))
+    if options["backup"]:
+        backup(data, Path(options["backup"]))
+        return
     if options["export"]:
         export(study, data, options["export"], options["format"])
         return
@@ -159,6 +157,28 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
         say(f"This person and {count:,} answers are erased from the file.")
 
 
+def backup(data: Path, target: Path) -> None:
+    """Copy a session that may be in use, and its key; each copy replaces an older one as a whole."""
+    if target.absolute() == data.absolute():
+        raise InputError("the copy can't be written over the session", path=str(target))
+    new = target.with_name(f"{target.name}.new-{os.getpid()}")
+    # Only the owner may read the copies: they contain ids, and the key that signs cookies.
+    os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    try:
+        copy_session(data, new)
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+    say(f"wrote    {target}: the session with all its people")
+    key = data.with_name(f"{data.name}.key")
+    if key.is_file():
+        beside = target.with_name(f"{target.name}.key")
+        beside.unlink(missing_ok=True)
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(key.read_bytes())
+        say(f"wrote    {beside}: the key, with which people go on where they were")
+
+
 def export(study: Study, data: Path, target: str, how: str | None) -> None:
     """Write answers to a csv file, as a whole or not at all; print the next command."""
     if Path(target).absolute() == data.absolute():
@@ -173,6 +193,11 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
             )
         session.set_rules(**asdict(study.exclude))
         people = people_of(session)
+        if how == "psych-ds":
+            count = write_psych_ds(Path(target), study, session, tables, people)
+            rows_in_words = f"{count:,} {'row' if count == 1 else 'rows'} of trials"
+            say(f"wrote    {target}: {rows_in_words}, without ids of platforms")
+            return
         if how == "people":
             rows = people_rows(study, tables, people)
         else:

@@ -73,6 +73,12 @@ def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> st
     callback=_prefix,
     help="The folder of all addresses, if a proxy serves several studies: /alike.",
 )
+@click.option(
+    "--delete-after",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="DAYS",
+    help="Delete the id of a person on the platform when they were not seen for DAYS days; answers stay.",
+)
 @section("Before it begins")
 @click.option("--init", metavar="DIR", help="Write a complete study to change: a new folder with its files.")
 @click.option(
@@ -102,11 +108,17 @@ def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> st
 @section("Afterwards")
 @click.option("--export", metavar="CSV", help="Write the answers to a file.")
 @click.option(
+    "--backup",
+    metavar="FILE",
+    help="Copy the session and its key, also while the server runs; an older copy is replaced.",
+)
+@click.option(
     "--as",
     "format",
-    type=click.Choice(["salmon", "trials", "triplets", "people"]),
+    type=click.Choice(["salmon", "trials", "triplets", "people", "psych-ds"]),
     default=None,
-    help="The content of the file. Default: salmon; for pairs trials.",
+    help="The content of the file. Default: salmon; for pairs trials. psych-ds writes a folder to share, "
+    "without ids of platforms.",
 )
 @click.option(
     "--forget", metavar="PERSON", help="Erase a person, by their id in the study or on the platform."
@@ -153,7 +165,9 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
             f"{path}: there is no such file; `ordhc collect --demo` shows a study without one"
         )
     chosen = [
-        name for name in ("check", "preview", "simulate", "export", "forget", "delete_ids") if options[name]
+        name
+        for name in ("check", "preview", "simulate", "export", "backup", "forget", "delete_ids")
+        if options[name]
     ]
     if len(chosen) > 1:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
@@ -185,4 +199,4 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
             )
         actions.afterwards(found, data, options)
         return
-    actions.run(found, data, **served)
+    actions.run(found, data, delete_after=options["delete_after"], **served)

@@ -8,7 +8,7 @@ from ordhc import Dendrogram
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.media import MEDIA
 
-__all__ = ["line_svg", "tree_svg"]
+__all__ = ["line_svg", "tree_svg", "trees_html"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
 #: Maximum size in bytes of a picture that is embedded in a drawing; 40 such pictures make a file of 10 MB.
@@ -64,6 +64,16 @@ def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False)
     )
 
 
+def trees_html(tree: Dendrogram, items: Sequence[Item]) -> str:
+    """Return two drawings: of the clusters that at least half of the likely trees have, and of all clusters.
+
+    The page's switch shows one of them.
+    """
+    whole = tree_svg(tree, items)
+    known = whole if tree.support is None else tree_svg(tree.contract(0.5), items)
+    return f'<div class="known">{known}</div><div class="whole">{whole}</div>'
+
+
 def _depths(tree: Dendrogram) -> dict[int, int]:
     """Return the number of levels below each node."""
     found: dict[int, int] = {}
@@ -107,7 +117,11 @@ def _dot(x: float, y: float, support: float) -> str:
     return f"<g><title>support {support:.0%}</title>{dot}{text}</g>"
 
 
-def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float) -> str:
+def line_svg(
+    points: Sequence[tuple[float, float, float, float]],
+    chance: float,
+    words: tuple[str, str] = ("chance", "answers"),
+) -> str:
     """Return the SVG of a line of shares with their intervals.
 
     Parameters
@@ -116,6 +130,8 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
         For each point the number of answers, the share, and the lower and upper ends of its interval.
     chance
         The share that guessing reaches, drawn as a dashed line.
+    words
+        The words for that share and for answers, in the language of the page.
     """
     width, height, left, bottom = 460, 200, 44, 28
     last = max((point[0] for point in points), default=1) or 1
@@ -133,8 +149,8 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
         for share in (0, 0.25, 0.5, 0.75, 1)
     )
     grid += f'<path d="M{left} {y(chance):.1f}H{right}" stroke="{_UNSURE}" stroke-dasharray="3 4"/>'
-    grid += _text(right - 2, y(chance) - 5, "chance", 11, _UNSURE)
-    grid += _text(right, height - 6, f"{last:,.0f} answers", 12, _SOFT)
+    grid += _text(right - 2, y(chance) - 5, words[0], 11, _UNSURE)
+    grid += _text(right, height - 6, f"{last:,.0f} {words[1]}", 12, _SOFT)
     drawn = ""
     if points:
         upper = " ".join(f"{x(at):.1f},{y(high):.1f}" for at, _, _, high in points)

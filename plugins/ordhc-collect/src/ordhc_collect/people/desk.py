@@ -37,6 +37,8 @@ __all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
 #: Longer response times, in seconds, are cut to this value.
 _LONGEST = 86_400.0
+#: The seconds between two searches for ids that are to be deleted.
+_LOOK_AT_IDS = 600.0
 
 
 class Desk:
@@ -66,6 +68,9 @@ class Desk:
         #: The people whom the rules exclude, and the number of finished people at which they were determined.
         self._excluded: set[str] = set()
         self._n_judged = -1
+        #: The seconds after a person's last visit when the id on the platform is deleted; None for never.
+        self.delete_after: float | None = None
+        self._deleted_at = -math.inf
         #: The person whom the session must still forget.
         self.unfinished: str | None = None
         self._tables: Tables
@@ -81,6 +86,7 @@ class Desk:
                 tables.set("gold", self.study.gold.rows)
             self.status = tables.get("status") or RUNNING
             self.session.set_rules(**asdict(self.study.exclude))
+            self.session.set_question(self.study.words)
             tables.keep_version(self.clock.now(), self.study.text, self.study.pages)
             self.is_simulated = bool(tables.get("simulated"))
             self._finish_forgetting(tables)
@@ -344,6 +350,16 @@ class Desk:
             self._tables.take_back(person.id, person.trial)
         return self._keep(person)
 
+    def onward(self, who: str) -> Person:
+        """Move a person whom another program shows all pages on to the next question, or to the end."""
+        person = self.renewed(self.touch(who))
+        if person.has_ended or person.trial is not None:
+            return person
+        if not self.has_place(who):
+            raise RefusedError("too_late", 403)
+        person = self._asked(replace(person, stage=TRIALS), is_rested=True)
+        return self._keep(person) if person.trial is not None else self._end(self._told(person), "done")
+
     def answer(self, who: str, number: int, attempt: int, choice: int, measured: Measured) -> Person:
         """Record an answer; an answer that is sent twice counts once. Return the person."""
         person = self.touch(who)
@@ -426,6 +442,9 @@ class Desk:
         An answer is final when it can no longer be taken back.
         """
         self.settle(self.clock.now() - self.study.undo_seconds)
+        if self._has_old_ids() and self.delete_after is not None:
+            self._deleted_at = self.clock.now()
+            self._tables.delete_ids_before(self._deleted_at - self.delete_after, self._id_parameters)
         for who in self._active - self._released:
             if not self.is_here(who):
                 self._gone.add(who)
@@ -454,8 +473,14 @@ class Desk:
             if person.held is not None and person.held.at <= before:
                 self.people[person.id] = self._told(person)
 
+    def _has_old_ids(self) -> bool:
+        """Return True if ids may be old enough to be deleted; they are looked at every ten minutes."""
+        return self.delete_after is not None and self.clock.now() > self._deleted_at + _LOOK_AT_IDS
+
     def is_untidy(self) -> bool:
         """Return True if `tidy` has work to do."""
+        if self._has_old_ids():
+            return True
         before = self.clock.now() - self.study.undo_seconds
         return (
             self.must_judge()
@@ -486,9 +511,13 @@ class Desk:
         self._tables.set("status", status)
         self.status = status
 
+    @property
+    def _id_parameters(self) -> tuple[str, ...]:
+        return (*self.study.id_parameters, *self.study.parameters)
+
     def delete_ids(self) -> int:
         """Delete the ids of all people on the platform; return their number."""
-        return self._tables.delete_ids((*self.study.id_parameters, *self.study.parameters))
+        return self._tables.delete_ids(self._id_parameters)
 
     def person_named(self, platform: str) -> str | None:
         """Return the person with this id on the platform, or None."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ordhc_collect.people.state import Answer, Measured, Person, Trial
 
-__all__ = ["Tables", "reading"]
+__all__ = ["Tables", "copy_session", "reading"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS collect_study (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -147,6 +147,15 @@ class Tables:
         self._db.executemany("DELETE FROM collect_details WHERE key = ?", [(key,) for key in parameters])
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
+    def delete_ids_before(self, at: float, parameters: tuple[str, ...]) -> int:
+        """Delete the ids and `parameters` of people last seen before a time; return the number of ids."""
+        gone = "SELECT person FROM collect_people WHERE seen < ?"
+        self._db.executemany(
+            f"DELETE FROM collect_details WHERE key = ? AND person IN ({gone})",
+            [(key, at) for key in parameters],
+        )
+        return self._db.execute(f"DELETE FROM collect_ids WHERE person IN ({gone})", (at,)).rowcount
+
     def forget(self, person: str) -> None:
         """Delete all rows of a person."""
         for table in ("people", "ids", "trials", "details"):
@@ -277,6 +286,13 @@ class Tables:
         and of the last visit.
         """
         return iter(self._db.execute("SELECT * FROM collect_people ORDER BY joined, person"))
+
+
+def copy_session(source: Path, target: Path) -> None:
+    """Copy a session, which may be in use, into a file; the copy is of one moment, and on the disk."""
+    uri = f"{source.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=30)) as db, closing(sqlite3.connect(target)) as copy:
+        db.backup(copy)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import math
 import re
 from collections import Counter
 from dataclasses import asdict, dataclass
-from math import comb
 from pathlib import Path
 
 import ordhc
@@ -110,12 +109,11 @@ def report(study: Study, weight: Weight) -> str:
     """Return a description of a study: items, questions, samplers, time, people and cost."""
     n = len(study.items)
     kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
-    possible = {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[study.question]
     seconds = study.per_person * study.seconds_per_answer + _PAGES
     lines = [
         f"{study.title}",
         f"  items      {n}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
-        f"  question   {_QUESTIONS[study.question]}; {possible:,} are possible",
+        f"  question   {_QUESTIONS[study.question]}; {study.n_possible:,} are possible",
         *_media(study, weight),
         "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.planned.items()),
     ]

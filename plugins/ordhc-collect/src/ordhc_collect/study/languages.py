@@ -21,8 +21,10 @@ def known_languages(root: Path | None = None) -> list[str]:
     return sorted({"en"} | {path.stem for folder in folders for path in folder.glob("*.po")})
 
 
-def catalogue(language: str, root: Path) -> gettext.NullTranslations:
+def catalogue(language: str, root: Path, part: str = "") -> gettext.NullTranslations:
     """Return the translations to a language; translations of the study replace those of the package.
+
+    `part` is a folder of catalogues beside those of the participants' pages, such as "dashboard".
 
     Raises
     ------
@@ -31,7 +33,7 @@ def catalogue(language: str, root: Path) -> gettext.NullTranslations:
     """
     found: gettext.NullTranslations | None = None
     for folder in (root / "locale", _OWN):
-        path = folder / f"{language}.po"
+        path = folder / part / f"{language}.po"
         if not path.is_file():
             continue
         compiled = BytesIO()

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import comb
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,13 @@ __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Study"]
 #: The outcomes of a person's part; each can have a code and an address. "full", "over" and "too_late" are
 #: those of people who find no place, who come after the end, and whose place was given to somebody else.
 OUTCOMES = ("done", "screened_out", "failed_checks", "declined", "full", "over", "too_late")
+
+#: The standard text of each question, as in the template `prompt.html`.
+_PROMPTS = {
+    "odd": "Which one is the odd one out?",
+    "triplet": "Which one is more like this one?",
+    "pairs": "Which pair is more alike?",
+}
 
 
 @dataclass(frozen=True)
@@ -136,6 +144,8 @@ class Study:
         The settings of the session's learner.
     total
         The largest number of people who may take part; None for any number.
+    origins
+        The sites whose pages may use the JSON API, see `web.api`; None switches the API off.
     """
 
     root: Path
@@ -184,6 +194,7 @@ class Study:
     exclude: Exclusion
     password: str | None
     joins_per_minute: int
+    origins: tuple[str, ...] | None
 
     def of_session(self, session: Session, path: Path) -> "Study":
         """Return the study with its items in the order of a session, of which some were added or retired.
@@ -237,8 +248,17 @@ class Study:
     @property
     def columns(self) -> dict[str, str]:
         """The columns that this study adds to people.csv, each with its meaning."""
-        fields = (*self.screening, *self.before, *self.checks, *self.after)
-        return columns_of(fields, (*self.id_parameters, *self.parameters))
+        return columns_of(self.fields, (*self.id_parameters, *self.parameters))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The questions of all forms."""
+        return (*self.screening, *self.before, *self.checks, *self.after)
+
+    @property
+    def words(self) -> str:
+        """The question in the study's first language, or the pages' standard text in English."""
+        return self.prompt.get(self.languages[0]) or _PROMPTS[self.question]
 
     @property
     def planned(self) -> dict[str, float]:
@@ -269,6 +289,12 @@ class Study:
             elif settings.get("method") == "4k-active" and self.total is not None:
                 settings["budget"] = self.total * self.per_person
         return arguments(settings)
+
+    @property
+    def n_possible(self) -> int:
+        """The number of different questions that the items make."""
+        n = len(self.items)
+        return {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[self.question]
 
     @property
     def width(self) -> int:

@@ -13,6 +13,7 @@ from ordhc_collect.study.languages import known_languages
 from ordhc_collect.study.markup import from_markdown
 from ordhc_collect.study.media import Pictures
 from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Study
+from ordhc_collect.study.origins import origins_of
 from ordhc_collect.study.questions import asked_by, gold_of, listed_of, practice_of
 from ordhc_collect.study.sections import Problems, Section
 
@@ -66,7 +67,19 @@ def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
     top = Section(values, "", problems)
     found = _study(top, path.absolute().parent, _SECRET.sub(r'\1"(left out)"', text), problems)
     top.close()
+    if not problems.errors:
+        _warn_of_few(found, problems)
     return (None if problems.errors else found), problems
+
+
+def _warn_of_few(study: Study, problems: Problems) -> None:
+    """Warn if a person is asked more questions than there are, because nobody is asked a question twice."""
+    n, what = study.n_possible, f"{len(study.items)} items make"
+    if not study.sampler.keys() - {"list"}:
+        n, what = len({frozenset(row) for row in study.listed}), "the list has"
+    if n < study.per_person:
+        told = f"a person is asked at most {n:,}, because {what} {n:,} different questions: per_person = {n}"
+        problems.warn(f"[trials] per_person = {study.per_person}", told)
 
 
 #: The line with the hash of the dashboard's password, which must not be stored in the session file.
@@ -129,6 +142,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         pay=_pay(top.section("pay")),
         exclude=exclude,
         password=_password(top.section("dashboard")),
+        origins=origins_of(top),
         **keys,
         **people,
     )

@@ -20,6 +20,7 @@ from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.media import MEDIA
 from ordhc_collect.study.model import Study
+from ordhc_collect.web.api import Api
 from ordhc_collect.web.dashboard import Dashboard
 from ordhc_collect.web.guard import App, Guard, Receive, Scope, Send
 from ordhc_collect.web.live import Live
@@ -62,6 +63,7 @@ def application(
         Route("/health", _health),
         Route("/favicon.ico", _icon),
         Mount("/static", StaticFiles(directory=STATIC)),
+        *Api(study, desk, writer, pages, people, signer, prefix).routes(),
         *dashboard.routes,
         *_media(study, pages, copies, prefix),
     ]
@@ -95,7 +97,7 @@ def application(
             return
         await inner(scope, receive, send)
 
-    return Guard(app, prefix)
+    return Guard(app, prefix, study.origins)
 
 
 async def _health(_: Request) -> Response:

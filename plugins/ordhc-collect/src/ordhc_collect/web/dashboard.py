@@ -10,17 +10,20 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
+from babel import Locale
+from jinja2 import Environment
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ordhc.reporting.typical import extremes_of, span_of, told_lengths
-from ordhc_collect.analysis.drawing import line_svg, tree_svg
+from ordhc_collect.analysis.drawing import line_svg, trees_html
 from ordhc_collect.analysis.summary import Summary
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
 from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.languages import catalogue, preferred
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.downloads import DOWNLOADS, download
 from ordhc_collect.web.forgetting import forget
@@ -34,6 +37,8 @@ __all__ = ["Dashboard"]
 
 log = logging.getLogger("ordhc_collect")
 _STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
+#: The cookie with the language of the dashboard.
+_LANGUAGE = "ordhc_dashboard_language"
 #: Maximum number of people in the page's table; the downloads contain all people.
 _ROWS = 200
 
@@ -50,8 +55,9 @@ class Dashboard:
         self._proof = hashlib.sha256(b"dashboard" + token.encode()).hexdigest()
         self._tries = Limit(10, 10)
         self._cookie = f"ordhc_admin_{signer.name}"
-        self._environment = environment()
-        self._environment.globals.update(study=study, version=static_version(), language="en", up="")
+        spoken = ("en", *study.languages)
+        self._words = {language: catalogue(language, study.root, "dashboard") for language in spoken}
+        self._environments = {language: self._speaking(language) for language in spoken}
         self.routes = [
             Route("/dashboard", self.page),
             Route("/dashboard/", lambda _: RedirectResponse("../dashboard")),
@@ -63,6 +69,23 @@ class Dashboard:
             Route("/dashboard/ids", self.delete_ids, methods=["POST"]),
             Route("/dashboard/download/{name}", self.download),
         ]
+
+    def _speaking(self, language: str) -> Environment:
+        """Return the templates in a language."""
+        found = environment(["jinja2.ext.i18n"])
+        found.install_gettext_translations(self._words[language], newstyle=True)  # type: ignore[attr-defined]
+        is_rtl = Locale.parse(language).text_direction == "rtl"
+        found.globals.update(
+            study=self._study, version=static_version(), language=language, is_rtl=is_rtl, up=""
+        )
+        return found
+
+    def _language(self, request: Request) -> str:
+        """Return the language that was chosen on the dashboard, or else that of the browser."""
+        for chosen in (request.query_params.get("lang"), request.cookies.get(_LANGUAGE)):
+            if chosen in self._study.languages:
+                return str(chosen)
+        return preferred(request.headers.get("accept-language", ""), self._study.languages)
 
     # Access.
 
@@ -123,63 +146,80 @@ class Dashboard:
             return await self._enter(request, given)
         if not self._is_admin(request):
             return self._login(request)
-        return HTMLResponse(
+        language = self._language(request)
+        parts = self._parts(await self._live.now(), language)
+        response = HTMLResponse(
             self._render(
                 "dashboard.html",
-                parts={name: Markup(html) for name, html in self._parts(await self._live.now()).items()},
+                language,
+                parts={name: Markup(html) for name, html in parts.items()},
                 form=self._signer.form("dashboard", self._proof),
                 downloads=DOWNLOADS,
             )
         )
+        if "lang" in request.query_params:
+            # The stream of events has an address of its own, so it reads the language from a cookie.
+            response.set_cookie(_LANGUAGE, language, httponly=True, samesite="lax")
+        return response
 
     async def events(self, request: Request) -> Response:
         """Return a stream of server-sent events with the parts of the page that change."""
         if not self._is_admin(request):
             return self._login(request)
 
+        language = self._language(request)
+
         async def stream() -> AsyncIterator[bytes]:
             yield b"retry: 3000\n\n"
             async for moment in self._live.moments():
-                yield f"data: {json.dumps(self._parts(moment))}\n\n".encode()
+                yield f"data: {json.dumps(self._parts(moment, language))}\n\n".encode()
 
         return StreamingResponse(
             stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
         )
 
-    def _parts(self, moment: Moment) -> dict[str, str]:
+    def _parts(self, moment: Moment, language: str) -> dict[str, str]:
         """Return the parts of the page that change, as HTML."""
+
+        def part(name: str, **values: Any) -> str:
+            return self._render(f"part_{name}.html", language, **values)
+
+        say = self._words[language].gettext
         summary = moment.summary
         chance = 1 / 3 if self._study.width == 3 else 1 / 2
-        tree = tree_svg(summary.tree, self._study.items) if summary.tree is not None else ""
+        tree = trees_html(summary.tree, self._study.items) if summary.tree is not None else ""
         people = sorted(summary.people.values(), key=lambda person: person.reliability)
         return {
-            "status": self._render("part_status.html", status=self._desk.status),
-            "notes": self._render("part_notes.html", desk=self._desk),
-            "shares": self._render("part_shares.html", asked=moment.asked),
-            "numbers": self._render("part_numbers.html", moment=moment, summary=summary),
-            "tree": tree or "<p class='empty'>The tree appears with the first answers.</p>",
-            "line": line_svg(moment.history, chance)
+            "status": part("status", status=self._desk.status),
+            "notes": part("notes", desk=self._desk),
+            "shares": part("shares", asked=moment.asked),
+            "numbers": part("numbers", moment=moment, summary=summary),
+            "tree": tree or f"<p class='empty'>{say('The tree appears with the first answers.')}</p>",
+            "line": line_svg(moment.history, chance, (say("chance"), say("answers")))
             if moment.history
-            else "<p class='empty'>Appears with the first held-out answers.</p>",
-            "structure": self._render("part_compared.html", compared=moment.structure),
-            "groups": self._render("part_compared.html", compared=moment.groups),
-            "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
-            "items": self._render("part_items.html", items=summary.confusing),
-            "lengths": self._lengths(summary),
+            else f"<p class='empty'>{say('Appears with the first held-out answers.')}</p>",
+            "structure": part("compared", compared=moment.structure),
+            "groups": part("compared", compared=moment.groups),
+            "people": part("people", people=people[:_ROWS], n=len(people)),
+            "items": part("items", items=summary.confusing),
+            "lengths": self._lengths(summary, language),
         }
 
-    def _lengths(self, summary: Summary) -> str:
+    def _lengths(self, summary: Summary, language: str) -> str:
         """Return the part about typical and untypical items, with the words of `ordhc report`."""
         if (found := summary.lengths) is None:
-            told = "Appears with the first answers."
+            say = self._words[language].gettext
+            told = say("Appears with the first answers.")
             if summary.tree is not None:
-                told = "Not known: with this number of answers, a faster method makes the tree."
-            return self._render("part_lengths.html", items=(), told=told, span=(0.0, 1.0))
+                told = say("Not known: with this number of answers, a faster method makes the tree.")
+            return self._render("part_lengths.html", language, items=(), told=told, span=(0.0, 1.0))
         told = told_lengths(found["deviation"])
-        return self._render("part_lengths.html", items=extremes_of(found), told=told, span=span_of(found))
+        return self._render(
+            "part_lengths.html", language, items=extremes_of(found), told=told, span=span_of(found)
+        )
 
-    def _render(self, name: str, **values: Any) -> str:
-        return self._environment.get_template(name).render(**values)
+    def _render(self, name: str, language: str = "en", **values: Any) -> str:
+        return self._environments[language].get_template(name).render(**values)
 
     # Actions.
 

@@ -35,8 +35,8 @@ _HEADERS = (
 class Guard:
     """A middleware that refuses forms that are large, slow or from other sites, and adds security headers."""
 
-    def __init__(self, app: App, prefix: str = "") -> None:
-        self._app, self._prefix = app, prefix
+    def __init__(self, app: App, prefix: str = "", origins: tuple[str, ...] | None = None) -> None:
+        self._app, self._prefix, self._origins = app, prefix, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, and pass it to the application."""
@@ -50,6 +50,11 @@ class Guard:
             scope = {**scope, "path": path}
         policy = _MEDIA_POLICY if path.startswith("/media/") else _POLICY
         headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
+        is_of_api = self._origins is not None and path.startswith("/api/")
+        if self._origins and path.startswith("/media/"):
+            # The pages of other experiments show the items.
+            headers = [each for each in headers if each[0] != b"cross-origin-resource-policy"]
+            headers.append((b"cross-origin-resource-policy", b"cross-origin"))
         is_kept = path.startswith(("/media/", "/static/", "/size.css"))
         if not is_kept:
             headers.append((b"cache-control", b"no-store"))
@@ -63,7 +68,7 @@ class Guard:
         if len(hosts) > 1 or (not hosts and scope["http_version"] != "1.0"):
             await _refuse(sending, 400, "a request names one Host")
             return
-        if scope["method"] in ("GET", "HEAD"):
+        if scope["method"] in ("GET", "HEAD") or (is_of_api and scope["method"] == "OPTIONS"):
             if any(
                 name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
                 for name, value in scope["headers"]
@@ -77,7 +82,8 @@ class Guard:
             await _refuse(sending, 405, "only GET and POST")
             return
         given = dict(scope["headers"])
-        if not _is_same_site(given):
+        is_known = is_of_api and given.get(b"origin", b"").decode("latin-1") in (self._origins or ())
+        if not is_known and not _is_same_site(given):
             await _refuse(sending, 403, "this form belongs to another site")
             return
         try:

@@ -2,10 +2,8 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +12,7 @@ from ordhc import Session
 from ordhc_collect.analysis.comparing import GROUPS, STRUCTURE, Compared, Comparing
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.tables import copy_session
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 
@@ -99,11 +98,7 @@ class Live:
 
     def copy_file(self, target: Path) -> None:
         """Copy the current session file to `target`."""
-        with (
-            closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(target)) as copy,
-        ):
-            source.backup(copy)
+        copy_session(self.path, target)
 
     async def _looked(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Moment:
         if summary.heldout is not None:

@@ -241,6 +241,11 @@ class Pages:
         html = self.render("trial.html", language, layout=layout, prompt=prompt, **values)
         return tuple(html.split("\0"))
 
+    def prompt(self, language: str) -> str:
+        """Return the question's words in a language."""
+        html = self.render("prompt.html", language, prompt=self._study.prompt.get(language))
+        return Markup(html).unescape()
+
     def _draw_choice(
         self,
         language: str,

@@ -44,6 +44,15 @@ class Participants:
 
     # Identification.
 
+    def may_join(self, request: Request) -> bool:
+        """Return True, and count the request, if its address is within the limit of people who join."""
+        return self._joins.allows(request.client.host if request.client else "")
+
+    @staticmethod
+    def is_id(given: object) -> bool:
+        """Return True if this is an id on a platform, and no placeholder that was not replaced."""
+        return isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and not _PLACEHOLDER.search(given)
+
     def _who(self, request: Request) -> str | None:
         who = self._signer.who(request.cookies.get(self.cookie))
         return who if who in self._desk.people else None
@@ -128,8 +137,7 @@ class Participants:
 
     async def join(self, request: Request) -> Response:
         """Handle the form of consent: add the person, or show a message if they decline."""
-        address = request.client.host if request.client else ""
-        if not self._joins.allows(address):
+        if not self.may_join(request):
             return self._message("too many", self._language(request), 429)
         form = await request.form()
         told = self._signer.read_form(str(form.get("token", "")))

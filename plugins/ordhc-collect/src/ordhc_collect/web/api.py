@@ -1,0 +1,243 @@
+"""Give questions to other experiments (jsPsych, lab.js, PsychoPy, oTree), and take their answers, as JSON.
+
+The API uses the same session, samplers, checks and limits as the pages. A person is identified by a token in
+the header `Authorization`, never by a cookie, so that no other site can act for a person.
+"""
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route, Router
+
+from ordhc_collect.people.desk import PAUSED, Desk
+from ordhc_collect.people.state import Measured, Person, RefusedError, Trial
+from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.model import Study
+from ordhc_collect.web.pages import Pages
+from ordhc_collect.web.participants import Participants
+from ordhc_collect.web.tokens import Signer
+
+__all__ = ["Api"]
+
+#: What to do about a request that is refused, by the reason.
+_REMEDIES = {
+    "body": "send a JSON object, with Content-Type: application/json",
+    "choice": "choice is the number of a choice, from 1; the name of its item; or 0 for neither, if allowed",
+    "closed": "the study takes no more people",
+    "full": "all places of the study are taken; try again later",
+    "language": "language is one of the study's languages, see GET /api/study",
+    "no id": "id is the person's id on the platform, filled in, of at most 200 characters",
+    "not asked": "number is that of the question that GET /api/next returns",
+    "not kept": "the answer could not be written; send it again",
+    "not played": "play everything to its end; plays is how often each sound and clip was played",
+    "number": "number is that of the question, and ms a number of milliseconds from 0",
+    "plays": "plays is a list of whole numbers from 0, one for each sound and clip of the question",
+    "parameter": "parameter is one of the study's id_parameters",
+    "simulated": "the people of this study are simulated; serve it with another --data FILE",
+    "too many": "too many people join from this address; try again in a minute",
+    "unknown": "send the token of POST /api/people as the header Authorization: Bearer TOKEN",
+}
+#: The beginning of the address of a picture in the HTML of an item.
+_PICTURE = re.compile(r'(<img\b[^>]*?\bsrc=")media/')
+
+
+class Api:
+    """The handlers of the JSON API."""
+
+    def __init__(
+        self,
+        study: Study,
+        desk: Desk,
+        writer: Writer,
+        pages: Pages,
+        people: Participants,
+        signer: Signer,
+        prefix: str = "",
+    ) -> None:
+        self._study, self._desk, self._writer = study, desk, writer
+        self._pages, self._people, self._signer, self._prefix = pages, people, signer, prefix
+
+    def routes(self) -> list[Mount]:
+        """Return the routes of the API; none if the study has no section [api]."""
+        if self._study.origins is None:
+            return []
+        router = Router(
+            [
+                Route("/study", _told(self.study)),
+                Route("/people", _told(self.join), methods=["POST"]),
+                Route("/next", _told(self.next)),
+                Route("/answers", _told(self.answer), methods=["POST"]),
+            ],
+            redirect_slashes=False,
+        )
+        shared = CORSMiddleware(
+            router,
+            allow_origins=self._study.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+        return [Mount("/api", shared)]
+
+    async def study(self, _: Request) -> dict[str, Any]:
+        """Return what is asked, the items, and whether people can join."""
+        study = self._study
+        return {
+            "title": study.title,
+            "kind": study.question,
+            "languages": study.languages,
+            "per_person": study.per_person,
+            "none": study.allow_none,
+            "status": "full" if self._desk.is_full() else self._desk.status,
+            "items": [self._item(leaf) for leaf in range(len(study.items))],
+        }
+
+    async def join(self, request: Request) -> dict[str, Any]:
+        """Add a person, or find the person with this id; return the token and the first question."""
+        body = await _body(request)
+        if not self._people.may_join(request):
+            raise RefusedError("too many", 429)
+        parameter, platform = body.get("parameter", self._study.id_parameters[0]), body.get("id")
+        language = body.get("language", self._study.languages[0])
+        if language not in self._study.languages:
+            raise RefusedError("language")
+        if platform is None and not self._study.anonymous:
+            raise RefusedError("no id", 403)
+        if platform is not None and not self._people.is_id(platform):
+            raise RefusedError("no id")
+        if parameter not in self._study.id_parameters:
+            raise RefusedError("parameter")
+
+        def joined(desk: Desk) -> Person:
+            person = desk.join(None if platform is None else parameter, platform, language)
+            return desk.onward(person.id)
+
+        person = await self._writer.do(joined)
+        return {"person": person.id, "token": self._signer.person(person.id), **self._state(person)}
+
+    async def next(self, request: Request) -> dict[str, Any]:
+        """Return the question of a person, or the end."""
+        who = self._who(request)
+        return self._state(await self._writer.do(lambda desk: desk.onward(who)))
+
+    async def answer(self, request: Request) -> dict[str, Any]:
+        """Record an answer; return the next question, or the end."""
+        who, body = self._who(request), await _body(request)
+        number, ms = body.get("number"), body.get("ms")
+        if not _is_whole(number) or (ms is not None and not (_is_number(ms) and 0 <= ms < 1e8)):
+            raise RefusedError("number")
+        measured = Measured(None if ms is None else ms / 1000, plays=_plays(body))
+        trial = self._desk.people[who].trial
+        choice = self._choice(trial, body.get("choice"))
+        attempt = 0 if trial is None else trial.attempt
+
+        def answered(desk: Desk) -> Person:
+            desk.answer(who, number, attempt, choice, measured)
+            return desk.onward(who)
+
+        return self._state(await self._writer.do(answered))
+
+    def _who(self, request: Request) -> str:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        who = self._signer.who(token.strip()) if scheme.lower() == "bearer" else None
+        if who is None or who not in self._desk.people:
+            raise RefusedError("unknown", 401)
+        return who
+
+    def _choice(self, trial: Trial | None, given: Any) -> int:
+        """Return the number of a choice that is given by number or by the name of its item."""
+        if _is_whole(given):
+            return int(given)
+        places = {} if trial is None else {name: at for at, (name, *_) in enumerate(self._choices(trial), 1)}
+        if not isinstance(given, str) or (trial is not None and given not in places):
+            raise RefusedError("choice")
+        # Without a question the number is checked first: an answer that is sent twice counts once.
+        return places.get(given, 1)
+
+    def _choices(self, trial: Trial) -> list[list[str]]:
+        """Return the names of the items of each choice, in the order in which choices are shown."""
+        names = [self._study.items[leaf].name for leaf in trial.shown]
+        if len(trial.leaves) == 3:
+            return [[name] for name in names]
+        return [[name] for name in names[1:]] if len(trial.sides) == 3 else [names[:2], names[2:]]
+
+    def _item(self, leaf: int) -> dict[str, Any]:
+        item, folder = self._study.items[leaf], f"{self._prefix}/media/"
+        # Addresses in the pages are relative to the pages, which clients of the API do not show.
+        html = None if item.html is None else _PICTURE.sub(rf"\g<1>{folder}", item.html)
+        files = {kind: f"{folder}{leaf}/{kind}" for kind in item.files}
+        return {"name": item.name, "label": item.label, "html": html, **files}
+
+    def _state(self, person: Person) -> dict[str, Any]:
+        """Return the progress of a person, with the question or the outcome."""
+        study = self._study
+        state: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
+        if person.has_ended:
+            outcome = study.outcomes[person.outcome or "done"]
+            return state | {"stage": "end", "outcome": person.outcome, "code": outcome.code_for(person.id)}
+        if not self._desk.has_place(person.id):
+            return state | {"stage": "full"}
+        if self._desk.status == PAUSED or person.trial is None:
+            return state | {"stage": "paused"}
+        trial = person.trial
+        has_head = len(trial.sides) == 3 and len(trial.leaves) == 4
+        question = {
+            "number": trial.number,
+            "kind": study.question,
+            "prompt": self._pages.prompt(person.language),
+            "head": self._item(trial.shown[0]) if has_head else None,
+            "items": [self._item(leaf) for leaf in trial.shown[has_head:]],
+            "choices": self._choices(trial),
+        }
+        return state | {"stage": "question", "question": question}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
+
+
+def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
+    """Return how often each sound and clip of a question was played; None if the client does not say."""
+    plays = body.get("plays")
+    if plays is None:
+        return None
+    if not isinstance(plays, list) or not all(_is_whole(each) and 0 <= each < 10_000 for each in plays):
+        raise RefusedError("plays")
+    return tuple(plays)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        found = json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        found = None
+    # With another type browsers send a request of a foreign site without asking the server first.
+    is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+    if not isinstance(found, dict) or not is_json:
+        raise RefusedError("body")
+    return found
+
+
+def _told(handle: Callable[[Request], Awaitable[dict[str, Any]]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler that sends the result of another as JSON, and errors as {"error", "remedy"}."""
+
+    async def handled(request: Request) -> Response:
+        try:
+            return JSONResponse(await handle(request))
+        except RefusedError as error:
+            reason = {"no choice": "choice", "over": "closed", "too_late": "full"}.get(
+                error.reason, error.reason
+            )
+            return JSONResponse({"error": reason, "remedy": _REMEDIES.get(reason)}, error.status)
+        except OSError:
+            return JSONResponse({"error": "not kept", "remedy": _REMEDIES["not kept"]}, 503)
+
+    return handled

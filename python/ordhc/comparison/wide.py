@@ -1,0 +1,215 @@
+"""Tables with a row for each person and a column for each question, and tables that describe questions."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._checks import quoted, text
+from ordhc.comparison.asked import Asked
+from ordhc.comparison.coded import Column
+from ordhc.comparison.frames import PEOPLE
+from ordhc.comparison.replies import person_of
+from ordhc.comparison.tables import SHOWN, Table, text_of, tidy
+from ordhc.errors import InputError
+
+__all__ = ["widened", "with_questions"]
+
+#: The columns that a wide table gets: the name of the question's column, and its cell.
+_QUESTION, _RESPONSE = "question", "response"
+#: Qualtrics' `Status` of answers that a researcher gave to try the survey, as text and as number.
+_TRIED = ("Survey Preview", "Survey Test", "1", "2")
+
+
+@dataclass
+class _Long(Table):
+    """A row for each cell of a wide table; messages name the cell's column."""
+
+    question: Column | None = None
+
+    def error(self, reason: str, row: int | None = None) -> InputError:
+        """Return an error with the file, the line and the column of a cell."""
+        if row is not None and self.question is not None:
+            reason = f"column {quoted(self.question.different[self.question.places[row]])}: {reason}"
+        return super().error(reason, row)
+
+
+def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    """Return a row for each answered cell of the columns that `asked.wide` matches, in the order of people.
+
+    Raises
+    ------
+    InputError
+        A pattern that is wrong or matches no column, columns of the same name, options that do not fit.
+    """
+    pattern = _pattern(table, asked)
+    n_header = _header_rows(table)
+    if asked.format == "qualtrics" and not n_header:
+        raise table.error(
+            'no row {"ImportId": ...} follows the header: export from Qualtrics as CSV, or leave out format'
+        )
+    matches = _matches(table, pattern, n_header)
+    groups = [name for name in pattern.groupindex if name != _QUESTION]
+    for name in (*pattern.groupindex, _RESPONSE, *([] if _QUESTION in pattern.groupindex else [_QUESTION])):
+        if (there := table.find(name)) is not None and there not in matches:
+            raise table.error(f"wide: the file has a column {quoted(there)} already; rename it, or the group")
+    rows, which, response = _cells(table, list(matches), n_header)
+    if not len(rows):
+        raise table.error(f"wide: the {len(matches):,} columns that match have no answers")
+    columns = {_QUESTION: Column.of([str(name) for name in matches])[which], _RESPONSE: response}
+    for name in pattern.groupindex:
+        values = [_value(match.group(name), table.text) for match in matches.values()]
+        columns[name] = Column.of(values).mapped(tidy)[which]
+    persons = person_of(table, asked.person, []) if asked.person not in groups else asked.person
+    if persons is None and not any(name.lower() in PEOPLE for name in groups):
+        # Each row of the file is a person.
+        columns["person"] = Column.of(rows.tolist())
+    others = [name for name in table.names if name not in matches]
+    long = _Long(
+        [*others, *columns],
+        lambda name: columns[name] if name in columns else table.coded(name)[rows],
+        len(rows),
+        table.source,
+        None if table.lines is None else np.asarray(table.lines)[rows].tolist(),
+        table.text,
+        {at: table.bad[row] for at, row in enumerate(rows.tolist()) if row in table.bad},
+        question=Column.of([str(name) for name in matches])[which],
+    )
+    items = asked.items
+    if items is None:
+        items = [name for name in groups if name.lower() not in PEOPLE and name != asked.person] or None
+    asked = replace(asked, items=items, chosen=_RESPONSE)
+    return long, _without_trials(long, asked) if n_header else asked
+
+
+def _pattern(table: Table, asked: Asked) -> re.Pattern[str]:
+    """Return the pattern of columns; options that do not fit are errors."""
+    if asked.wide is None:
+        texts = [f"{name} ({text_of(table.cell(name, 0))})" for name in table.names if table.length]
+        shown = quoted(", ".join(texts[-3:]), 300)
+        raise table.error(
+            "Qualtrics' files have a column for each question: say which by wide=... (--wide PATTERN). "
+            f"The last columns are {shown}"
+        )
+    if asked.kind == "ranking" or asked.chosen is not None or asked.ranks is not None:
+        given = "kind 'ranking'" if asked.kind == "ranking" else "chosen" if asked.ranks is None else "ranks"
+        raise InputError(f"{given} does not fit wide: each cell is the one answer to its column's question")
+    try:
+        pattern = re.compile(text("wide", asked.wide))
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(f"wide is {quoted(asked.wide)}, no regular expression: {error}") from None
+    if not pattern.groupindex and asked.questions is None and asked.items is None:
+        raise InputError(
+            f"wide is {quoted(asked.wide)}; name the items by groups, as Q_(?P<a>[a-z]+)_(?P<b>[a-z]+), "
+            "or give a table of questions (--questions)"
+        )
+    return pattern
+
+
+def _header_rows(table: Table) -> int:
+    """Return how many rows below the header describe columns, as in files of Qualtrics: two, one or none."""
+    first = table.coded(table.names[0])
+    for row in range(min(2, table.length)):
+        place = first.places[row]
+        if place >= 0 and re.match(r'\{\s*"ImportId"', str(first.different[place])):
+            return row + 1
+    return 0
+
+
+def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any, re.Match[str]]:
+    """Return the columns whose whole name matches, or else those whose text (Qualtrics) has a match."""
+    found = {name: match for name in table.names if (match := pattern.fullmatch(str(name))) is not None}
+    texts: dict[Any, str] = {}
+    if not found and n_header == 2:
+        texts = {name: " ".join(text_of(table.cell(name, 0)).split()) for name in table.names}
+        found = {name: match for name, text in texts.items() if (match := pattern.search(text)) is not None}
+    if not found:
+        there = [f"{name} ({texts[name]})" if name in texts else str(name) for name in table.names]
+        more = f", ... ({len(there)} in all)" if len(there) > SHOWN else ""
+        raise table.error(
+            f"wide: no column matches {quoted(pattern.pattern)}; "
+            f"there are {quoted(', '.join(there[-SHOWN:]), 400)}{more}"
+        )
+    for name in found:
+        table.find(name)
+    return found
+
+
+def _cells(
+    table: Table, names: list[Any], n_header: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Column]:
+    """Return the row, the column's number and the content of each cell that is not blank."""
+    number: dict[Any, int] = {}
+    rows, which, codes = [], [], []
+    for at, name in enumerate(names):
+        column = table.coded(name)
+        own = np.array([number.setdefault(cell, len(number)) for cell in column.different], dtype=np.int32)
+        there = np.flatnonzero(column.places[n_header:] >= 0) + n_header
+        rows.append(there)
+        which.append(np.full(len(there), at, dtype=np.intp))
+        codes.append(own[column.places[there]] if len(there) else np.zeros(0, dtype=np.int32))
+    at_row, at_column, code = np.concatenate(rows), np.concatenate(which), np.concatenate(codes)
+    order = np.lexsort((at_column, at_row))
+    return at_row[order], at_column[order], Column(list(number), code[order])
+
+
+def _value(text: str | None, in_file: bool) -> Any:
+    """Return what a group matched; digits are ids, which are text in files of text only."""
+    if text is not None and not in_file and text.isascii() and text.isdigit() and str(int(text)) == text:
+        return int(text)
+    return text
+
+
+def _without_trials(table: Table, asked: Asked) -> Asked:
+    """Leave out what Qualtrics' preview saved, unless `exclude` names the column."""
+    status = table.find("status")
+    if status is None or (asked.exclude is not None and not isinstance(asked.exclude, Mapping)):
+        return asked
+    exclude = dict(asked.exclude or {})
+    there = {text_of(cell) for cell in table.coded(status).used()}
+    tried = [word for word in _TRIED if word in there]
+    if tried and not any(str(name).strip().lower() == "status" for name in exclude):
+        exclude[status] = tried
+    return replace(asked, exclude=exclude or None)
+
+
+def with_questions(table: Table, questions: Table) -> Table:
+    """Return the table with the columns of a table of questions, whose first column names the question.
+
+    Raises
+    ------
+    InputError
+        A question twice, or one that is not there; columns that both tables have.
+    """
+    by = questions.names[0]
+    own = table.find(by)
+    own = table.find(_QUESTION) if own is None else own
+    if own is None:
+        raise questions.error(
+            f"the first column, {quoted(by)}, names the question, but the answers have no such column"
+        )
+    where: dict[str, int] = {}
+    for row, cell in enumerate(questions.cells(by)):
+        if (question := text_of(cell)) in where:
+            first = questions.number(where[question])
+            raise questions.error(f"question {quoted(question)} occurs twice, first in row {first}", row)
+        where[question] = row
+    asked = table.coded(own).mapped(text_of)
+    missing = sorted({text for text in asked.used() if text} - where.keys())
+    if len(missing) == len([text for text in asked.used() if text]):
+        raise questions.error(
+            f"none of the questions in column {quoted(own)} of the answers is in column {quoted(by)} here"
+        )
+    if missing and isinstance(table, _Long):
+        row = int(np.flatnonzero(asked.places == asked.different.index(missing[0]))[0])
+        raise table.error(f"question {quoted(missing[0])} is not in the table of questions", row)
+    columns: dict[Any, Any] = {}
+    for name in questions.names[1:]:
+        if (there := table.find(name)) is not None:
+            raise questions.error(f"the answers have a column {quoted(there)} too: rename one of the two")
+        cells = questions.cells(name)
+        columns[name] = [cells[where[text]] if text in where else None for text in asked.objects().tolist()]
+    return table.with_columns(columns)
