@@ -93,6 +93,7 @@ lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; 
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	cargo check --quiet --package ordhc --no-default-features --locked
 	$(BIN)/python .ci/public_api.py
+	$(BIN)/python .ci/words.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports

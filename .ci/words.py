@@ -27,6 +27,7 @@ LEFT_OUT = (
     "CHANGELOG.md",
     "THIRD-PARTY-LICENSES",
     "docs/_build",
+    "plugins/ordhc-collect/src/ordhc_collect/demo",
     "docs/explanation/words.md",
     "docs/reproduction.md",
     "rust/fuzz",

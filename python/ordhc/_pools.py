@@ -11,7 +11,7 @@ from ordhc.errors import InputError
 
 __all__ = ["TAKEN", "executor_of_pool"]
 
-#: What the argument `executor` takes, for messages.
+#: The accepted values of the argument `executor`, for messages.
 TAKEN = (
     "a concurrent.futures.Executor, a Dask Client, a joblib.Parallel, or a Pool of multiprocessing or "
     "ray.util.multiprocessing"

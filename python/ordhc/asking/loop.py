@@ -322,7 +322,7 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
         def of_names(rows: NDArray[Any]) -> Any:
             nonlocal numbers
             if rows.size and rows.max() >= len(numbers):
-                # Somebody has added items to the session.
+                # Another process has added items to the session.
                 numbers = _numbers(known, subject)
             return answer(numbers[rows])
 

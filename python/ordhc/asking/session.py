@@ -456,7 +456,7 @@ class Session:
         self._change(check, lambda: self._crowd.add_items(given))
 
     def retire(self, items: str | Sequence[str]) -> None:
-        """Retire items while people answer; nobody is asked about them any more.
+        """Retire items while people answer; no new question is about them.
 
         Open questions about the items are withdrawn. All answers are kept: `table` has the answers about
         retired items, also those that come later ("late"), but `tree`, `comparisons` and `analysed` do not

@@ -30,6 +30,27 @@ from ordhc.cli.reading import (
 )
 
 
+def _answers(
+    file: str, asked: dict[str, Any] | None, scanned: dict[str, Any], progress: Any, reading: dict[str, Any]
+) -> Any:
+    """Return the answers of a file, or a scan of a large file if the method that is `asked` for takes one."""
+    from ordhc.clustering.scanned import takes_scan
+    from ordhc.errors import InputError
+
+    try:
+        return read_comparisons(
+            file,
+            takes=lambda scan: asked is not None and takes_scan(scan, **asked),
+            progress=progress,
+            scanned=scanned,
+            **reading,
+        )
+    except InputError as error:
+        if re.search(r"has \d+ columns instead of", error.reason):
+            error.args = (f"{error}; for a table of numbers: --distances, --similarities or --vectors",)
+        raise
+
+
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @section("What FILE contains, if not answers")
@@ -155,8 +176,7 @@ def cluster(
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan, biased_text, method_of_many
-    from ordhc.clustering.scanned import takes_scan
-    from ordhc.errors import InputError, warn
+    from ordhc.errors import warn
     from ordhc.io.scan import is_several
     from ordhc.metrics.score import score
 
@@ -182,18 +202,8 @@ def cluster(
             )
         scanned = {}
     with progress_bar("reading", quiet=quiet) as progress:
-        try:
-            data = read_comparisons(
-                file,
-                takes=lambda scan: bootstrap is None and takes_scan(scan, **asked),
-                progress=progress,
-                scanned=scanned,
-                **reading,
-            )
-        except InputError as error:
-            if re.search(r"has \d+ columns instead of", error.reason):
-                error.args = (f"{error}; for a table of numbers: --distances, --similarities or --vectors",)
-            raise
+        takes = None if bootstrap is not None else asked
+        data = _answers(file, takes, scanned, progress, reading)
     if (method, similarity, linkage) == (None,) * 3 and (initial or bootstrap):
         method = method_of_many(data)
     settings = parameters_of(params)

@@ -57,7 +57,7 @@ def add(file: str, items: tuple[str, ...], source: str | None) -> None:
 @click.argument("items", nargs=-1)
 @_items_option("retire")
 def retire(file: str, items: tuple[str, ...], source: str | None) -> None:
-    """Retire ITEMS of a session, also while people answer: nobody is asked about them any more.
+    """Retire ITEMS of a session, also while people answer: no new question is about them.
 
     All answers are kept, but the tree has no retired items. Open questions about them are withdrawn.
 

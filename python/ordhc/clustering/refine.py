@@ -87,9 +87,9 @@ def refine(
         The seed of random moves. The same seed gives the same tree, for any numbering of leaves and order of
         rows.
     executor, spill
-        Who makes the restarts: an executor or a pool, and a folder that all workers see (see
-        `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same
-        whoever did it; without one a restart goes on from the best so far, which gives another tree.
+        The executor or pool that computes the restarts, and a folder that all workers can read (see
+        `ordhc.bootstrap`). With an executor, each restart begins at the tree, and the best result is kept.
+        Without one, each restart begins at the best tree so far, which gives another result.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 

@@ -288,11 +288,7 @@ def bootstrap(
         return _of_vectors(Plan.of(data, **asked), data, request, progress)
     if not len(data):
         raise InputError("there are no answers to resample")
-    units, drawn = groups_to_draw(group, len(data)), "group"
-    if units is not None and unit is not None:
-        raise InputError("give group or unit, not both")
-    if units is None:
-        units, drawn = units_of(data, unit)
+    units, drawn = _units_to_draw(data, group, unit)
     if method is None and similarity is None and linkage is None:
         asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
@@ -355,7 +351,7 @@ class _Foretold:
 
     def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
         self.trees, self.data = trees, data
-        #: Of each block the chance to foretell an answer, and the sum of the weights of its answers.
+        #: For each block, the chance to predict an answer, and the sum of the weights of its answers.
         self.chances: list[tuple[float, float]] = []
         self._block: Block | None = None
 
@@ -521,6 +517,18 @@ def _summed_up(
 def _mean(values: NDArray[np.float64]) -> float:
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else float("nan")
+
+
+def _units_to_draw(
+    data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
+) -> tuple[NDArray[np.int64], str]:
+    """Return the unit of each row, numbered from 0, and the kind of unit."""
+    groups = groups_to_draw(group, len(data))
+    if groups is None:
+        return units_of(data, unit)
+    if unit is not None:
+        raise InputError("give group or unit, not both")
+    return groups, "group"
 
 
 def groups_to_draw(group: ArrayLike | None, m: int) -> NDArray[np.int64] | None:

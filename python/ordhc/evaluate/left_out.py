@@ -58,7 +58,7 @@ class Part:
 
 
 class LeftOut:
-    """What trees of resamples score on the answers that were not drawn.
+    """The scores of trees of resamples on answers that were not drawn.
 
     Only sums over units are stored for each tree, because the scores of all trees on all units would take 400
     bytes for each answer.
@@ -229,7 +229,7 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
         return math.nan, math.nan
     over, whole = float(mean.sum() / most.sum()), float(most.sum())
     of_units = float((((mean - over * most) / whole) ** 2).sum()) * count / (count - 1)
-    # What a tree gets more than other trees from the same units, and how far that is chance.
+    # How much more a tree scores than other trees on the same units, and how much of this is chance.
     apart = (sums.got - sums.expected) / held
     rest = sums.squares[0] - 2 * apart * sums.squares[1] + apart**2 * sums.squares[2]
     chance = float((rest / held**2).mean())

@@ -291,7 +291,7 @@ def _of_text(data: bytes, source: str, asked: Asked) -> Table:
     if len(lines) == start:
         raise InputError("there is a header but no rows", path=source, line=line)
 
-    # Of a wide file most columns are needed: they are read together, not in a pass for each.
+    # A wide file needs most of its columns: read them together, not in a pass for each.
     coded = parts(list(range(width)))[-1] if asked.wide is not None or asked.format == "qualtrics" else None
 
     def read(name: Any) -> Column:

@@ -31,7 +31,7 @@ __all__ = ["Checkpoint", "Job", "fingerprint", "parts_of", "ranges", "resume_fol
 PARTS = 64
 #: The beginning of the names of folders that are being written.
 _UNFINISHED = "part-"
-#: Seconds after which a folder that nobody has locked belongs to a killed process.
+#: After this number of seconds, an unlocked folder counts as left by a killed process.
 _GRACE = 60.0
 #: The file of a finished folder that has the size and the hash of each other file.
 _SEAL = "seal.json"
@@ -221,7 +221,7 @@ def _alone(folder: str) -> Iterator[None]:
 
 
 class Checkpoint:
-    """What a pass over all files has found so far, in one file of `resume`.
+    """The results of a pass over all files so far, in one file of `resume`.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ _AHEAD, _BLOCK = 1 << 23, 1 << 22
 _BLOCKS = 16
 #: How often a range is fetched if the connection breaks, and the seconds before the second time.
 _TRIES, _PAUSE = 3, 0.2
-#: What stores call the fields that change with a file.
+#: The names that stores give to the fields that change with a file.
 _VERSION = (
     *("etag", "content-md5", "generation", "version_id", "md5hash"),
     *("lastmodified", "last-modified", "last_modified", "updated", "mtime", "modified", "created"),

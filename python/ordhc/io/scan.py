@@ -47,7 +47,7 @@ SUFFIXES = (
 UNITS = ("file", "group")
 #: URLs that are looked up at a time.
 _AT_ONCE = 16
-#: What `Asked` says of single files only.
+#: Fields of `Asked` that apply to single files only.
 _OF_ONE_FILE = (
     "chosen", "chosen_as", "ranks", "n_ranked", "exclude", "format", "participants", "wide", "questions",
     "answer",

@@ -25,7 +25,7 @@ __all__ = ["Survey", "surveyed", "warn_of"]
 LISTED = 1000
 #: Ids that are names: the different ids, sorted, and the name that each means.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
-#: What rows are added to.
+#: The collectors that rows are added to.
 _F = TypeVar("_F", "_Ids", "_Merged")
 
 

@@ -176,7 +176,7 @@ def heatmap(
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What a heatmap shows: the tree of the rows, an image, and the names and the tree of the columns.
+    """The parts of a heatmap: the tree of the rows, an image, and the names and the tree of the columns.
 
     `columns` is None for a matrix of pairs.
     """

@@ -1,4 +1,4 @@
-"""What a report says about how the answers of a session were collected."""
+"""The section of a report on how the answers of a session were collected."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -88,7 +88,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the page measured while a person looked at a question; None if the page has no script.
+    """The page's measurements of one question; None if the page has no script.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ def of_phone(path: Path, picture_size: int | None) -> int:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Image.Image]:
-    """Open a picture; one with so many pixels that it may be an attack raises an error of `_ERRORS`."""
+    """Open a picture; raise an error of `_ERRORS` if its number of pixels suggests an attack."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)

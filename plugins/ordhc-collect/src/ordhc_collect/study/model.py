@@ -19,7 +19,7 @@ from ordhc_collect.study.items import Item
 __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Study"]
 
 #: The outcomes of a person's part; each can have a code and an address. "full", "over" and "too_late" are
-#: those of people who find no place, who come after the end, and whose place was given to somebody else.
+#: those of people who find no place, who come after the end, and whose place another person has got.
 OUTCOMES = ("done", "screened_out", "failed_checks", "declined", "full", "over", "too_late")
 
 #: The standard text of each question, as in the template `prompt.html`.
@@ -117,7 +117,7 @@ class Study:
     before, after
         The questions before the instructions, and those after the trials.
     practice
-        The practice questions and their answers; `has_feedback` is True if people are told the right answer.
+        The practice questions and their answers; `has_feedback` is True if the page shows the right answer.
     picture_size
         The width and height of a picture in CSS pixels; None for the space that the page has.
     preload

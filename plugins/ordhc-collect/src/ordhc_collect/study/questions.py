@@ -159,7 +159,7 @@ def gold_of(
 def practice_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[Gold, bool]:
-    """Return the questions of the section [practice], and True if people are told the right answers."""
+    """Return the questions of the section [practice], and True if the page shows the right answers."""
     path = section.path("table", root)
     has_feedback = section.flag("feedback", True)
     section.close()

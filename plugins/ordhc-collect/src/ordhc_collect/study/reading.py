@@ -73,7 +73,7 @@ def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
 
 
 def _warn_of_few(study: Study, problems: Problems) -> None:
-    """Warn if a person is asked more questions than there are, because nobody is asked a question twice."""
+    """Warn if a person is asked more questions than there are, because no person gets a question twice."""
     n, what = study.n_possible, f"{len(study.items)} items make"
     if not study.sampler.keys() - {"list"}:
         n, what = len({frozenset(row) for row in study.listed}), "the list has"
@@ -131,7 +131,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         pictures=tuple(pictures.files),
         practice=practice,
         has_feedback=has_feedback,
-        # People see up to three items in each question. Of many more items most are never shown.
+        # People see up to three items in each question. With many more items, most are never shown.
         preload=len(items) <= 3 * per_person if preload is None else preload,
         per_person=per_person,
         sampler=shares,

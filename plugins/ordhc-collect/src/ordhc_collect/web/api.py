@@ -24,7 +24,7 @@ from ordhc_collect.web.tokens import Signer
 
 __all__ = ["Api"]
 
-#: What to do about a request that is refused, by the reason.
+#: The remedy for a refused request, by reason.
 _REMEDIES = {
     "body": "send a JSON object, with Content-Type: application/json",
     "choice": "choice is the number of a choice, from 1; the name of its item; or 0 for neither, if allowed",

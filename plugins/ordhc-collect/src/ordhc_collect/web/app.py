@@ -125,7 +125,7 @@ def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Rout
             headers={"cache-control": "private, max-age=86400"},
         )
 
-    # What the script loads before the first question.
+    # The media that the script loads before the first question.
     async def preloaded(_: Request) -> Response:
         return JSONResponse(pages.preloaded())
 

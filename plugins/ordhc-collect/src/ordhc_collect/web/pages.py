@@ -118,7 +118,7 @@ class Pages:
         """Return the media that the script loads first: each a srcset and an address, or an address only."""
         found = [[source["set"], source["src"]] for source in self._sources if source]
         for leaf, item in enumerate(self._study.items):
-            # Of several formats the browser plays one, which is not known here.
+            # The browser plays one of several formats, which is not known here.
             found += [
                 [f"media/{leaf}/{kind}"]
                 for kind in ("sound", "video")

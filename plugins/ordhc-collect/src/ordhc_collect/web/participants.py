@@ -87,7 +87,7 @@ class Participants:
         return None
 
     def _details(self, request: Request, platform: str | None) -> dict[str, str]:
-        """Return what the request tells of a person: parameters of the address, and the browser."""
+        """Return the details of a person in a request: parameters of the address, and the browser."""
         given = {key.casefold(): value for key, value in request.query_params.items()}
         kept = (*self._study.id_parameters, *self._study.parameters)
         found = {name: given[name.casefold()][:_LONGEST_ID] for name in kept if given.get(name.casefold())}
@@ -260,7 +260,7 @@ class Participants:
     # Errors.
 
     def _ending(self, outcome: str, language: str, platform: object, status: int = 200) -> Response:
-        """Return the page of an outcome for somebody who did not begin."""
+        """Return the page of an outcome for a person who did not begin."""
         return HTMLResponse(
             self._pages.ending(outcome, language, "", None if platform is None else str(platform)), status
         )
