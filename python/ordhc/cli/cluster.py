@@ -60,8 +60,7 @@ def _answers(
     "--method",
     type=Registered("method"),
     help="The name of a method, or SIMILARITY+LINKAGE; +spr after it moves subtrees. Default: "
-    "posterior-al if it takes at most ten seconds; otherwise, and with --bootstrap, adds3-al+spr or "
-    "adds4-al+spr.",
+    "posterior-al if it takes at most ten seconds; otherwise adds3-al+spr or adds4-al+spr.",
 )
 @click.option(
     "--similarity",
@@ -156,13 +155,13 @@ def cluster(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Make a dendrogram from FILE: answers, distances, similarities or vectors (- is standard input).
+    """Make a dendrogram from FILE: answers, distances, similarities or vectors.
 
-    FILE is csv, tsv, Parquet or npy, for answers npz, too. Answers are rows anchor,near,far (ids or names):
-    the anchor is more like near than far. With --kind FILE has answers to other questions, one in each row.
-    Repeated rows count repeatedly; a column count or weight multiplies a row. FILE can be a folder, a
-    pattern in quotes, or a URL (s3://, gs://, https://) with the extra remote. These, and files of 32 MiB or
-    more, are read block by block if the method allows it.
+    FILE (- is standard input) is csv, tsv, Parquet or npy, for answers npz, too. Answers are rows
+    anchor,near,far (ids or names): the anchor is more like near than far. With --kind FILE has answers to
+    other questions, one in each row. Repeated rows count repeatedly; a column count or weight multiplies a
+    row. FILE can be a folder, a pattern in quotes, or a URL (s3://, https://); large files are read block by
+    block.
 
     \b
     Examples:
@@ -170,8 +169,7 @@ def cluster(
       ordhc cluster --distances d.csv --linkage ward -o tree.nwk
       ordhc cluster answers.csv --bootstrap 200 --person participant
       ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
-      ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
-      ordhc cluster 's3://bucket/answers/*.parquet' --resume parts -o tree.nwk
+      ordhc cluster 's3://bucket/*.parquet' --executor processes:8 --resume parts
       ordhc cluster --vectors x.csv --similarity euclidean --linkage ward
     """
     from ordhc.clustering.cluster import fit

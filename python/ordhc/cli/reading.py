@@ -61,7 +61,7 @@ _ANSWERS = (
         multiple=True,
         metavar="COLUMN=VALUE",
         help="Leave out rows with this value: --exclude attention_check=failed. Repeatable. For a session: "
-        "person=NAME, in addition to people whom its rules exclude; or nobody, to include those people.",
+        "person=NAME; or nobody, to include people whom its rules exclude.",
     ),
     click.option(
         "--format",
@@ -186,7 +186,7 @@ underscores_option = click.option(
 unit_option = click.option(
     "--unit",
     type=click.Choice(["answer", "group", "file"]),
-    help="Keep the answers of a person (group) or a file together; by default of a person, if known.",
+    help="Keep the answers of a person (group) or a file together.",
 )
 
 

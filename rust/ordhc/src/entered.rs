@@ -57,7 +57,7 @@ mod recorded {
         vectors_prim vectors_boruvka vectors_ties_in_tree vectors_rounds vectors_search vectors_packed vectors_chain
         vectors_dot_tree vectors_centroid_tree vectors_centroid_tiles vectors_distances vectors_sparse_gram
         vectors_leaf_heights
-        vectors_graph_all_pairs vectors_graph_descent vectors_graph_rounds vectors_graph_last
+        vectors_graph_descent vectors_graph_rounds vectors_graph_last
         // posterior
         posterior_satisfying posterior_chains posterior_root posterior_lengths posterior_people posterior_choices
     }

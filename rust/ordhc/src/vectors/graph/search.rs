@@ -132,7 +132,6 @@ pub(super) fn nearest(points: &Points, k: usize, monitor: &Monitor, steps: u64) 
     let (ids, distances) = (vec![NONE; n * wanted], vec![f32::INFINITY; n * wanted]);
     let mut lists = Lists { points, k: wanted, ids, distances };
     if n <= ALL_PAIRS {
-        entered!(vectors_graph_all_pairs);
         lists.all_pairs(monitor)?;
         monitor.advance(steps)?;
     } else {
