@@ -121,6 +121,8 @@ def test_the_same_name_twice_at_a_time_is_refused():
         ("adds3+", "unknown linkage ''"),
         ("+average", "unknown similarity ''"),
         ("adds3+average+ward", "unknown linkage 'average\\+ward'"),
+        ("adds+averag", "unknown method 'adds\\+averag'"),
+        ("adds3-al+spr+spr", "unknown method"),
         ("adds3+3-al", "takes comparisons, not similarities"),
     ],
 )

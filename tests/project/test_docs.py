@@ -126,6 +126,9 @@ def test_links_lead_somewhere():
     assert len(documents()) > 5
     for name in documents():
         document = ROOT / name
+        if "demo/template" in str(name):
+            # Pages of a study, which --init writes beside the pictures.
+            continue
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
             # Nobody has put up the site: links are paths, which work in a clone.
             assert not target.startswith(SITE), f"{document}: {target}"

@@ -162,8 +162,9 @@ def test_whoever_counts(tmp_path, width, made, kind):
 
 def test_workers_count_whole_weights_only(tmp_path, monkeypatch):
     counted = []
-    plain = of_lengths._count
-    monkeypatch.setattr(of_lengths, "_count", lambda *args: counted.append(1) or plain(*args))
+    plain = of_lengths._Counts.make
+    told = lambda *args, **how: counted.append(1) or plain(*args, **how)  # noqa: E731
+    monkeypatch.setattr(of_lengths._Counts, "make", told)
     for kind, expected in (("whole", True), ("tenths", False), ("fractions", False)):
         data = answers(3, 10, 500, kind)
         counted.clear()

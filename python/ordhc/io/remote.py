@@ -201,7 +201,7 @@ class Remote(str, Secret):
         missing = next((each for each in chain if isinstance(each, ImportError)), None)
         if missing is not None:
             if (package := _PACKAGES.get(self._url.partition("://")[0].lower())) is not None:
-                return MissingExtraError.of(str(self), package, "remote")
+                return MissingExtraError(f'{self} needs {package}: pip install "ordhc[remote]"', name=package)
             return MissingExtraError(f"{self}: {self._scrubbed(missing)}")
         if status in (401, 403) or any(isinstance(each, PermissionError) for each in chain):
             return PermissionError(f"{self}: access is denied; storage_options gives credentials")

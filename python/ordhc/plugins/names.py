@@ -47,6 +47,7 @@ Similarity = (
         "euclidean",
         "sqeuclidean",
         "manhattan",
+        "pdist",
     ]
     | str
     | tuple[str, Mapping[str, Any]]
@@ -82,6 +83,8 @@ Metric = (
         "dasgupta_revenue",
         "cophenetic_correlation",
         "ari",
+        "silhouette",
+        "entanglement",
         "aari",
         "dendrogram_purity",
         "kendall_tau_b",

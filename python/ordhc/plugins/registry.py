@@ -349,7 +349,7 @@ def get(kind: str, name: str) -> "Spec":
         if plain.refine is None:
             objective = "revenue" if plain.similarity is None else "dasgupta"
             spec = replace(plain, name=f"{plain.name}{MOVES}", refine=objective)
-    if spec is None and kind == "method" and "+" in name:
+    if spec is None and kind == "method":
         spec = _pair(name)
     if spec is None:
         raise InputError(_unknown(kind, name))
@@ -357,15 +357,28 @@ def get(kind: str, name: str) -> "Spec":
     return spec
 
 
-def _pair(name: str) -> "MethodSpec":
-    """Return the method of a similarity and a linkage, whose names are joined by `+`."""
+def _pair(name: str) -> "MethodSpec | None":
+    """Return the method of a similarity and a linkage, whose names are joined by `+`.
+
+    Return None if neither name is known. If one is known, raise the error about the other.
+    """
     from ordhc.plugins.specs import MethodSpec
 
-    similarity, _, linkage = name.partition("+")
+    similarity, plus, linkage = name.partition("+")
+    if not plus or not (_is_known("similarity", similarity) or _is_known("linkage", linkage)):
+        return None
     get("similarity", similarity)
     get("linkage", linkage)
     summary = f"similarity {similarity}, linkage {linkage}"
     return MethodSpec(name=name.replace(":", "."), summary=summary, similarity=similarity, linkage=linkage)
+
+
+def _is_known(kind: str, name: str) -> bool:
+    try:
+        get(kind, name)  # type: ignore[call-overload]
+    except InputError:
+        return False
+    return True
 
 
 def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
