@@ -45,7 +45,7 @@ class Text(str):
 #: Arguments that say how much there is to do: what is large and allowed takes its time.
 AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster"}
 AMOUNTS |= {"k", "folds", "m", "repeat", "n_references", "n_landmarks", "n_clusters", "max_components"}
-AMOUNTS |= {"names", "chains", "sweeps"}
+AMOUNTS |= {"names", "chains", "sweeps", "n_vectors", "n_features", "number"}
 
 
 def misaligned(table):
