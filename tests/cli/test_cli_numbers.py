@@ -117,3 +117,29 @@ def test_underscores_are_blanks_in_every_command(files, capsys):
             assert (code, "unknown" in err) == (0, False), (arguments, err)
     code, out, _ = run(capsys, "consensus", "t.nwk", "u.nwk")
     assert (code, out.count("100")) == (0, 3)
+
+
+def test_vectors_are_merged_along_their_neighbours(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(2_100, 2))
+    np.save("x.npy", X)
+    settings = ("cluster", "--vectors", "x.npy", "--similarity", "euclidean", "--linkage", "ward")
+    assert run(capsys, *settings, "--neighbors", "3", "-o", "few.json", "-q")[0] == 0
+    expected = ordhc.cluster(ordhc.Vectors(X, neighbors=3), similarity="euclidean", linkage="ward")
+    assert ordhc.read_tree("few.json") == expected
+    assert run(capsys, *settings, "-o", "all.json", "-q")[0] == 0
+    assert ordhc.read_tree("all.json") != expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--vectors", "x.csv", "--similarity", "euclidean", "--neighbors", "0"], "--neighbors 0 is below 1"),
+        (["--distances", "d.csv", "--neighbors", "3"], "--neighbors is for --vectors"),
+        (["a.csv", "--neighbors", "3"], "--neighbors is for --vectors"),
+    ],
+)
+def test_neighbours_are_only_for_vectors(files, capsys, arguments, text):
+    code, _, err = run(capsys, "cluster", *arguments)
+    assert code == 2
+    assert text in err

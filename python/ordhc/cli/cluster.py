@@ -122,6 +122,12 @@ def _answers(
     help="The folder for sums that exceed --memory; by default temporary files.",
 )
 @resume_option
+@click.option(
+    "--neighbors",
+    type=int,
+    metavar="K",
+    help="With --vectors: merge along links to the K nearest neighbours. For millions of vectors.",
+)
 @section("Options")
 @click.option(
     "--seed",
@@ -150,6 +156,7 @@ def cluster(
     memory: str | None,
     spill: str | None,
     resume: str | None,
+    neighbors: int | None,
     seed: int | None,
     as_json: bool,
     quiet: bool,
@@ -179,6 +186,8 @@ def cluster(
     from ordhc.metrics.score import score
 
     numbers = numbers_in(reading)
+    if neighbors is not None and numbers != "vectors":
+        raise click.UsageError("--neighbors is for --vectors")
     inputs = (initial, *files_of(file, reading))
     check_outputs(
         outputs, plots, labels, consensus, html=html, n_clusters=n_clusters, as_json=as_json, inputs=inputs

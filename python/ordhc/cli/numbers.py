@@ -130,7 +130,9 @@ def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Boot
             "--method of vectors, such as cosine-al"
         )
     rows, own = read_vectors(given["file"], delimiter=given["delimiter"])
-    vectors = Vectors(rows, _names(given["names"], own))
+    if given["neighbors"] is not None and given["neighbors"] < 1:
+        raise click.UsageError(f"--neighbors {given['neighbors']} is below 1")
+    vectors = Vectors(rows, _names(given["names"], own), neighbors=given["neighbors"])
     settings = parameters_of(given["params"])
     initial = given["initial"]
     asked: dict[str, Any] = {
