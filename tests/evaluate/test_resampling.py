@@ -3,6 +3,8 @@
 import json
 import math
 import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _ordhc
-from ordhc.errors import InputError
+from ordhc.errors import InputError, OrdhcWarning
 from ordhc.testing import strategies
 from ordhc.tree.parts import lca_size
 from support.answers import of_people
@@ -343,3 +345,19 @@ def test_bad_options(answers, capsys, arguments, text):
     assert code == 2
     assert text in err
     assert err.count("\n") <= 3
+
+
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_only_the_tree_of_all_answers_warns_of_its_chains(monkeypatch, executor):
+    monkeypatch.setattr("ordhc.clustering.mixing.MIXED", 0.5)
+    t, _ = ordhc.datasets.planted(60, levels=1, leaves_per_cluster=3, seed=1)
+    method = ("posterior-al", {"sweeps": 30})
+    with ThreadPoolExecutor(2) as pool, warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        ordhc.bootstrap(t, method=method, n_resamples=8, executor=pool if executor else None)
+    assert sum("the chains have not mixed" in str(each.message) for each in seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ordhc.select(t, [method, "adds3-al"], folds=3)
+    with pytest.warns(OrdhcWarning, match="the chains have not mixed"):
+        ordhc.cluster(t, method=method)

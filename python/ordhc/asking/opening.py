@@ -116,7 +116,10 @@ def _desk_of(
     kept = {**_DEFAULTS, **settings, **store.method.to_settings()}
     for key, value in given.kept(own_names, n).items():
         if kept.get(key) != value:
-            reason = f"{key} is {_checks.quoted(kept.get(key))}, not {_checks.quoted(value)}"
+            reason = (
+                f"{key} is {_checks.quoted(kept.get(key))}, not {_checks.quoted(value)}; a session keeps its "
+                f"settings: leave out {key}, or begin a session with the tree of this one (start=, --start)"
+            )
             raise InputError(reason, path=brief(store.path, 200))
     try:
         return new_desk(own_names, n, settings)

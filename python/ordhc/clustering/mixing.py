@@ -1,21 +1,26 @@
 """Whether chains agree."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
+from ordhc.errors import warn
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import lca_size
 
-__all__ = ["MIXED", "Mixing", "mixing_of", "trouble_of", "unsure_clusters"]
+__all__ = ["MIXED", "Mixing", "mixing_of", "one_of_many_trees", "unsure_clusters", "warn_unmixed"]
 
 #: R-hat of chains that look alike is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
 #: Quantities that are of the model more than of the tree.
 _OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
+#: Set while a tree is made that is one of many: of a resample or without a fold.
+_IS_ONE_OF_MANY = ContextVar("is_one_of_many", default=False)
 #: Number of clusters that are checked for agreement of the chains.
 _UNSURE = 5
 
@@ -91,9 +96,25 @@ def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
     return _ordhc.mixing([np.ascontiguousarray(chain) for chain in by_chain])
 
 
-def trouble_of(states: list[NDArray[np.float64]]) -> str | None:
-    """Return `Mixing.trouble` by the log-likelihood alone, which the `states` of `mixing_of` tell at once."""
-    return _trouble({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
+@contextmanager
+def one_of_many_trees() -> Iterator[None]:
+    """Give no warnings about chains inside, because a hundred resamples would give a hundred.
+
+    The tree of all answers gives the warning. A context variable does this instead of
+    `warnings.catch_warnings`, because threads make trees too, and warnings are filtered for all threads.
+    """
+    token = _IS_ONE_OF_MANY.set(True)
+    try:
+        yield
+    finally:
+        _IS_ONE_OF_MANY.reset(token)
+
+
+def warn_unmixed(states: list[NDArray[np.float64]]) -> None:
+    """Warn if the chains have not mixed by their log-likelihood, which is the first column of each state."""
+    trouble = _trouble({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
+    if trouble is not None and not _IS_ONE_OF_MANY.get():
+        warn(trouble)
 
 
 def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from ordhc.clustering.cluster import fit
 from ordhc.clustering.cost import foretell_cost
 from ordhc.clustering.expected import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
-from ordhc.clustering.mixing import Mixing, mixing_of, trouble_of, unsure_clusters
+from ordhc.clustering.mixing import Mixing, mixing_of, unsure_clusters, warn_unmixed
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
 from ordhc.clustering.sampling import (
@@ -576,8 +576,7 @@ def drawn_posterior(
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
     found.dendrogram = found.dendrogram.replace(settings=settings)
-    if (trouble := trouble_of(found._states())) is not None:
-        warn(trouble)
+    warn_unmixed(found._states())
     if progress is not None:
         progress(1.0)
     return found, unanswered

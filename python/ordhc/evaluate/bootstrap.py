@@ -232,7 +232,8 @@ def bootstrap(
     Warns
     -----
     OrdhcWarning
-        Before the work begins: an estimate of more than 30 seconds of processor time.
+        Before the work begins: an estimate of more than 30 seconds of processor time. For "posterior-al": the
+        chains of the tree of all answers have not mixed; those of resamples give no warnings.
 
     Raises
     ------

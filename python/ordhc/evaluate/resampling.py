@@ -16,6 +16,7 @@ from ordhc._progress import Progress
 from ordhc._workers import Shared, cut, run_tasks
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.mixing import one_of_many_trees
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
@@ -185,7 +186,8 @@ class Resampling:
             kept = np.flatnonzero(times)
             weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
             fitted = changed(self.data[kept], weights=weights)
-        tree, _ = fit(self.plan, fitted, initial_clusters=self.initial_clusters, progress=go_on)
+        with one_of_many_trees():
+            tree, _ = fit(self.plan, fitted, initial_clusters=self.initial_clusters, progress=go_on)
         revenue = float(_ordhc.revenue(engine_tree(self.tree), drawn.rows, drawn.weights))
         shares = [None if self.shares is None else self.shares[which] for which in (places, left)]
         satisfied = satisfied_share(self.tree, drawn, shares[0])

@@ -336,7 +336,8 @@ def select(
     Warns
     -----
     OrdhcWarning
-        Before the work begins: an estimate of more than 30 seconds of processor time.
+        Before the work begins: an estimate of more than 30 seconds of processor time. Chains that have not
+        mixed give no warnings, because the score on held-out answers shows what that costs.
 
     Raises
     ------

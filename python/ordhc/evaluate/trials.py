@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.mixing import one_of_many_trees
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.posterior import drawn_posterior
 from ordhc.clustering.sampling import drawn_by
@@ -99,7 +100,8 @@ class Folds:
         """
         seen, at, unseen = self._cut(without)
         start = time.perf_counter()
-        tree, foretells = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
+        with one_of_many_trees():
+            tree, foretells = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
         seconds = time.perf_counter() - start
         for fold in without:
             if not self.most[1, self.parts == fold].sum():
