@@ -87,7 +87,7 @@ class Method(ABC):
         if isinstance(p, str):
             raise InputError(f"p = {p!r} needs a Session, which keeps who answers")
         if p is None and not self.expects_errors:
-            raise InputError(f"{self.name} needs p, how likely answers are right")
+            raise InputError(f"{self.name} needs p, the probability that an answer is right: p=0.8, --p 0.8")
         return 1.0 if p is None else float(p)
 
     @property
@@ -415,7 +415,7 @@ class Revise(Method):
         if self.noise is not None:
             self._check("noise", _checks.choice("noise", self.noise, NOISES))
             if self.right == 1:
-                raise InputError(f"noise = {self.noise!r} needs p below 1, how likely answers are right")
+                raise InputError(f"noise = {self.noise!r} needs p below 1, the probability of right answers")
         _check_search(self)
 
     def _engine(self, common: Common) -> _ordhc.Learner:
