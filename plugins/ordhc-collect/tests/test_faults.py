@@ -74,7 +74,9 @@ def test_kills_lose_and_double_nothing(memory_path, sampler):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-c", KILLER, str(path), str(data), str(port), str(KILLS // 2)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     over = threading.Event()
     threading.Thread(target=lambda: [over.set() for line in process.stdout if line == "over\n"]).start()
     acknowledged = {}
@@ -97,7 +99,7 @@ def test_kills_lose_and_double_nothing(memory_path, sampler):
             await browser.post("/join", {**fields_of(page.text), "consent": "yes"})
             page = await browser.get("/study")
             assert page.status == 200, page.text
-            if "/next" in page.text:
+            if 'action="next"' in page.text:
                 page = await browser.post("/next", fields_of(page.text), x_live="1")
             assert "data-trial" in page.text
             return page
@@ -121,7 +123,8 @@ def test_kills_lose_and_double_nothing(memory_path, sampler):
     try:
         asyncio.run(asyncio.wait_for(everybody(), 1200))
     finally:
-        process.terminate()
+        # All of the group, because a server that goes on would keep the pipes open.
+        os.killpg(process.pid, signal.SIGTERM)
         process.communicate()
     total = sum(map(len, acknowledged.values()))
     assert total > KILLS // 2
