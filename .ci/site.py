@@ -137,8 +137,8 @@ def path_of(address: str) -> str:
 
 
 def pages(folder: Path) -> Iterator[Path]:
-    """All pages, without templates of the theme and rustdoc's views of sources."""
-    passed = ("_static/", "rust/src/")
+    """All pages, without templates of the theme, files to download and rustdoc's views of sources."""
+    passed = ("_static/", "_downloads/", "rust/src/")
     return (
         file
         for file in sorted(folder.rglob("*.html"))

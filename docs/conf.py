@@ -82,7 +82,8 @@ autosummary_filename_map = {
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 autodoc_default_options = {
-    "exclude-members": "__init__,__new__,get_metadata_routing,set_fit_request,set_score_request"
+    # What scikit-learn adds to its estimators, with links to its own pages.
+    "exclude-members": "__init__,__new__,get_metadata_routing,set_fit_request,set_output,set_score_request"
 }
 add_module_names = False
 toc_object_entries = False
