@@ -82,7 +82,7 @@ autosummary_filename_map = {
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 autodoc_default_options = {
-    # What scikit-learn adds to its estimators, with links to its own pages.
+    # scikit-learn adds these methods to its estimators, with links to its own pages.
     "exclude-members": "__init__,__new__,get_metadata_routing,set_fit_request,set_output,set_score_request"
 }
 add_module_names = False
