@@ -22,6 +22,19 @@ def serve(tmp_path):
         server.kill()
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """Start a browser without pages."""
+    from playwright.sync_api import sync_playwright
+
+    from support.browsers import launched
+
+    with sync_playwright() as playwright:
+        found = launched(playwright)
+        yield found
+        found.close()
+
+
 def pytest_terminal_summary(terminalreporter):
     """Tests that need a browser say loudly that they have not run."""
     from support.browsers import HOW

@@ -9,23 +9,13 @@ import pytest
 from ordhc_collect.demo import DEMO
 from studies import Server
 
-from support.browsers import launched
-
 pytest.importorskip("playwright")
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 #: Where pictures of pages are kept, if the test run is asked for them.
 IMAGES = os.environ.get("ORDHC_SCREENSHOTS")
 
 expect.set_options(timeout=30_000)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        found = launched(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

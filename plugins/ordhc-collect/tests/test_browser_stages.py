@@ -9,23 +9,14 @@ from PIL import Image
 from studies import ServerHere, make_study
 from test_browser import accessible, ready, watched
 
-from support.browsers import launched
 from support.processes import command_here
 
 pytest.importorskip("playwright")
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 expect.set_options(timeout=30_000)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 WIDE = {"viewport": {"width": 1440, "height": 900}}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        found = launched(playwright)
-        yield found
-        found.close()
 
 
 def photos(folder, n=4):
