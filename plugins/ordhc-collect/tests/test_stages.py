@@ -86,7 +86,7 @@ def test_questionnaires_are_kept(serve):
     assert {key: row[key] for key in expected} == expected
     assert row["viewport"] == "390x844 @3"
     assert "workerId" not in row
-    # With the ids go the parameters of the address, and with a person everything.
+    # --delete-ids also deletes the parameters of the address; --forget deletes everything of a person.
     server.stop()
     assert collect(server.study, "--data", server.data, "--delete-ids").returncode == 0
     assert b"s2" not in server.data.read_bytes()

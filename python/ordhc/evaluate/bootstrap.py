@@ -443,7 +443,7 @@ def _of_scan(
     resampled = tuple(from_engine(other, scan.names, settings=plan.settings) for other in trees)
 
     def blocks() -> Iterator[Block]:
-        for block in scan.blocks(tell=part(progress, _LAST, 1)):
+        for block in scan.blocks(progress=part(progress, _LAST, 1)):
             found = fitting_comparisons(block.data, plan.accepts, plan.title)
             weights = np.ones(len(found)) if found.weights is None else found.weights
             yield Block(found.rows, weights, block.units(unit).astype(np.int64))

@@ -72,7 +72,7 @@ def resampled_features(
 def unbiased(shares: NDArray[np.float64], n_resamples: int) -> NDArray[np.float64]:
     """Return the approximately unbiased p-value of each cluster (Shimodaira 2002, 2004), as in pvclust.
 
-    With z the normal quantile of 1 - share at the scale r, the weighted least squares fit of
+    z is the normal quantile of 1 - share at the scale r. The weighted least squares fit of
     ``z = d * sqrt(r) + c / sqrt(r)`` gives the p-value ``1 - Phi(d - c)``.
 
     Parameters

@@ -128,14 +128,14 @@ class ScannedResampling:
         """Count resamples in one pass over all rows; judge the rows that were not drawn in a second pass."""
         n = self.scan.n_leaves
         tallies = _ordhc.Tallies(n, times)
-        for block in self.scan.blocks(tell=part(progress, 0, 0.5)):
+        for block in self.scan.blocks(progress=part(progress, 0, 0.5)):
             data = block.data
             tallies.add(data.rows, data.weights, block.units(self.unit), engine_tree(self.tree))
         scores = np.column_stack([tallies.scores(), np.zeros(len(times))])
         rule = engine_linkage(plan.linkage, plan.linkage_settings, lambda: np.zeros((0, 0)))
         trees = tallies.trees(rule, None)
         rest = np.zeros((len(times), 3))
-        for block in self.scan.blocks(tell=part(progress, 0.5, 1)):
+        for block in self.scan.blocks(progress=part(progress, 0.5, 1)):
             data = block.data
             _ordhc.add_rest(data.rows, data.weights, n, block.units(self.unit), times, trees, rest)
         scores[:, 2] = [share_of(sums) for sums in rest]

@@ -101,9 +101,11 @@ class Portion(Scan):
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, tell):
+        for block in self._whole.blocks(pieces, progress):
             times = self._times[block.units(self._unit)]
             kept = times > 0
             if not kept.any():
@@ -131,9 +133,11 @@ class _InUnits(Scan):
         """The facts about all rows."""
         return replace(self._whole.survey, whole=True)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, tell):
+        for block in self._whole.blocks(pieces, progress):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))
 

@@ -218,7 +218,7 @@ class Scan:
         rows, weights, groups = Growing(np.int32, width), Growing(np.float64), Growing(np.int32)
         _ordhc.check_memory("scan.read()", len(self) * (4 * width + (8 if survey.weighted else 0)))
         adaptive, group_names = False, None
-        for block in self.blocks(tell=after):
+        for block in self.blocks(progress=after):
             data = block.data
             rows.add(data.rows)
             if survey.weighted:
@@ -277,10 +277,12 @@ class Scan:
             of.append(piece.groups)
         return (self.kind.__name__, about, *of)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
         """Yield the comparisons block by block, in the order of the files.
 
-        `tell` receives the completed fraction of all comparisons.
+        `progress` receives the completed fraction of all comparisons.
         """
         survey = self.survey
         code = None if survey.names is None else _checks.LeafNumbers(survey.names)
@@ -300,8 +302,8 @@ class Scan:
             for parsed in read_piece(piece, self.asked):
                 yield self._block(parsed, piece.file, None if code is None else leaves_of, number)
                 done += len(parsed.rows)
-                if tell is not None:
-                    tell(min(1.0, done / total))
+                if progress is not None:
+                    progress(min(1.0, done / total))
 
     def _block(self, parsed: Parsed, file: int, leaves_of: Any, number: Any) -> Block:
         survey = self.survey

@@ -189,9 +189,11 @@ class _LessLengths(Scan):
         known = self._whole.survey
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
-    def blocks(self, pieces: Sequence[Piece] | None = None, tell: Progress | None = None) -> Iterator[Block]:
+    def blocks(
+        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+    ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, tell):
+        for block in self._whole.blocks(pieces, progress):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
             yield replace(block, data=changed(data, weights=weights))

@@ -50,7 +50,7 @@ class Dense:
 
 def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
     """Yield the comparisons of a scan; `progress` receives the completed fraction."""
-    return (block.data for block in scan.blocks(tell=progress))
+    return (block.data for block in scan.blocks(progress=progress))
 
 
 def dense_sums(

@@ -10,7 +10,7 @@ use crate::tree::Dendrogram;
 /// Sample and buckets: some leaves are placed first. All other leaves search the tree of these leaves in parallel. The
 /// leaves that end at the same place, a *bucket*, are then placed there in the same way.
 ///
-/// With samples of one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) without rejected pivots and
+/// If samples have one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) without rejected pivots and
 /// without merging. A place is already a pivot, and leaves outside of the pivot stay where they are found.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {

@@ -219,7 +219,7 @@ async def _body(request: Request) -> dict[str, Any]:
         found = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
         found = None
-    # With another type browsers send a request of a foreign site without asking the server first.
+    # Browsers send a foreign site's request of another content type without asking the server first.
     is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
     if not isinstance(found, dict) or not is_json:
         raise RefusedError("body")
