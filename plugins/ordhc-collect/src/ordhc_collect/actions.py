@@ -16,7 +16,7 @@ import click
 from ordhc.commands import say
 from ordhc.errors import InputError
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
-from ordhc_collect.analysis.psych_ds import write_psych_ds
+from ordhc_collect.analysis.psych_ds import check_folder, write_psych_ds
 from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.demo import DEMO, TEMPLATE
 from ordhc_collect.people.clock import Clock
@@ -74,8 +74,7 @@ def check(path: Path) -> int:
 
 def begin(folder: Path) -> None:
     """Write a complete study into a new folder, and print the next commands."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("is not empty, and --init writes into a new folder", path=str(folder))
+    check_folder(folder, ", and --init writes into a new folder")
     shutil.copytree(TEMPLATE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
     shutil.copytree(DEMO.parent / "animals", folder / "animals", ignore=shutil.ignore_patterns("__*"))
     study = folder / "study.toml"

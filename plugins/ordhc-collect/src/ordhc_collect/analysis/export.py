@@ -15,6 +15,7 @@ from ordhc.errors import InputError
 from ordhc_collect.analysis.tree import people_of
 from ordhc_collect.people.state import Trial
 from ordhc_collect.people.tables import Tables
+from ordhc_collect.study.forms import STANDARD
 from ordhc_collect.study.model import Study
 
 __all__ = ["FORMATS", "as_csv", "people_rows", "rows_of"]
@@ -217,11 +218,7 @@ def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iter
     given = {key for of in details.values() for key in of}
     parameters = {*study.id_parameters, *study.parameters}
     own = [name for name in study.columns if name in given or name not in parameters]
-    yield [
-        *("person", "puid", "stage", "outcome", "language", "answers", "joined", "seen", "failed_checks"),
-        *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
-        *("n_agreement", "weight", "excluded", *own),
-    ]
+    yield [*STANDARD, *own]
     for person, stage, language, tries, n_done, outcome, joined, seen in tables.all_people():
         standing = people.get(person)
         row: Row = [

@@ -66,10 +66,10 @@ COLUMNS: dict[str, tuple[str, str]] = {
 _SECRET = ("puid", "code", "user_agent")
 
 
-def check_folder(folder: Path) -> None:
-    """Raise an error if a folder is there and not empty."""
+def check_folder(folder: Path, why: str) -> None:
+    """Raise an error if a folder is there and not empty; `why` ends its message."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("is not empty; Psych-DS is written into a new folder", path=str(folder))
+        raise InputError(f"is not empty{why}", path=str(folder))
 
 
 def write_psych_ds(
@@ -80,7 +80,7 @@ def write_psych_ds(
     The folder has `dataset_description.json` with the meaning of each column, `data/` with the trials and the
     people, `materials/study.toml`, and a README. It appears as a whole or not at all.
     """
-    check_folder(folder)
+    check_folder(folder, "; Psych-DS is written into a new folder")
     new = folder.with_name(f"{folder.name}.new-{os.getpid()}")
     name = re.sub("[^a-z0-9]+", "", study.title.lower()) or "study"
     # People may write their names or addresses into free text.

@@ -482,11 +482,9 @@ class Desk:
         if self._has_old_ids():
             return True
         before = self.clock.now() - self.study.undo_seconds
-        return (
-            self.must_judge()
-            or any(person.held is not None and person.held.at <= before for person in self.people.values())
-            or any(not self.is_here(who) for who in self._active - self._released)
-        )
+        return any(
+            person.held is not None and person.held.at <= before for person in self.people.values()
+        ) or any(not self.is_here(who) for who in self._active - self._released)
 
     # Values for the dashboard.
 

@@ -87,13 +87,7 @@ async def take_part(
 
 def _filled(study: Study, page: str, chance: random.Random) -> dict[str, object]:
     """Return the answers of a bot to the questions on a page: options that pass, and any other values."""
-    stages = {
-        "check": study.checks,
-        "screening": study.screening,
-        "before": study.before,
-        "after": study.after,
-    }
-    fields = next((stages[stage] for stage in stages if f'data-stage="{stage}"' in page), ())
+    fields = next((each for stage, each in study.forms.items() if f'data-stage="{stage}"' in page), ())
     found: dict[str, object] = {}
     for place, each in enumerate(fields):
         if each.kind == "radio":

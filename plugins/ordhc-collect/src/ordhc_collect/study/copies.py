@@ -138,10 +138,12 @@ class Copies:
 
     def get(self, path: Path, width: int) -> Path:
         """Return the copy with a width; the picture itself if no copy can be made."""
-        if width not in widths_of(path)[:-1]:
-            return path
         name = hashlib.sha256(f"{path} {path.stat().st_mtime_ns} {width}".encode()).hexdigest()
         copy = self._folder / f"{name}{path.suffix.lower()}"
+        if copy.is_file():
+            return copy
+        if width not in widths_of(path)[:-1]:
+            return path
         # One picture at a time, so that making copies takes one core at most.
         with self._lock:
             if not copy.is_file():

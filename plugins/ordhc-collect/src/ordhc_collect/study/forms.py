@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ordhc_collect.study.sections import Problems, Section
 
-__all__ = ["AUTOMATIC", "Field", "columns_of", "distinct", "in_languages", "questions_of"]
+__all__ = ["AUTOMATIC", "STANDARD", "Field", "columns_of", "distinct", "in_languages", "questions_of"]
 
 KINDS = ("radio", "number", "text", "scale", "comment")
 #: Maximum number of characters of an answer.
@@ -20,11 +20,12 @@ AUTOMATIC = {
     "practice_right": "the number of practice questions whose first answer was right",
     "code": "the code that the person saw at the end",
 }
-_TAKEN = {
+#: The first columns of people.csv.
+STANDARD = (
     *("person", "puid", "stage", "outcome", "language", "answers", "joined", "seen", "failed_checks"),
     *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
-    *("n_agreement", "weight", "excluded", *AUTOMATIC),
-}
+    *("n_agreement", "weight", "excluded"),
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def questions_of(
 
 def _question(section: Section, name: str, languages: tuple[str, ...], passing: str) -> Field:
     name = section.text("name", name) or name
-    if name in _TAKEN or len(name) > 60:
+    if name in (*STANDARD, *AUTOMATIC) or len(name) > 60:
         section.wrong("name", "is the name of another column of people.csv, or longer than 60 characters")
     text = in_languages(section, "question", languages)
     if "question" not in section:

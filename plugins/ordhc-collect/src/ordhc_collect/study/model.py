@@ -251,9 +251,14 @@ class Study:
         return columns_of(self.fields, (*self.id_parameters, *self.parameters))
 
     @property
+    def forms(self) -> dict[str, tuple[Field, ...]]:
+        """The questions of each form, by the stage of the person."""
+        return {"screening": self.screening, "before": self.before, "check": self.checks, "after": self.after}
+
+    @property
     def fields(self) -> tuple[Field, ...]:
         """The questions of all forms."""
-        return (*self.screening, *self.before, *self.checks, *self.after)
+        return tuple(each for fields in self.forms.values() for each in fields)
 
     @property
     def words(self) -> str:

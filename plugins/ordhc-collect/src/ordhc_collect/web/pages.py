@@ -12,15 +12,11 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ordhc_collect.people.state import (
-    AFTER,
-    BEFORE,
     BREAK,
-    CHECK,
     DEBRIEFING,
     END,
     INSTRUCTIONS,
     PRACTICE,
-    SCREENING,
     TRIALS,
     Person,
     Trial,
@@ -151,18 +147,13 @@ class Pages:
         if not has_place:
             return self.ending("too_late", language, person.id, platform, **values)
         values["token"] = self._signer.form(person.id, person.stage)
-        forms = {
-            SCREENING: self._study.screening,
-            BEFORE: self._study.before,
-            CHECK: self._study.checks,
-            AFTER: self._study.after,
-        }
         if person.stage == INSTRUCTIONS:
             text = self.page("instructions", language)
             return self.render("instructions.html", language, text=text, tries=person.tries, **values)
         if person.stage == PRACTICE and practice is not None:
             return self._practice(person, practice, **values)
         values["held"] = person.held.trial.number if person.held is not None else 0
+        forms = self._study.forms
         if person.stage in forms:
             return self.render(
                 "form.html", language, fields=forms[person.stage], stage=person.stage, **values
