@@ -473,3 +473,25 @@ def test_an_oracle_need_not_know_retired_items_and_learns_of_new_ones(tmp_path):
         session.add_items("nobody knows this")
         with pytest.raises(InputError, match="nobody knows this"):
             ordhc.learn(truth, session=session)
+
+
+def test_items_join_and_leave_a_session_of_many_items(tmp_path):
+    """Above 250 items one tree follows the answers: it forgets items that left, and knows new ones."""
+    names, gone = [f"item {leaf}" for leaf in range(260)], []
+    with ordhc.Session(tmp_path / "s.ordhc", names, method="uncertain", seed=1) as session:
+        for turn in range(40):
+            asked = session.ask(60)
+            assert not np.isin(asked.rows, gone).any()
+            # Items are alike if their numbers are near.
+            apart = np.abs(asked.rows[:, [1, 0, 0]] - asked.rows[:, [2, 2, 1]])
+            session.tell(asked.ids, apart.argmin(axis=1))
+            if turn == 10:
+                gone = np.unique(asked.rows)[:3].tolist()
+                session.retire([names[leaf] for leaf in gone])
+            if turn == 15:
+                session.add_items(["new 1", "new 2"])
+        assert session.status.n_placed == 259
+        waiting = session.ask(20)
+        assert not np.isin(waiting.rows, gone).any()
+    with ordhc.Session(tmp_path / "s.ordhc") as session:
+        np.testing.assert_array_equal(session.ask(20).rows, waiting.rows)

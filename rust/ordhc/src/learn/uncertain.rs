@@ -186,7 +186,7 @@ pub fn uncertain_of_pairs(
 ) -> Result<Box<dyn Learner<4>>> {
     let mut learner = checked(n, seed, questions, repeat)?;
     if anchored {
-        learner.pool = Pool::Anchored(n as u32);
+        learner.pool = Pool::Anchored;
     }
     Ok(Box::new(learner))
 }
@@ -207,7 +207,7 @@ impl<const K: usize> Uncertain<K> {
             repeat,
             each: questions.is_none().then(|| A_LEAF.saturating_mul(repeat)),
             leaves: (0..n as u32).collect(),
-            pool: Pool::All(n as u32),
+            pool: Pool::All,
             ledger: Ledger::default(),
             answers: Vec::new(),
             seen: vec![false; n],
@@ -243,16 +243,12 @@ impl<const K: usize> Uncertain<K> {
         Ok(self.drawn.as_ref().map(|drawn| Arc::clone(&drawn.1)))
     }
 
-    /// Returns the leaves of a question from the pool, which numbers the leaves to ask about.
-    fn named(&self, question: [u32; K]) -> [u32; K] {
-        if self.pool.is_endless() { question.map(|at| self.leaves[at as usize]) } else { question }
-    }
-
-    /// Changes the number of leaves to ask about.
-    fn resize(&mut self) {
-        self.pool.resize(self.leaves.len() as u32);
+    /// Forgets all trees, because the leaves to ask about have changed. The tree that follows the answers begins again
+    /// when questions are wanted, as after a replay of the events.
+    fn forget_trees(&mut self) {
         self.drawn = None;
         self.tree = Mutex::new(None);
+        self.follower.local = None;
     }
 
     fn sampling(&self) -> Sampling {
@@ -280,16 +276,16 @@ impl<const K: usize> Uncertain<K> {
             random.set_stream(2 + (self.asked.len() + found.len()) as u64);
             let from_list = !self.pool.is_endless();
             let mut candidates = if from_list {
-                let rows = self.pool.candidates(&mut random);
+                let rows = self.pool.candidates(&self.leaves, &mut random);
                 rows.into_iter().map(|leaves| (local.worth(&self.answers, leaves, &mut random), leaves)).collect()
             } else {
-                local.candidates(&self.answers, n_open, self.pool.is_anchored(), &mut random)
+                local.candidates(&self.answers, &self.leaves, n_open, self.pool.is_anchored(), &mut random)
             };
             if candidates.is_empty() {
                 // Without a tree, ask about the leaves with the fewest questions first.
                 let few = |leaves: &[u32; K]| -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64);
-                candidates =
-                    self.pool.candidates(&mut random).into_iter().map(|leaves| (few(&leaves), leaves)).collect();
+                let rows = self.pool.candidates(&self.leaves, &mut random);
+                candidates = rows.into_iter().map(|leaves| (few(&leaves), leaves)).collect();
             }
             if from_list {
                 candidates.retain(|&(_, leaves)| !found.iter().any(|&other| key(other) == key(leaves)));
@@ -327,8 +323,7 @@ impl<const K: usize> Uncertain<K> {
             let most = 2 + 6 * (recent.len() + at) / self.leaves.len();
             let mut best: Option<(f64, [u32; K])> = None;
             let mut instead = None;
-            for leaves in self.pool.candidates(&mut random) {
-                let leaves = self.named(leaves);
+            for leaves in self.pool.candidates(&self.leaves, &mut random) {
                 if !self.pool.is_endless() && chosen.contains(&key(leaves)) {
                     continue;
                 }
@@ -481,7 +476,7 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
         self.n += 1;
         self.seen.push(false);
         self.questions = self.questions.saturating_add(self.each.unwrap_or(0));
-        self.resize();
+        self.forget_trees();
         Ok(())
     }
 
@@ -500,11 +495,14 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
         }
         self.leaves.remove(at);
         self.seen[leaf as usize] = false;
-        self.mark[0] = self.answers[..self.mark[0]].iter().filter(|answer| !answer.0.contains(&leaf)).count();
+        let lost: Vec<usize> = (0..self.answers.len()).filter(|&at| self.answers[at].0.contains(&leaf)).collect();
+        let without_lost = |count: usize| count - lost.partition_point(|&at| at < count);
+        self.mark[0] = without_lost(self.mark[0]);
+        self.follower.counts.iter_mut().for_each(|count| *count = without_lost(*count));
         self.answers.retain(|answer| !answer.0.contains(&leaf));
         self.again.retain(|(leaves, _)| !leaves.contains(&leaf));
         self.ledger.withdraw(|leaves| leaves.contains(&leaf));
-        self.resize();
+        self.forget_trees();
         Ok(())
     }
 

@@ -15,9 +15,9 @@ const OF_A_LIST: usize = 10;
 /// All questions, or those of a list, each as often as the list contains it.
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
-    All(u32),
+    All,
     /// All questions about two pairs that share a leaf, which comes first in both.
-    Anchored(u32),
+    Anchored,
     /// The questions of the list that were not asked, ordered by `key`.
     Some(Vec<[u32; K]>),
 }
@@ -28,20 +28,15 @@ impl<const K: usize> Pool<K> {
         Self::Some(rows)
     }
 
-    /// Returns random questions, or all of them if there are few.
-    pub(super) fn candidates(&self, random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
+    /// Returns random questions about some leaves, or all of a short list.
+    pub(super) fn candidates(&self, leaves: &[u32], random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
+        let n = leaves.len() as u32;
+        let named = |question: [u32; K]| question.map(|at| leaves[at as usize]);
         match self {
-            Self::All(n) => (0..CANDIDATES).map(|_| any(*n, random)).collect(),
-            Self::Anchored(n) => (0..CANDIDATES).map(|_| anchored(*n, random)).collect(),
+            Self::All => (0..CANDIDATES).map(|_| named(any(n, random))).collect(),
+            Self::Anchored => (0..CANDIDATES).map(|_| named(anchored(n, random))).collect(),
             Self::Some(rows) if rows.len() <= OF_A_LIST => rows.clone(),
             Self::Some(rows) => (0..OF_A_LIST).map(|_| rows[random.random_range(0..rows.len())]).collect(),
-        }
-    }
-
-    /// Sets the number of leaves, unless the pool is a list.
-    pub(super) fn resize(&mut self, count: u32) {
-        if let Self::All(n) | Self::Anchored(n) = self {
-            *n = count;
         }
     }
 
@@ -55,7 +50,7 @@ impl<const K: usize> Pool<K> {
 
     /// Returns true if all questions are about two pairs that share a leaf.
     pub(super) fn is_anchored(&self) -> bool {
-        matches!(self, Self::Anchored(_))
+        matches!(self, Self::Anchored)
     }
 
     /// Returns true if the same question may be asked any number of times.

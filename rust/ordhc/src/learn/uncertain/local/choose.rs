@@ -30,11 +30,12 @@ struct Likely {
 }
 
 impl<const K: usize> Local<K> {
-    /// Returns random questions about leaves whose places are uncertain, each with its expected information. For two
-    /// pairs that share a leaf (`is_anchored`), this leaf comes first in both.
+    /// Returns random questions about those of the leaves `among` whose places are uncertain, each with its expected
+    /// information. For two pairs that share a leaf (`is_anchored`), this leaf comes first in both.
     pub(in super::super) fn candidates(
         &mut self,
         answers: &[Answer<K>],
+        among: &[u32],
         n_open: usize,
         is_anchored: bool,
         random: &mut ChaCha8Rng,
@@ -42,7 +43,7 @@ impl<const K: usize> Local<K> {
         if self.shape.n_placed() < 2 {
             return Vec::new();
         }
-        let chosen = self.uncertain(n_open, random);
+        let chosen = self.uncertain(among, n_open, random);
         let mut found = Vec::new();
         for leaf in chosen {
             let before = self.shape.cut(leaf);
@@ -59,10 +60,9 @@ impl<const K: usize> Local<K> {
         found
     }
 
-    /// Returns random leaves whose places are uncertain.
-    fn uncertain(&self, n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
-        let (placed, new): (Vec<u32>, Vec<u32>) =
-            (0..self.of_leaf.len() as u32).partition(|&leaf| self.shape.has(leaf));
+    /// Returns some of the leaves `among` whose places are uncertain.
+    fn uncertain(&self, among: &[u32], n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
+        let (placed, new): (Vec<u32>, Vec<u32>) = among.iter().partition(|&&leaf| self.shape.has(leaf));
         let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
         let is_open = |leaf: u32| self.entropies[leaf as usize] > UNCERTAIN && self.of_leaf[leaf as usize].len() < many;
         let mut open: Vec<u32> = placed.iter().copied().filter(|&leaf| is_open(leaf)).collect();

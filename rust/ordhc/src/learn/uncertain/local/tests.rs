@@ -267,6 +267,48 @@ fn events_give_the_same_questions_when_they_are_replayed() {
     assert_eq!(other.tree_watched(Some(&impatient)), Err(Error::Interrupted));
 }
 
+/// One learner has a tree when leaves come and go. The other one replays the events and then has the first tree.
+#[test]
+fn leaves_come_and_go_while_the_tree_follows() {
+    let n = MOST_LEAVES + 1;
+    let mut simulated = Simulated::new(n + 2, TreeShape::Yule, 0.9);
+    let (mut one, mut other) = (learner(n), learner(n));
+    let mut gone = Vec::new();
+    for round in 0..90u32 {
+        [&mut one, &mut other].into_iter().for_each(Flexible::note);
+        let asked: Vec<(u64, [u32; 3])> = one
+            .suggest(20, None)
+            .unwrap()
+            .into_iter()
+            .map(|leaves| {
+                let id = one.adopt(leaves).unwrap();
+                assert_eq!(other.adopt(leaves).unwrap(), id);
+                assert!(!leaves.iter().any(|leaf| gone.contains(leaf)), "{round} {leaves:?}");
+                (id, leaves)
+            })
+            .collect();
+        for (id, leaves) in asked {
+            let answer = simulated.answer(leaves);
+            [&mut one, &mut other].into_iter().for_each(|learner| learner.tell(id, answer).unwrap());
+        }
+        if round % 20 == 10 {
+            let leaf = one.answers[round as usize].0[0];
+            gone.push(leaf);
+            [&mut one, &mut other].into_iter().for_each(|learner| learner.retire(leaf).unwrap());
+        }
+        if round == 30 || round == 50 {
+            [&mut one, &mut other].into_iter().for_each(|learner| learner.add_leaf().unwrap());
+        }
+        if round % 20 == 10 {
+            assert_eq!(one.tree().unwrap().n_leaves(), one.n_leaves());
+        }
+    }
+    assert!(one.seen[n] && one.seen[n + 1]);
+    [&mut one, &mut other].into_iter().for_each(Flexible::note);
+    assert_eq!(one.suggest(9, None).unwrap(), other.suggest(9, None).unwrap());
+    assert_eq!(one.tree().unwrap(), other.tree().unwrap());
+}
+
 #[test]
 fn the_tree_of_many_answers_is_right() {
     for n in [16, MOST_LEAVES + 1] {
@@ -296,7 +338,7 @@ fn questions_of_all_kinds_are_chosen_with_many_answers() {
         assert_eq!(one.tree().unwrap().n_leaves(), n);
         for is_anchored in [false, true] {
             let mut pairs = learner::<4>(n);
-            pairs.pool = if is_anchored { Pool::Anchored(n as u32) } else { Pool::All(n as u32) };
+            pairs.pool = if is_anchored { Pool::Anchored } else { Pool::All };
             (0..=MOST_ANSWERS).for_each(|at| pairs.add([0, 1, 0, 2], ((at % 3) as i8 - 1).into()));
             for question in pairs.ask(6).unwrap() {
                 let [a, b, c, d] = question.leaves;
