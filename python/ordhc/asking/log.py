@@ -273,7 +273,6 @@ class Log:
         for row, (kind, ref, leaves, answer, who, seconds, p) in enumerate(events, n):
             if kind in (ADDED, RETIRED):
                 self.changes.append(Change(row, kind, ref - 1, str(who)))
-                self._know_leaves()
                 who = None
             person = self.ids.get(who)
             if person is None:
@@ -296,6 +295,8 @@ class Log:
                 self.parallel = ref
             self.counts[kind] += 1
             self._note(row + 1, kind, ref, leaves, person)
+        if any(event.kind in (ADDED, RETIRED) for event in events):
+            self._know_leaves()
         self.n = n + len(events)
 
     def _note(self, seq: int, kind: int, ref: int, leaves: Key, person: int) -> None:

@@ -110,7 +110,7 @@ def _desk_of(
     if names is not None and names != own_names and names not in _later_names(store):
         reason = "the session has other names than those given; `ordhc session add` adds items"
         raise InputError(reason, path=brief(store.path, 200))
-    if n_leaves is not None and n_leaves not in (n, *map(len, _later_names(store))):
+    if n_leaves is not None and n_leaves != n and n_leaves not in map(len, _later_names(store)):
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
     # Files of a salvaged session may lack settings; the method has their defaults.
     kept = {**_DEFAULTS, **settings, **store.method.to_settings()}

@@ -453,7 +453,7 @@ class Session:
             if len(known) + len(given) >= 2**31:
                 raise InputError(f"{len(known) + len(given):,} items are more than {2**31 - 1:,}")
 
-        self._change(check, lambda: self._crowd.add_items(given))
+        self._change(check, lambda _: self._crowd.add_items(given))
 
     def retire(self, items: str | Sequence[str]) -> None:
         """Retire items while people answer; no new question is about them.
@@ -493,18 +493,13 @@ class Session:
                 raise InputError("a session needs an item, and all would be retired: add another one first")
             return {number[name]: name for name in given}
 
-        self._change(check, lambda: self._crowd.retire(check()))
+        self._change(check, self._crowd.retire)
 
-    def _change(self, check: Callable[[], Any], change: Callable[[], None]) -> None:
-        """Change the items if `check` raises no error, also when no other process can write any more."""
+    def _change(self, check: Callable[[], Any], change: Callable[[Any], None]) -> None:
+        """Call `change` with the result of `check`, which is called again when no other process can write."""
         # An error before anything is written does not spoil a transaction of the caller.
         self._mirror.reading(check)
-
-        def work() -> None:
-            check()
-            change()
-
-        self._mirror.writing(work)
+        self._mirror.writing(lambda: change(check()))
 
     def _changeable(self) -> tuple[str, ...]:
         """Return the names of all items; raise `InputError` if items cannot be added or retired."""
