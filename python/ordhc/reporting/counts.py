@@ -11,7 +11,7 @@ from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.evaluate.held_out import Answers
 from ordhc.evaluate.people import agreement_of
 
-__all__ = ["counts_of", "fingerprint", "forms_of", "leaves_asked", "weighed"]
+__all__ = ["counts_of", "fingerprint", "forms_of", "in_numbers", "leaves_asked", "weighed"]
 
 #: The names of the forms of answers, singular and plural.
 FORMS = {
@@ -21,6 +21,11 @@ FORMS = {
     "most central": ("choice of the most central item", "choices of the most central item"),
     "ranking": ("ranking", "rankings"),
 }
+
+
+def in_numbers(count: int, one: str, several: str) -> str:
+    """Return a number and its noun, such as "1 answer" or "2 answers"."""
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def weighed(data: Comparisons) -> Comparisons:

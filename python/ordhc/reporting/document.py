@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.groups import groups_section, has_groups
 from ordhc.reporting.items import items_section
 from ordhc.reporting.parts import (
@@ -32,7 +33,6 @@ from ordhc.reporting.words import (
     NO_BETTER,
     SCORES,
     forms,
-    in_numbers,
     is_chance,
     methods,
     percent,

@@ -12,7 +12,7 @@ from ordhc.plots import agreement, tanglegram
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for, picture_bytes
 from ordhc.plotting.palette import DARK, LIGHT, palette, readable
-from ordhc.reporting.words import in_numbers
+from ordhc.reporting.counts import in_numbers
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["agreement_figure", "lengths_figure", "misfits_figure", "tanglegram_figure", "tree_figure"]

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.figures import agreement_figure, tanglegram_figure, tree_figure
 from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table, text
-from ordhc.reporting.words import MARKED, ODD, in_numbers, percent, told_people
+from ordhc.reporting.words import MARKED, ODD, percent, told_people
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.figures import misfits_figure
 from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table
-from ordhc.reporting.words import in_numbers, percent, percent_range, three_digits
+from ordhc.reporting.words import percent, percent_range, three_digits
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["has_structure", "structure_section"]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ordhc.reporting.counts import in_numbers
+
 __all__ = ["collected", "study_rows"]
 
 Numbers = Mapping[str, Any]
@@ -44,16 +46,11 @@ def _seconds(analysis: Numbers) -> str:
     return f"{found['median']:.3g} s (quartiles {found['low']:.3g} to {found['high']:.3g} s)"
 
 
-def _people(count: int) -> str:
-    return f"{count:,} {'person' if count == 1 else 'people'}"
-
-
 def _left_out(analysis: Numbers) -> str:
     if not analysis["excluded"]:
         return "nobody"
-    n_answers = analysis["n_excluded_answers"]
-    answers = f"{n_answers:,} {'answer' if n_answers == 1 else 'answers'}"
-    return f"{_people(len(analysis['excluded']))} with {answers}"
+    people = in_numbers(len(analysis["excluded"]), "person", "people")
+    return f"{people} with {in_numbers(analysis['n_excluded_answers'], 'answer', 'answers')}"
 
 
 def study_rows(session: Numbers | None) -> list[tuple[str, str]]:
@@ -86,7 +83,7 @@ def collected(session: Numbers) -> list[str]:
         said.append(f"The median response time was {seconds}.")
     if analysis["rules"]:
         times = analysis["n_times_rules_were_set"] - 1
-        changed = f"; they were changed {times:,} {'time' if times == 1 else 'times'} after the start"
+        changed = f"; they were changed {in_numbers(times, 'time', 'times')} after the start"
         rules = "; ".join(analysis["rules"])
         said.append(f"Rules of the study leave people out ({rules}){changed * (times > 0)}.")
     if analysis["excluded"]:

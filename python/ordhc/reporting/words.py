@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordhc.evaluate.ceiling import FEWEST_REPEATED
-from ordhc.reporting.counts import FORMS
+from ordhc.reporting.counts import FORMS, in_numbers
 from ordhc.reporting.model import posterior_model
 from ordhc.reporting.study import collected
 
@@ -16,7 +16,6 @@ __all__ = [
     "SCORES",
     "forms",
     "three_digits",
-    "in_numbers",
     "is_chance",
     "methods",
     "percent",
@@ -146,11 +145,6 @@ def percent_range(share: float, low: float | None, high: float | None) -> str:
 def three_digits(value: float, low: float | None, high: float | None) -> str:
     """Return a score as text with three digits, with its interval if known."""
     return f"{value:z.3f}" if low is None else f"{value:z.3f} ({low:z.3f} to {high:z.3f})"
-
-
-def in_numbers(count: int, one: str, several: str) -> str:
-    """Return a number and its noun, such as "1 answer" or "2 answers"."""
-    return f"{count:,} {one if count == 1 else several}"
 
 
 def forms(data: Numbers) -> str:
