@@ -27,7 +27,6 @@ try:
         ClusterMixin,
         TransformerMixin,
     )
-    from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
@@ -449,6 +448,9 @@ class VectorClustering(
         return nearest
 
     def _distances(self, X: Any) -> NDArray[Any]:
+        # Imported here, because it takes longer than the rest of what estimators import.
+        from sklearn.metrics.pairwise import euclidean_distances
+
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
         return np.asarray(euclidean_distances(rows, self.cluster_centers_))
