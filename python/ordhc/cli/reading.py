@@ -228,10 +228,11 @@ def read_comparisons(
         The values of the reading options.
     """
     from ordhc.io.answers import answers_of_file
-    from ordhc.io.scan import is_large, is_several
+    from ordhc.io.scan import is_large, is_several, scan_of
 
+    is_asked_for = any(value is not None for value in (scanned or {}).values())
     if is_session(path):
-        if any(value is not None for value in (scanned or {}).values()):
+        if is_asked_for:
             raise click.UsageError(
                 "--memory, --spill and --executor are for files of answers, not for a session"
             )
@@ -240,12 +241,10 @@ def read_comparisons(
     if is_several(path):
         return _scanned(path, reading, scanned or {}, progress)
     asked, source = _asked(reading), _spooled() if path == "-" else path
-    is_asked_for = any(value is not None for value in (scanned or {}).values())
-    if isinstance(source, str) and (is_asked_for or (takes is not None and is_large(source, asked))):
-        from ordhc.io.scan import scan_of
-
-        if is_asked_for or (takes is not None and takes(scan_of(source, asked))):
-            return _scanned(source, reading, scanned or {}, progress)
+    if isinstance(source, str) and (
+        is_asked_for or (takes is not None and is_large(source, asked) and takes(scan_of(source, asked)))
+    ):
+        return _scanned(source, reading, scanned or {}, progress)
     with _left_out():
         return answers_of_file(source, asked, progress=progress)
 

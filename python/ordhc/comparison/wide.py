@@ -59,7 +59,8 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
     rows, which, response = _cells(table, list(matches), n_header)
     if not len(rows):
         raise table.error(f"wide: the {len(matches):,} columns that match have no answers")
-    columns = {_QUESTION: Column.of([str(name) for name in matches])[which], _RESPONSE: response}
+    question = Column.of([str(name) for name in matches])[which]
+    columns = {_QUESTION: question, _RESPONSE: response}
     for name in pattern.groupindex:
         values = [_value(match.group(name), table.text) for match in matches.values()]
         columns[name] = Column.of(values).mapped(tidy)[which]
@@ -76,7 +77,7 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
         None if table.lines is None else np.asarray(table.lines)[rows].tolist(),
         table.text,
         {at: table.bad[row] for at, row in enumerate(rows.tolist()) if row in table.bad},
-        question=Column.of([str(name) for name in matches])[which],
+        question=question,
     )
     items = asked.items
     if items is None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -148,15 +149,17 @@ class ScannedResampling:
         left = Portion(
             self.scan, self.unit, (times == 0).astype(np.uint32), int(self.sizes[times == 0].sum())
         )
-        fitting, scoring = (
-            part(progress, 0, 0.7),
-            [part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9)],
-        )
+        fitting, *scoring = _fit_and_scores(progress)
         tree, _ = fit_scan(plan, drawn, initial_clusters=self.initial_clusters, progress=fitting)
         revenue = float(revenue_of(self.tree, drawn, scoring[0]))
         satisfied = share_of(satisfied_of(self.tree, drawn, scoring[1]))
         held_out = share_of(satisfied_of(tree, left, scoring[2]))
         return [tree.replace(names=None)], np.array([[revenue, satisfied, held_out]])
+
+
+def _fit_and_scores(progress: Progress | None) -> list[Progress | None]:
+    """Return the progress of a fit, and of the three passes of scores after it."""
+    return [part(progress, 0, 0.7), *(part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9))]
 
 
 @dataclass(frozen=True)
@@ -165,15 +168,18 @@ class _Resamples:
 
     work: ScannedResampling
 
+    @cached_property
+    def _rows(self) -> tuple[Any, ...]:
+        """All that the rows of the scan depend on."""
+        return self.work.scan.key(self.work.scan.pieces)
+
     def name(self, which: range) -> str:
         """Return the name of a part."""
         work, tree = self.work, self.work.tree
         plan = Plan.of(work.scan, **work.asked)
         initial = None if work.initial_clusters is None else np.asarray(work.initial_clusters)
         about = (work.unit, work.seed, plan.settings, plan.accepts, which)
-        return fingerprint(
-            "resamples", tree.merges, tree.heights, initial, *about, work.scan.key(work.scan.pieces)
-        )
+        return fingerprint("resamples", tree.merges, tree.heights, initial, *about, self._rows)
 
     def make(self, folder: Path, which: range, *, progress: Progress | None = None) -> None:
         """Write a part."""
@@ -215,10 +221,7 @@ class ScannedFold:
         )
         plan = Plan.of(self.scan, method=method)
         start = time.perf_counter()
-        fitting, scoring = (
-            part(progress, 0, 0.7),
-            [part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9)],
-        )
+        fitting, *scoring = _fit_and_scores(progress)
         tree, _ = fit_scan(plan, seen, progress=fitting)
         seconds = time.perf_counter() - start
         best = best_of(unseen, scoring[0])
@@ -265,12 +268,17 @@ class _Fold:
 
     work: ScannedFold
 
+    @cached_property
+    def _rows(self) -> tuple[Any, ...]:
+        """All that the rows of the scan depend on."""
+        return self.work.scan.key(self.work.scan.pieces)
+
     def name(self, without: tuple[int, ...], method: Named) -> str:
         """Return the name of a part."""
         work = self.work
         plan = Plan.of(work.scan, method=method)
         about = (work.unit, without, plan.settings, plan.accepts)
-        return fingerprint("fold", work.parts, *about, work.scan.key(work.scan.pieces))
+        return fingerprint("fold", work.parts, *about, self._rows)
 
     def make(
         self, folder: Path, without: tuple[int, ...], method: Named, *, progress: Progress | None = None

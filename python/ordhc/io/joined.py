@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.comparison.asked import Asked
+from ordhc.comparison.coded import Column
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, read_piece
 from ordhc.io.files import STDIO, Source
@@ -134,7 +135,8 @@ class _Labels:
             self._codes.add(_narrow(values))
             return
         if texts is None:
-            texts, values = [str(value) for value in np.unique(values).tolist()], _places(values)
+            different, values = np.unique(values, return_inverse=True)
+            texts = [str(value) for value in different.tolist()]
         own = [self.number.setdefault(text, len(self.number)) for text in texts]
         self._codes.add(np.array(own, dtype=np.int32)[values])
 
@@ -146,10 +148,6 @@ class _Labels:
     def texts(self) -> tuple[str, ...] | None:
         """The texts, or None if labels are numbers."""
         return tuple(self.number) if self._are_texts else None
-
-
-def _places(values: NDArray[Any]) -> NDArray[np.intp]:
-    return np.unique(values, return_inverse=True)[1].ravel()
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[np.int32]:
@@ -237,9 +235,8 @@ class _Joined:
             values: Any = np.asarray(parsed.answers)
             texts = None
             if values.dtype == object:
-                texts, values = list(dict.fromkeys(values.tolist())), values.tolist()
-                place = {text: at for at, text in enumerate(texts)}
-                values = np.fromiter(map(place.__getitem__, values), np.int32, len(values))
+                column = Column.of(values.tolist())
+                texts, values = column.different, column.places
             self._answers.add(values, texts)
         if parsed.groups is not None:
             self._groups.add(np.asarray(parsed.groups), parsed.group_names)

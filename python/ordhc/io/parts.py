@@ -25,7 +25,7 @@ from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
 from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
-__all__ = ["Checkpoint", "Job", "fingerprint", "parts_of", "ranges", "resume_folder"]
+__all__ = ["Checkpoint", "fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]
 
 #: The number of parts of a scan that keeps finished ones, however many workers there are.
 PARTS = 64
@@ -96,6 +96,12 @@ def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> 
     workers = 1 if scan.executor is None else len(cut(count, scan.executor, 1))
     parts = max(1, min(count, max(workers, PARTS if most is None else min(PARTS, most))))
     return [range(count * at // parts, count * (at + 1) // parts) for at in range(parts)]
+
+
+def pieces_in_parts(scan: Any, *, each: int = 4, most: int | None = None) -> list[tuple[Any, ...]]:
+    """Return the pieces of a scan in parts, cut as by `ranges`."""
+    pieces = scan.pieces
+    return [tuple(pieces[at] for at in some) for some in ranges(scan, len(pieces), each=each, most=most)]
 
 
 def parts_of(

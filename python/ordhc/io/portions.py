@@ -13,7 +13,7 @@ from ordhc.comparison import scale
 from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
-from ordhc.io.parts import fingerprint, parts_of, ranges
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
@@ -48,8 +48,7 @@ def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None =
     job = _RowsOfUnits(scan, unit, count)
     if scan.resume is None:
         return job.count(None, progress)
-    pieces = scan.pieces
-    tasks = [(tuple(pieces[at] for at in some),) for some in ranges(scan, len(pieces))]
+    tasks = [(some,) for some in pieces_in_parts(scan)]
     with Spill(scan.spill) as spill:
         folders = parts_of(scan, job, tasks, spill, progress)
         found = [np.load(Path(folder) / "rows.npy") for folder in folders]

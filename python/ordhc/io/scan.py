@@ -259,8 +259,10 @@ class Scan:
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
         """Return all that the rows of some pieces depend on, for names of stored results."""
-        about: tuple[Any, ...] = (fingerprint(self.asked),)
-        if with_survey:
+        about: tuple[Any, ...]
+        if not with_survey:
+            about = (fingerprint(self.asked),)
+        else:
             # It says what the leaves of names and codes are.
             found = self.survey
             if self._leaves is None:

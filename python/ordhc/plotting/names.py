@@ -54,8 +54,7 @@ def write_names(
             at = shapes.label(tip, columns)
             place = ax.transData
             if room:
-                angle = math.radians(at.angle + 180 * at.is_flipped)
-                right, up = math.cos(angle), math.sin(angle)
+                right, up = at.direction
                 # Squares with upright sides are wider in slanting directions.
                 away = room * (abs(right) + abs(up))
                 place += _moved(ax, away * right, away * up)

@@ -152,8 +152,6 @@ def draw_pictures(
 
     Pictures and space are in points, so that they do not depend on the final size of the axes.
     """
-    import math
-
     import numpy as np
     from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
@@ -163,8 +161,7 @@ def draw_pictures(
             continue
         image = _opened(*pictures[leaf], max(int(size * _FOR_EACH_POINT), 8))
         at = shapes.label(tip, columns)
-        angle = math.radians(at.angle + 180 * at.is_flipped)
-        right, up = math.cos(angle), math.sin(angle)
+        right, up = at.direction
         # Half the width of an upright square in this direction.
         shift = size / 2 * (abs(right) + abs(up)) + _GAP
         box = AnnotationBbox(

@@ -25,6 +25,12 @@ class Label:
     angle: float
     is_flipped: bool
 
+    @property
+    def direction(self) -> tuple[float, float]:
+        """The unit vector from the near end of the name to its far end."""
+        angle = math.radians(self.angle + 180 * self.is_flipped)
+        return math.cos(angle), math.sin(angle)
+
 
 class Shapes(Protocol):
     """The methods that all layouts have."""

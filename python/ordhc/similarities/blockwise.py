@@ -11,7 +11,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc.comparison.units import distinct
 from ordhc.io.blocks import Piece
-from ordhc.io.parts import fingerprint, parts_of, ranges
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 
@@ -48,12 +48,11 @@ def mulk3_sums(
         # Sums of whole numbers are the same however they are cut.
         most = min(_BLOCKS, scan.memory // (8 * n * max(1, n - 1)))
         n_blocks = max(n_blocks, len(ranges(scan, n, each=2, most=most)))
-    pieces = scan.pieces
     before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
     sums: Kernel = (np.zeros(n * (n - 1) // 2), np.zeros(n), np.zeros(n, dtype=np.int64))
     split = _Split(scan, n_blocks)
-    parts = ranges(scan, len(pieces)) if scan.in_parts else [range(len(pieces))]
-    folders = parts_of(scan, split, [(tuple(pieces[at] for at in some),) for some in parts], spill, before)
+    parts = pieces_in_parts(scan) if scan.in_parts else [tuple(scan.pieces)]
+    folders = parts_of(scan, split, [(some,) for some in parts], spill, before)
     kernels = _Kernels(scan, tuple(folders))
     if scan.in_parts:
         for made in parts_of(scan, kernels, [(block,) for block in range(n_blocks)], spill, after):

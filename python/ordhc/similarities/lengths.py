@@ -20,7 +20,7 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
-from ordhc.io.parts import fingerprint, parts_of, ranges
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
@@ -151,8 +151,7 @@ def scan_less_lengths(
     counting, fitting = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
     try:
         if scan.in_parts and scan.survey.whole:
-            pieces = scan.pieces
-            tasks = [(tuple(pieces[at] for at in some),) for some in ranges(scan, len(pieces))]
+            tasks = [(some,) for some in pieces_in_parts(scan)]
             counts = _ordhc.NearFarCounts(scan.n_leaves, len(scan))
             for folder in parts_of(scan, _Counts(scan, number), tasks, spill, counting):
                 keys, weights, largest = (np.load(Path(folder) / f"{name}.npy") for name in _COLUMNS)
@@ -225,7 +224,7 @@ class _Counts:
 def _counted_blocks(
     scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
 ) -> _ordhc.NearFarCounts:
-    """Yield the counts of blocks, in order."""
+    """Return the counts of all blocks, added in their order."""
     counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
     own = None if number is None else number.astype(np.int32)
     for block in blocks:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc.io.blocks import Piece
-from ordhc.io.parts import fingerprint, parts_of, ranges
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.spilled import PairSums, Run, written_run
@@ -77,10 +77,9 @@ def mapped_sums(
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
     """As `sparse_sums` in parts: sums of pairs, and which leaves have answers."""
-    memory, pieces = scan.memory, scan.pieces
-    parts = ranges(scan, len(pieces))
+    memory, parts = scan.memory, pieces_in_parts(scan)
     job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
-    tasks = [(tuple(pieces[at] for at in some),) for some in parts]
+    tasks = [(some,) for some in parts]
     folders = parts_of(scan, job, tasks, spill, part(progress, 0, _MAPPING))
     answered = np.zeros(scan.n_leaves, dtype=bool)
     sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)

@@ -60,7 +60,7 @@ class Run:
         return keys, values.astype(np.float64, copy=False)
 
     def sample(self, step: int) -> NDArray[np.uint64]:
-        """Yield the keys in blocks."""
+        """Return every `step`-th key."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[::step].copy()
         if not self.length:

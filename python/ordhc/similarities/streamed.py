@@ -15,7 +15,7 @@ from ordhc._workers import worth
 from ordhc.comparison.canonical import keys_in_order
 from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
 from ordhc.io.blocks import Piece, is_parquet
-from ordhc.io.parts import fingerprint, parts_of, ranges
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.mapped import mapped_sums
@@ -139,8 +139,7 @@ def canonical_order_of(
         told = part(progress, 1 - 2 * left, 1 - left)
         if scan.resume is None:
             return job.add(keys, None, told)
-        pieces = scan.pieces
-        tasks = [(keys, tuple(pieces[at] for at in some)) for some in ranges(scan, len(pieces))]
+        tasks = [(keys, some) for some in pieces_in_parts(scan)]
         with Spill(scan.spill) as spill:
             folders = parts_of(scan, job, tasks, spill, told)
         total = np.zeros(n, dtype=np.uint64)

@@ -12,7 +12,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.io.blocks import Piece
-from ordhc.io.parts import fingerprint, parts_of, ranges
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 
@@ -113,13 +113,11 @@ def add_in_parts(
     Each task counts in a triangle of its own, which goes to a file. The caller maps these files into memory
     and adds them up.
     """
-    pieces = scan.pieces
     # A triangle is written, read and added in about the time of a tenth of a row for each pair.
     pays = len(scan) // (2 * len(sums))
     each = max(1, min(_EACH, pays))
     most = max(pays, scan.memory // (sums.itemsize * len(sums)))
-    parts = ranges(scan, len(pieces), each=each, most=most)
-    tasks = [(tuple(pieces[at] for at in some),) for some in parts]
+    tasks = [(some,) for some in pieces_in_parts(scan, each=each, most=most)]
     folders = parts_of(scan, _Triangle(scan), tasks, spill, part(progress, 0, _COUNTING))
     for done, folder in enumerate(folders, start=1):
         np.logical_or(answered, np.load(Path(folder) / "answered.npy"), out=answered)

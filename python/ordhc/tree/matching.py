@@ -198,7 +198,7 @@ def places_of(tree: Dendrogram, names: Sequence[str] | None, whose: str) -> NDAr
     return np.array([place[name] for name in tree.names], dtype=np.int64)
 
 
-def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any = None) -> Dendrogram:
+def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
     """Return the tree with leaf i renumbered to the position of its name in `names`."""
     if tree.names is None:
         return tree
