@@ -91,6 +91,11 @@ def test_the_demo_is_a_study():
         ({"more": '[pages]\nconsent = "nowhere.md"'}, "there is no file 'nowhere.md'"),
         ({"more": '[pages]\nconsent = "/etc/passwd"'}, "lies outside of the study's folder"),
         ({"more": "[exclude]\nfailed_gold = 0.5"}, "needs questions of gold"),
+        (
+            {"more": '[[questionnaire.before]]\nname = "practice"\nquestion = "How often?"\ntype = "text"'},
+            "name = 'practice': is the name of another column",
+        ),
+        ({"more": '[people]\nparameters = ["practice"]'}, "has 'practice', which is the name of other data"),
         ({"more": "[sampeler]"}, "at the top sampeler: means nothing here; did you mean 'sampler'?"),
         ({"top": "items = 3"}, "cannot"),
     ],

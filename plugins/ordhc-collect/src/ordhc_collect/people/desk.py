@@ -29,7 +29,7 @@ from ordhc_collect.people.state import (
     Trial,
 )
 from ordhc_collect.people.tables import Tables
-from ordhc_collect.study.forms import Field
+from ordhc_collect.study.forms import PRACTISED, Field
 from ordhc_collect.study.model import Study
 
 __all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
@@ -287,7 +287,7 @@ class Desk:
             if self.study.has_feedback:
                 return self._keep(replace(person, tried=choice))
         person = replace(person, practice=number + 1, tried=None)
-        self._tables.note(person.id, {"practice": str(person.practice)})
+        self._tables.note(person.id, {PRACTISED: str(person.practice)})
         return self._begin(person)
 
     def practice(self, person: Person) -> Trial | None:

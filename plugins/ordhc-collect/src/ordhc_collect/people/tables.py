@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ordhc_collect.people.state import Answer, Measured, Person, Trial
+from ordhc_collect.study.forms import PRACTISED
 
 __all__ = ["Tables", "copy_session", "reading"]
 
@@ -175,7 +176,9 @@ class Tables:
             "SELECT person, stage, language, tries, n_done, outcome, seen FROM collect_people"
         )
         practised = dict(
-            self._db.execute("SELECT person, value FROM collect_details WHERE key = 'practice'").fetchall()
+            self._db.execute(
+                "SELECT person, value FROM collect_details WHERE key = ?", (PRACTISED,)
+            ).fetchall()
         )
         for name, stage, language, tries, n_done, outcome, seen in rows:
             practice = int(practised.get(name, 0))

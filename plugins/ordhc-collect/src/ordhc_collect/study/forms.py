@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 
 from ordhc_collect.study.sections import Problems, Section
 
-__all__ = ["AUTOMATIC", "STANDARD", "Field", "columns_of", "distinct", "in_languages", "questions_of"]
+__all__ = [
+    "AUTOMATIC",
+    "PRACTISED",
+    "STANDARD",
+    "Field",
+    "columns_of",
+    "distinct",
+    "in_languages",
+    "questions_of",
+]
 
 KINDS = ("radio", "number", "text", "scale", "comment")
 #: Maximum number of characters of an answer.
@@ -26,6 +35,8 @@ STANDARD = (
     *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
     *("n_agreement", "weight", "excluded"),
 )
+#: Where the session file keeps the number of the practice question of a person, beside the answers to questions.
+PRACTISED = "practice"
 
 
 @dataclass(frozen=True)
@@ -140,7 +151,7 @@ def questions_of(
 
 def _question(section: Section, name: str, languages: tuple[str, ...], passing: str) -> Field:
     name = section.text("name", name) or name
-    if name in (*STANDARD, *AUTOMATIC) or len(name) > 60:
+    if name in (*STANDARD, *AUTOMATIC, PRACTISED) or len(name) > 60:
         section.wrong("name", "is the name of another column of people.csv, or longer than 60 characters")
     text = in_languages(section, "question", languages)
     if "question" not in section:

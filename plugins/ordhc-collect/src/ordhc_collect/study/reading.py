@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ordhc.errors import InputError
-from ordhc_collect.study.forms import distinct, in_languages, questions_of
+from ordhc_collect.study.forms import AUTOMATIC, PRACTISED, distinct, in_languages, questions_of
 from ordhc_collect.study.items import Item, items_of
 from ordhc_collect.study.languages import known_languages
 from ordhc_collect.study.markup import from_markdown
@@ -229,6 +229,9 @@ def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
         "leave_after": section.number("leave_after", 600.0, 5, 86_400),
         "joins_per_minute": section.whole("joins_per_minute", 60, 1, 100_000),
     }
+    for name in found["parameters"]:
+        if name in (*AUTOMATIC, PRACTISED):
+            section.wrong("parameters", f"has {name!r}, which is the name of other data about people")
     section.close()
     return found
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from babel import Locale
-from jinja2 import Environment
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -30,7 +28,7 @@ from ordhc_collect.web.forgetting import forget
 from ordhc_collect.web.limits import Limit
 from ordhc_collect.web.live import Live, Moment
 from ordhc_collect.web.pages import static_version
-from ordhc_collect.web.rendering import environment
+from ordhc_collect.web.rendering import speaking
 from ordhc_collect.web.tokens import Signer
 
 __all__ = ["Dashboard"]
@@ -57,7 +55,8 @@ class Dashboard:
         self._cookie = f"ordhc_admin_{signer.name}"
         spoken = ("en", *study.languages)
         self._words = {language: catalogue(language, study.root, "dashboard") for language in spoken}
-        self._environments = {language: self._speaking(language) for language in spoken}
+        common = {"study": study, "version": static_version(), "up": ""}
+        self._environments = {name: speaking(name, words, **common) for name, words in self._words.items()}
         self.routes = [
             Route("/dashboard", self.page),
             Route("/dashboard/", lambda _: RedirectResponse("../dashboard")),
@@ -69,16 +68,6 @@ class Dashboard:
             Route("/dashboard/ids", self.delete_ids, methods=["POST"]),
             Route("/dashboard/download/{name}", self.download),
         ]
-
-    def _speaking(self, language: str) -> Environment:
-        """Return the templates in a language."""
-        found = environment(["jinja2.ext.i18n"])
-        found.install_gettext_translations(self._words[language], newstyle=True)  # type: ignore[attr-defined]
-        is_rtl = Locale.parse(language).text_direction == "rtl"
-        found.globals.update(
-            study=self._study, version=static_version(), language=language, is_rtl=is_rtl, up=""
-        )
-        return found
 
     def _language(self, request: Request) -> str:
         """Return the language that was chosen on the dashboard, or else that of the browser."""

@@ -25,7 +25,7 @@ from ordhc_collect.study.copies import WIDTHS, sizes_of, widths_of
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.languages import catalogue
 from ordhc_collect.study.model import Study
-from ordhc_collect.web.rendering import environment
+from ordhc_collect.web.rendering import speaking
 from ordhc_collect.web.tokens import Signer
 
 __all__ = ["STATIC", "Pages", "static_version"]
@@ -60,18 +60,8 @@ class Pages:
         self._environments: dict[str, Environment] = {}
         version = static_version()
         for language in study.languages:
-            found = environment(["jinja2.ext.i18n"])
-            found.install_gettext_translations(  # type: ignore[attr-defined]
-                catalogue(language, study.root), newstyle=True
-            )
-            found.globals.update(
-                study=study,
-                language=language,
-                is_rtl=Locale.parse(language).text_direction == "rtl",
-                languages=study.languages,
-                version=version,
-                sign=signer.form,
-            )
+            words = catalogue(language, study.root)
+            found = speaking(language, words, study=study, languages=study.languages, version=version)
             found.filters["language_name"] = _language_name
             self._environments[language] = found
         # Buttons must not contain items with sound, video or block elements of HTML.
