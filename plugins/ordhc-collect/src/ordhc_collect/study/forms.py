@@ -35,7 +35,7 @@ STANDARD = (
     *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
     *("n_agreement", "weight", "excluded"),
 )
-#: Where the session file keeps the number of the practice question of a person, beside the answers to questions.
+#: The key of the number of a person's practice question, which is kept beside the answers to questions.
 PRACTISED = "practice"
 
 
