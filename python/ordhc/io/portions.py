@@ -75,7 +75,7 @@ class _RowsOfUnits:
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
         """Return the numbers of rows."""
         found = np.zeros(self.n_units, dtype=np.int64)
-        for block in self.scan.blocks(pieces, progress):
+        for block in self.scan.blocks(pieces, progress=progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
         return found
 
@@ -101,10 +101,10 @@ class Portion(Scan):
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, progress):
+        for block in self._whole.blocks(pieces, progress=progress):
             times = self._times[block.units(self._unit)]
             kept = times > 0
             if not kept.any():
@@ -133,10 +133,10 @@ class _InUnits(Scan):
         return replace(self._whole.survey, whole=True)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, progress):
+        for block in self._whole.blocks(pieces, progress=progress):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))
 

@@ -280,7 +280,7 @@ class Scan:
         return (self.kind.__name__, about, *of)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block, in the order of the files.
 

@@ -84,7 +84,7 @@ class _Split:
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)
-        for block in self.scan.blocks(pieces, progress):
+        for block in self.scan.blocks(pieces, progress=progress):
             rows, weights = block.data.rows, block.data.weights
             _marked(answered, rows, weights)
             which = np.searchsorted(cuts, rows[:, 1:].min(axis=1), side="right")

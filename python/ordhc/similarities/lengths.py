@@ -189,10 +189,10 @@ class _LessLengths(Scan):
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
-        for block in self._whole.blocks(pieces, progress):
+        for block in self._whole.blocks(pieces, progress=progress):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
             yield replace(block, data=changed(data, weights=weights))
@@ -215,7 +215,7 @@ class _Counts:
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write a part."""
-        counts = _counted_blocks(self.scan, self.scan.blocks(pieces, progress), self.number, None)
+        counts = _counted_blocks(self.scan, self.scan.blocks(pieces, progress=progress), self.number, None)
         columns: tuple[Any, ...] = counts.columns()
         for column, values in zip(_COLUMNS, columns, strict=True):
             np.save(folder / f"{column}.npy", values)

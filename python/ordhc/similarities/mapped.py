@@ -45,7 +45,7 @@ class _Runs:
             self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
         )
         runs: list[Run] = []
-        for block in self.scan.blocks(pieces, progress):
+        for block in self.scan.blocks(pieces, progress=progress):
             rows, weights = block.data.rows, block.data.weights
             answered[rows[weights > 0].ravel() if weights is not None else rows.ravel()] = True
             sums.add(rows if self.number is None else self.number[rows], weights)

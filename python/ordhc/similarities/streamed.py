@@ -180,7 +180,7 @@ class _CanonicalSums:
     ) -> NDArray[np.uint64]:
         """Return the sums of the leaves."""
         found = np.zeros(self.scan.n_leaves, dtype=np.uint64)
-        for block in self.scan.blocks(pieces, progress):
+        for block in self.scan.blocks(pieces, progress=progress):
             fitting = fitting_comparisons(block.data, self.accepts, self.what)
             _ordhc.canonical_sums(fitting.rows, fitting.weights, self.unit, keys, found)
         return found

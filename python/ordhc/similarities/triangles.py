@@ -100,7 +100,7 @@ class _Triangle:
         scan = self.scan
         answered = np.zeros(scan.n_leaves, dtype=bool)
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
-        add_blocks(sums, scan, (block.data for block in scan.blocks(pieces, progress)), answered)
+        add_blocks(sums, scan, (block.data for block in scan.blocks(pieces, progress=progress)), answered)
         sums.tofile(folder / "sums")
         np.save(folder / "answered.npy", answered)
 
