@@ -18,6 +18,8 @@ TAKEN = (
 )
 #: Seconds that a joblib executor waits for more tasks, so that the first round is a full one.
 _GATHER = 0.02
+#: A pool is given up when it loses processes this many times and ends no task in between.
+_LOSSES = 4
 
 _Work = tuple[Future[Any], Callable[..., Any], Sequence[Any], Mapping[str, Any]]
 
@@ -71,7 +73,19 @@ class _OfPool(_Queued):
         super().__init__(int(count) or None)
         self._pool = pool
         self._given: set[Future[Any]] = set()
-        self._workers: set[Any] = set()
+        self._workers = self._processes()
+        self._newest = max((_number(worker) for worker in self._workers), default=0)
+        self._n_losses = 0
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self._n_losses >= _LOSSES:
+            raise BrokenExecutor("the processes of the pool end as soon as they have a task")
+        return super().submit(function, *args, **kwargs)
+
+    def _processes(self) -> set[Any]:
+        """Return the processes of a pool of multiprocessing; pools of other kinds have none."""
+        workers = getattr(self._pool, "_pool", None)
+        return {worker for worker in workers if _number(worker)} if isinstance(workers, list) else set()
 
     def _give(self) -> None:
         with self._lock:
@@ -94,6 +108,7 @@ class _OfPool(_Queued):
                 if future not in self._given:
                     return
                 self._given.discard(future)
+                self._n_losses = 0
             if failed:
                 future.set_exception(outcome)
             else:
@@ -103,19 +118,34 @@ class _OfPool(_Queued):
         return end
 
     def give_up_lost(self) -> None:
-        """Fail the tasks of the pool if one of its processes was killed: the pool itself never says so."""
-        processes = getattr(self._pool, "_pool", None)
-        if not isinstance(processes, list):
-            return
+        """Fail the tasks of the pool if one of its processes died: the pool itself never says so.
+
+        A process that began and died since the last call is found by the gap in the numbers that Python
+        gives to processes. A gap by another process of the program only repeats tasks.
+        """
         with self._lock:
-            self._workers.update(processes)
-            killed = {worker for worker in self._workers if worker.exitcode not in (None, 0)}
-            if not killed:
+            begun = self._processes() - self._workers
+            newest = max((_number(worker) for worker in begun), default=self._newest)
+            unseen = newest - self._newest - len(begun)
+            self._newest = newest
+            self._workers |= begun
+            ended = {worker for worker in self._workers if worker.exitcode is not None}
+            self._workers -= ended
+            if not unseen and all(worker.exitcode == 0 for worker in ended):
                 return
-            self._workers -= killed
-            lost, self._given = self._given, set()
+            self._n_losses += 1
+            lost, self._given = list(self._given), set()
+            if self._n_losses >= _LOSSES:
+                while work := self._next():
+                    lost.append(work[0])
         for future in lost:
-            future.set_exception(BrokenExecutor("a process of the pool was killed"))
+            future.set_exception(BrokenExecutor("a process of the pool died"))
+
+
+def _number(worker: Any) -> int:
+    """Return the number that Python gave to a process, or 0 if the worker is no process."""
+    identity: tuple[int, ...] = getattr(worker, "_identity", ())
+    return identity[-1] if identity else 0
 
 
 class _OfParallel(_Queued):

@@ -206,6 +206,34 @@ def _slow(at):
     return at
 
 
+class _SpoilsWorkers:
+    """A function that can't be unpickled in the processes of a pool: each that gets it ends."""
+
+    def __init__(self):
+        self.parent = os.getpid()
+
+    def __reduce__(self):
+        return _end_elsewhere, (self.parent,)
+
+    def __call__(self, at):
+        return at
+
+
+def _end_elsewhere(parent):
+    if os.getpid() != parent:
+        os._exit(1)
+    return _SpoilsWorkers()
+
+
+def test_a_pool_whose_processes_end_at_each_task():
+    """Such a process can begin and end between two looks at the pool."""
+    with POOLS["pool"]() as pool:
+        executor = _workers.as_executor(pool)
+        with pytest.warns(UserWarning, match="^the executor lost its workers: 20 of 20 tasks"):
+            done = _workers.run_tasks(executor, _SpoilsWorkers(), [(at,) for at in range(20)])
+    assert done == list(range(20))
+
+
 def test_a_process_that_is_killed():
     data, _ = planted(3)
     expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=12)
