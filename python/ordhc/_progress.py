@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, isgeneratorfunction
 from typing import Any, ParamSpec, TypeVar
 
 from ordhc import _checks
@@ -36,7 +36,7 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator that lets the keyword `progress` of a function be `True`, for a progress bar.
 
     The decorated function itself receives a callable or None. The bar ends when the function returns or
-    raises.
+    raises; that of a generator when the generator ends.
 
     Parameters
     ----------
@@ -70,6 +70,20 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     return await work(*args, progress=told, **kwargs)  # type: ignore[arg-type]
 
             return awaited  # type: ignore[return-value]
+
+        if isgeneratorfunction(work):
+
+            @wraps(work)
+            def yielded(*args: Any, progress: Any = None, **kwargs: Any) -> Any:
+                shown = _shown(progress, what)
+
+                def values() -> Iterator[Any]:
+                    with shown as told:
+                        yield from work(*args, progress=told, **kwargs)  # type: ignore[arg-type]
+
+                return values()
+
+            return yielded  # type: ignore[return-value]
 
         @wraps(work)
         def called(*args: Any, progress: Any = None, **kwargs: Any) -> Any:

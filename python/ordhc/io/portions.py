@@ -101,7 +101,7 @@ class Portion(Scan):
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces, progress=progress):
@@ -133,7 +133,7 @@ class _InUnits(Scan):
         return replace(self._whole.survey, whole=True)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces, progress=progress):

@@ -279,13 +279,15 @@ class Scan:
             of.append(piece.groups)
         return (self.kind.__name__, about, *of)
 
+    @shows_progress("reading")
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block, in the order of the files.
 
-        `progress` receives the completed fraction of all comparisons.
+        `True` for `progress` shows a progress bar; a callable receives the completed fraction in [0, 1].
         """
+        progress = _checks.callback("progress", progress)
         survey = self.survey
         code = None if survey.names is None else _checks.LeafNumbers(survey.names)
         number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}

@@ -189,7 +189,7 @@ class _LessLengths(Scan):
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
     def blocks(
-        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | None = None
+        self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
         """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces, progress=progress):
