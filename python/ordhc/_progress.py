@@ -83,7 +83,7 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
                 return values()
 
-            return yielded  # type: ignore[return-value]
+            return yielded
 
         @wraps(work)
         def called(*args: Any, progress: Any = None, **kwargs: Any) -> Any:
