@@ -89,6 +89,55 @@ def test_a_palette_is_told_apart_and_seen_on_both_backgrounds():
     assert nearest > 18
     assert 30 < lab[:, 0].min() < lab[:, 0].max() < 80
     assert palette(20)[:12] == palette(12)
+
+
+#: Colour vision without one kind of cone, of linear RGB (Machado, Oliveira & Fernandes 2009, severity 1).
+DEFICIENCIES = {
+    "normal": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+@pytest.mark.parametrize("vision", DEFICIENCIES)
+def test_twelve_colours_are_told_apart_with_any_colour_vision(vision):
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array([to_rgb(colour) for colour in palette(12)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.array(DEFICIENCIES[vision]).T, 0, 1)
+    xyz = (
+        seen
+        @ np.array(
+            [
+                [0.4124564, 0.3575761, 0.1804375],
+                [0.2126729, 0.7151522, 0.072175],
+                [0.0193339, 0.119192, 0.9503041],
+            ]
+        ).T
+    )
+    root = np.cbrt(xyz / (0.95047, 1.0, 1.08883))
+    lab = np.stack(
+        [116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1
+    )
+    gaps = np.sqrt(((lab[:, None] - lab[None]) ** 2).sum(axis=2))[np.triu_indices(12, 1)]
+    assert gaps.min() > 15
+
+
+def test_long_palettes():
     assert len(set(palette(3000))) == 3000
     assert palette(0) == ()
 

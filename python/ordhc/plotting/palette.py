@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 __all__ = ["Theme", "palette", "readable"]
 
-#: The first colours of each palette, distinguishable with any colour vision (Okabe & Ito 2008, without yellow
-#: and black).
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+#: The first colours of each palette: six of Okabe and Ito (2008), and six that were searched so that all
+#: twelve are distinguishable with any colour vision. The smallest distance in CIELAB is 26 with normal
+#: vision, 19 without red cones, 18 without green and 16 without blue cones. Among the first six it is 26, 21,
+#: 18 and 16.
+TWELVE = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#A600FF", "#DE004E", "#90C885", "#9090FF", "#B1A64E", "#854EDE"),
+)
 #: The limits of lightness (CIELAB) of colours that are visible on white and on black.
 _DARKEST, _LIGHTEST = 45.0, 76.0
 
@@ -47,15 +52,16 @@ DARK = Theme("#e8ebee", "#9aa5ad", "#3d454c", "#16191c")
 def palette(count: int) -> tuple[str, ...]:
     """Return `count` distinct colours.
 
-    The first six colours are from Okabe and Ito. Each further colour has the largest possible distance to all
-    colours before, where distance is perceptual (CIELAB). A longer palette begins with the shorter palette.
+    The first twelve colours are distinguishable with any colour vision; the first six of them are from Okabe
+    and Ito. Each further colour has the largest possible distance to all colours before, where distance is
+    perceptual (CIELAB, normal vision). A longer palette begins with the shorter palette.
 
     Examples
     --------
     >>> palette(2), len(set(palette(40)))
     (('#0072B2', '#D55E00'), 40)
     """
-    found = list(OKABE_ITO[:count])
+    found = list(TWELVE[:count])
     if count <= len(found):
         return tuple(found)
     # Use the same grid of candidates for all palettes, so that longer palettes extend shorter ones. Only very
