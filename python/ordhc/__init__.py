@@ -17,6 +17,7 @@ from ordhc._version import __version__
 if TYPE_CHECKING:
     from ordhc import datasets, metrics, oracles, plots
     from ordhc.agglomerate.linkage import linkage
+    from ordhc.agglomerate.placing import place
     from ordhc.asking.insert import insert
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn, learn_async
@@ -66,6 +67,7 @@ __all__ = [
     "metrics",
     "oracles",
     "people_groups",
+    "place",
     "plan",
     "plots",
     "posterior",
@@ -88,6 +90,7 @@ __all__ = [
 #: For each module, its public names. They are imported at their first use, to keep `import ordhc` fast.
 _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
+    "ordhc.agglomerate.placing": "place",
     "ordhc.asking.insert": "insert",
     "ordhc.asking.learner": "Learner",
     "ordhc.asking.loop": "learn learn_async",

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 __all__ = [
     "Tree", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
-    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_few",
-    "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
+    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_constrained",
+    "agglomerate_few", "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds",
+    "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
@@ -172,6 +173,10 @@ class Linkage:
 def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
     _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None
+) -> Tree: ...
+def agglomerate_constrained(
+    values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, sizes:
+    _MaybeFloats, apart: _Ints, progress: _Progress
 ) -> Tree: ...
 def agglomerate_few(values: _Any, linkage: Linkage, dissimilarity: bool) -> Tree | None: ...
 def agglomerate_sparse(

@@ -18,7 +18,7 @@ TAKEN = (
 )
 #: Seconds that a joblib executor waits for more tasks, so that the first round is a full one.
 _GATHER = 0.02
-#: A pool is given up when it loses processes this many times and ends no task in between.
+#: The number of losses of processes without a finished task in between, at which a pool is given up.
 _LOSSES = 4
 
 _Work = tuple[Future[Any], Callable[..., Any], Sequence[Any], Mapping[str, Any]]

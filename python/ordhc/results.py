@@ -4,6 +4,7 @@ Each is made by a function or a method, which is where its use is shown. They ar
 and `isinstance`.
 """
 
+from ordhc.agglomerate.placing import Placement
 from ordhc.asking.analysis import Analysed
 from ordhc.asking.items import Item
 from ordhc.asking.learner import Place
@@ -29,6 +30,7 @@ __all__ = [
     "PeopleGroups",
     "Person",
     "Place",
+    "Placement",
     "Posterior",
     "Questions",
     "Report",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate import spanning, sparse
+from ordhc.agglomerate.constraints import Constraints, merged_under
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
@@ -39,6 +40,9 @@ def linkage(
     names: Sequence[str] | None = None,
     n_leaves: int | None = None,
     initial_clusters: ArrayLike | None = None,
+    must_link: Sequence[tuple[Any, Any]] | None = None,
+    cannot_link: Sequence[tuple[Any, Any]] | None = None,
+    sizes: ArrayLike | None = None,
     tie_seed: int | None = None,
     overwrite: bool = False,
     missing: str = "zero",
@@ -74,6 +78,18 @@ def linkage(
     initial_clusters
         (n,) labels: leaves of the same label are merged first, one cluster after the other, in each the
         nearest pair as long as there is one; at least as close as the closest merge after.
+    must_link
+        Pairs of leaves, by number or name, that are in one cluster: the leaves of a pair, and of pairs that
+        share leaves, are merged first, as `initial_clusters` are.
+    cannot_link
+        Pairs of leaves, by number or name, that are kept apart: two clusters merge only if no pair has a leaf
+        in each. When no such clusters are left, the rest merges by the linkage alone, at heights at least as
+        far as all merges before. The tree's ``settings["n_apart"]`` is the smallest number of clusters into
+        which it can be cut so that all pairs are apart.
+    sizes
+        (n,) positive numbers: a leaf of size 3 counts as three leaves at the same place, such as three equal
+        rows of a table. "ward" takes sizes with dissimilarities only, between leaves of size 1; R's `hclust`
+        takes `members` with dissimilarities of Ward's kind, in which the sizes are contained already.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
     overwrite
@@ -131,6 +147,9 @@ def linkage(
     >>> d = ordhc.linkage([[0, 3, 1], [3, 0, 2], [1, 2, 0]], "average", dissimilarity=False)
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
+    >>> apart = ordhc.linkage([3, 1, 2], "average", dissimilarity=False, cannot_link=[(0, 1)])
+    >>> apart.to_newick(branch_lengths=False), apart.settings["n_apart"]
+    ('(0,(1,2));', 2)
     """
     plain = type(S) is np.ndarray
     if parameters or not plain:
@@ -143,12 +162,15 @@ def linkage(
         plain
         and not parameters
         and (names is None and n_leaves is None and initial_clusters is None and tie_seed is None)
+        and (must_link is None and cannot_link is None and sizes is None)
         and (progress is None and overwrite is False and isinstance(missing, str) and missing == "zero")
     ):
         few = _of_few(S, name, dissimilarity)
         if few is not None:
             return few
-    given = _Given(names, n_leaves, initial_clusters, tie_seed, overwrite, missing)
+    linked = {"must_link": must_link, "cannot_link": cannot_link, "sizes": sizes}
+    linked["initial_clusters"] = initial_clusters
+    given = _Given(names, n_leaves, linked, tie_seed, overwrite, missing)
     return _linked(S, name, parameters, given, dissimilarity=dissimilarity, progress=progress)
 
 
@@ -158,7 +180,8 @@ class _Given:
 
     names: Sequence[str] | None
     n_leaves: int | None
-    initial_clusters: ArrayLike | None
+    #: The arguments from which `Constraints.of` makes constraints.
+    constraints: Mapping[str, Any]
     tie_seed: int | None
     overwrite: bool
     missing: str
@@ -184,7 +207,8 @@ def _linked(
     overwrite = _checks.flag("overwrite", given.overwrite)
     missing = _checks.choice("missing", given.missing, MISSING)
     tie_seed = None if given.tie_seed is None else _checks.seed(given.tie_seed, "tie_seed")
-    names, n_leaves, initial_clusters = given.names, given.n_leaves, given.initial_clusters
+    names, n_leaves = given.names, given.n_leaves
+    unconstrained = all(value is None for value in given.constraints.values())
     made = made_by(linkage=spec.name, linkage_parameters=settings)
     if not plain:
         from ordhc.tree.convert import square_names
@@ -195,8 +219,8 @@ def _linked(
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {spec.name!r} takes no function, only 'single' does: give a matrix")
-        if overwrite or missing != "zero" or initial_clusters is not None:
-            raise InputError("a function takes no overwrite, missing and initial_clusters")
+        if overwrite or missing != "zero" or not unconstrained:
+            raise InputError("a function takes no overwrite, missing, initial_clusters, sizes and pairs")
         if n_leaves is None:
             raise InputError("a function does not tell the number of leaves: give n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
@@ -209,7 +233,10 @@ def _linked(
         if overwrite:
             raise InputError("a sparse matrix takes no overwrite=True: it stays as it is")
         pairs = sparse.as_pairs(S)
-        initial = _checks.labels("initial_clusters", initial_clusters, pairs.shape[0])
+        constraints = Constraints.of(pairs.shape[0], names, **given.constraints)
+        if constraints.needs_its_own_engine:
+            raise InputError("a sparse matrix takes no sizes and cannot_link: give S.toarray()")
+        initial = constraints.initial
         order = None
         if tie_seed is not None:
             order = np.random.default_rng(tie_seed).permutation(pairs.shape[0])
@@ -231,13 +258,26 @@ def _linked(
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
-    initial = _checks.labels("initial_clusters", initial_clusters, n)
+    constraints = Constraints.of(n, names, **given.constraints)
+    if constraints.needs_its_own_engine and overwrite:
+        raise InputError("overwrite=True takes no sizes and cannot_link, which need a copy of the matrix")
+    if tie_seed is None and constraints.needs_its_own_engine:
+        return merged_under(
+            constraints,
+            spec,
+            values,
+            settings,
+            progress,
+            dissimilarity=dissimilarity,
+            names=names,
+            made=made,
+        )
     if tie_seed is None:
         return merged_by(
             spec,
             values,
             settings,
-            initial,
+            constraints.initial,
             progress,
             dissimilarity=dissimilarity,
             overwrite=overwrite,
@@ -247,9 +287,16 @@ def _linked(
         )
     order = np.random.default_rng(tie_seed).permutation(n)
     values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
-    initial = None if initial is None else initial[order]
+    constraints = constraints.in_order(order)
+    if constraints.needs_its_own_engine:
+        tree = merged_under(
+            constraints, spec, values, settings, progress, dissimilarity=dissimilarity, names=None, made=made
+        )
+        return replaced(tree.relabel(order), names=names, settings=tree.settings)
     own = bool(values.dtype == np.float64)
-    tree = merged_by(spec, values, settings, initial, progress, dissimilarity=dissimilarity, overwrite=own)
+    tree = merged_by(
+        spec, values, settings, constraints.initial, progress, dissimilarity=dissimilarity, overwrite=own
+    )
     return replaced(tree.relabel(order), names=names, settings=made)
 
 

@@ -45,7 +45,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::learn::{Learner, TreeOracle, estimate_p, random_tree};
     #[pymodule_export]
-    use crate::linkage::{Linkage, agglomerate, agglomerate_few};
+    use crate::linkage::{Linkage, agglomerate, agglomerate_constrained, agglomerate_few};
     #[pymodule_export]
     use crate::metric::{
         aari, aari_of_trees, ari, best_revenue, cluster_counts, cophenetic, cophenetic_of_trees, dasgupta,

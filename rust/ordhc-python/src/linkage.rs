@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use numpy::{IxDyn, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, RowMerge, Values};
+use numpy::{IxDyn, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::agglomerate::{Agglomeration, Constraints, Engine, Layout, Matrix, RowMerge, Values};
 use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::tree::Partition;
 use ordhc::{Error, Monitor};
@@ -178,5 +178,37 @@ pub(crate) fn agglomerate(
             }
         }
     };
+    Ok(Tree::from(tree))
+}
+
+/// Returns the tree under sizes of leaves, and pairs of leaves to keep apart, as rows of `apart`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
+pub(crate) fn agglomerate_constrained(
+    py: Python<'_>,
+    values: AnyMatrix<'_>,
+    linkage: &Bound<'_, Linkage>,
+    dissimilarity: bool,
+    engine: &str,
+    initial: Option<PyReadonlyArray1<'_, i64>>,
+    sizes: Option<PyReadonlyArray1<'_, f64>>,
+    apart: PyReadonlyArray2<'_, i64>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Tree> {
+    let Some(rule) = linkage.get().rule() else {
+        return Err(to_py(Error::Argument("a linkage given as a row update takes no sizes and no pairs".into())));
+    };
+    let (engine, initial) = (engine.parse::<Engine>().map_err(to_py)?, partition(initial)?);
+    let layout = values.layout()?;
+    let long = values.len() > LONG;
+    let matrix = Matrix::new(values.values()?, layout, kind(dissimilarity)).map_err(to_py)?;
+    let sizes = sizes.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+    let pairs: Vec<[usize; 2]> =
+        apart.as_slice()?.as_chunks::<2>().0.iter().map(|pair| pair.map(|leaf| leaf as usize)).collect();
+    let constraints = Constraints::new(matrix.n_leaves(), sizes, &pairs).map_err(to_py)?;
+    let tree = callbacks::run(py, long, progress.as_ref(), |monitor| {
+        let by = Agglomeration::new(rule.clone()).engine(engine).initial(initial.as_ref());
+        by.constraints(&constraints).monitor(monitor).run(&matrix)
+    })?;
     Ok(Tree::from(tree))
 }

@@ -1,5 +1,6 @@
 //! The builder of an agglomeration: its rule, engine and initial clusters.
 
+use super::constraints::Constraints;
 use super::engine::{Among, Engine, staged};
 use super::matrix::{Layout, Matrix, Values};
 use super::row_update::{RowMerge, RowUpdate};
@@ -42,6 +43,7 @@ pub struct Agglomeration<'a, L = Rule> {
     linkage: L,
     engine: Engine,
     initial: Option<&'a Partition>,
+    constraints: Option<&'a Constraints>,
     monitor: Option<&'a Monitor>,
 }
 
@@ -51,7 +53,7 @@ pub struct ByRows<F>(F);
 
 impl<'a, L> Agglomeration<'a, L> {
     fn of(linkage: L) -> Self {
-        Self { linkage, engine: Engine::Auto, initial: None, monitor: None }
+        Self { linkage, engine: Engine::Auto, initial: None, constraints: None, monitor: None }
     }
 
     /// Sets the engine, for tests. The tree does not depend on it.
@@ -81,11 +83,23 @@ impl<'a, L> Agglomeration<'a, L> {
     }
 }
 
-impl Agglomeration<'_> {
+impl<'a> Agglomeration<'a> {
     /// Returns an agglomeration by a rule.
     #[must_use]
     pub fn new(rule: Rule) -> Self {
         Self::of(rule)
+    }
+
+    /// Sets the sizes of leaves and the pairs to keep apart. Takes O(n^2) time in twice the precision.
+    #[must_use]
+    pub fn constraints(mut self, constraints: impl Into<Option<&'a Constraints>>) -> Self {
+        self.constraints = constraints.into();
+        self
+    }
+
+    fn task<'b>(&'b self, matrix: &Matrix<'_>, monitor: &'b Monitor) -> Result<Task<'b>> {
+        let task = Task::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?;
+        task.constrained(self.constraints)
     }
 
     /// Returns the dendrogram of a matrix.
@@ -95,7 +109,7 @@ impl Agglomeration<'_> {
     /// [`Error::Interrupted`].
     pub fn run(&self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
-        Task::checked(matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Given(matrix))
+        self.task(matrix, monitor)?.dispatch(Input::Given(matrix))
     }
 
     /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
@@ -119,7 +133,7 @@ impl Agglomeration<'_> {
     pub fn run_in_place(&self, values: &mut [f64], layout: Layout, kind: Kind) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let matrix = Matrix::new(Values::F64(values), layout, kind)?;
-        Task::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Lent(values))
+        self.task(&matrix, monitor)?.dispatch(Input::Lent(values))
     }
 
     /// Returns the dendrogram of sparse similarities by single, complete or average linkage, and the number of trees

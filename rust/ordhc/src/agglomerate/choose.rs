@@ -26,6 +26,7 @@ pub(super) enum Strategy {
 /// | input | strategy | mechanisms | then |
 /// | --- | --- | --- | --- |
 /// | tests ask for the reference | `Precisely` | `naive` on `precise_matrix` | |
+/// | sizes of leaves, or pairs to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | all values equal, if merging keeps them nearest | `Equal` | `equal` | |
 /// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
@@ -48,7 +49,9 @@ pub(super) fn choose<U: Update>(
     let Task { about, rule, engine, initial, .. } = task;
     let squared = rule.is_squared();
     let (is_auto, may_chain) = (*engine == Engine::Auto, matches!(engine, Engine::Auto | Engine::Chain));
-    let Some(tolerance) = tolerance.filter(|_| *engine != Engine::Naive) else { return Strategy::Precisely };
+    let Some(tolerance) = tolerance.filter(|_| *engine != Engine::Naive && task.constraints.is_none()) else {
+        return Strategy::Precisely;
+    };
     if initial.is_none() {
         if let Some(similarity) = about.only_similarity(squared)
             && let Some(merges) = equal(update, about.n, similarity, tolerance)

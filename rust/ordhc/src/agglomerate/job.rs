@@ -4,6 +4,7 @@ use super::centers;
 use super::chain::Chain;
 use super::choose::{Strategy, choose};
 use super::condensed_rows::CondensedRows;
+use super::constraints::{KeptApart, with_last};
 use super::doubts::Doubts;
 use super::engine::{Among, Engine, staged};
 use super::groups::{after_groups, after_pairs};
@@ -38,7 +39,7 @@ impl Task<'_> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
             Rule::Complete => self.run(&Complete, input),
-            Rule::Average if self.sums_are_exact() => self.run(&AverageOfWhole, input),
+            Rule::Average if self.sums_are_exact() && self.sizes().is_none() => self.run(&AverageOfWhole, input),
             Rule::Average => self.run(&Average, input),
             Rule::Weighted => self.run(&Weighted, input),
             Rule::Ward => self.run(&Ward, input),
@@ -151,17 +152,29 @@ impl Task<'_> {
         };
         let unit = [shift / 2, shift - shift / 2].map(|half| 2f64.powi(half));
         let mut rows = PreciseMatrix::new(update, matrix, squared, unit, monitor)?;
+        if let Some(sizes) = self.sizes() {
+            rows.set_sizes(sizes, *self.rule == Rule::Ward);
+        }
+        let mut rows = KeptApart::new(&mut rows, self.constraints);
         // Reciprocal pairs of nearly equal values do not commute, so merge the most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
-        if doubtful || rows.is_doubtful() {
+        // Merge the clusters that were kept apart to the end.
+        rows.release();
+        let mut is_left = vec![true; self.about.n];
+        within.iter().chain(&after).for_each(|merge| is_left[merge.j] = false);
+        let mut left: Vec<usize> = (0..self.about.n).filter(|&cluster| is_left[cluster]).collect();
+        let last = among(&mut rows, left.clone(), &mut left, monitor)?;
+        let rows = rows.linkage;
+        if doubtful || last.doubtful || rows.is_doubtful() {
             monitor.warn(
                 "values of very different size cancel out: some similarities of clusters are less than the rounding \
                  of what they are sums of, so that the tree is not to be trusted there"
                     .into(),
             );
         }
-        Ok((with_initial(rows.with_heights(within), rows.with_heights(after)), unit))
+        let after = with_last(rows.with_heights(after), rows.with_heights(last.merges));
+        Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
     /// Provides the working matrix of engines that read one cluster after the other: a square, unless the caller's

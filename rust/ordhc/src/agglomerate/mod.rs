@@ -77,6 +77,7 @@ mod chain;
 mod choose;
 mod columns;
 mod condensed_rows;
+mod constraints;
 mod doubts;
 mod engine;
 mod groups;
@@ -106,6 +107,7 @@ mod triangle_rows;
 
 pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
+pub use constraints::Constraints;
 pub(crate) use doubts::Doubts;
 #[doc(hidden)]
 pub use engine::Engine;

@@ -13,10 +13,14 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     watched!(monitor);
     let n = linkage.n_leaves();
     let mut active: Vec<usize> = (0..n).collect();
-    Dendrogram::in_order(n, merges_among(linkage, active.clone(), &mut active, monitor)?.merges)
+    let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
+    if active.len() > 1 {
+        return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+    }
+    Dendrogram::in_order(n, merges)
 }
 
-/// Merges the clusters `members`, some or all of the active ones, into one.
+/// Merges the clusters `members`, some or all of the active ones, until no two have a finite similarity.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
@@ -39,7 +43,7 @@ pub(super) fn merges_among(
         let tolerance = linkage.tolerance();
         let best = largest.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if best == f64::NEG_INFINITY {
-            return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+            break;
         }
         let tied = |&x: &f64| tolerance.key(x) == tolerance.key(best);
         let at = largest.iter().position(tied).expect("the largest is one of them");

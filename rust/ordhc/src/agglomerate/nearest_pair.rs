@@ -2,7 +2,7 @@
 
 use super::nearest::{Linkage, NOBODY, Nearest, nearest_among, nearest_of};
 use super::tolerance::Tolerance;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
@@ -17,7 +17,11 @@ pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Re
     watched!(monitor);
     let n = linkage.n_leaves();
     let mut active: Vec<usize> = (0..n).collect();
-    Dendrogram::in_order(n, merges_among(linkage, active.clone(), &mut active, monitor)?.merges)
+    let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
+    if active.len() > 1 {
+        return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+    }
+    Dendrogram::in_order(n, merges)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +72,7 @@ impl Cached {
     }
 }
 
-/// Merges the clusters `members`, some or all of the active ones, into one.
+/// Merges the clusters `members`, some or all of the active ones, until no two have a finite similarity.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
@@ -89,7 +93,7 @@ pub(super) fn merges_among(
     let mut values = vec![0.0; members.len()];
     let tolerance = linkage.tolerance();
     while members.len() > 1 {
-        let (merge, doubtful) = largest(linkage, &members, all, &mut cache, monitor)?;
+        let Some((merge, doubtful)) = largest(linkage, &members, all, &mut cache, monitor)? else { break };
         let RawMerge { i, j, .. } = merge;
         linkage.merge(i, j, active)?;
         found.merges.push(merge);
@@ -115,16 +119,20 @@ fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) ->
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
-/// Returns the most similar pair, and whether it is in doubt. Refreshes bounds that could hide the pair.
+/// Returns the most similar pair, and whether it is in doubt; `None` if no similarity is finite. Refreshes bounds that
+/// could hide the pair.
 fn largest(
     linkage: &mut dyn Linkage,
     active: &[usize],
     all: bool,
     cache: &mut [Cached],
     monitor: &Monitor,
-) -> Result<(RawMerge, bool)> {
+) -> Result<Option<(RawMerge, bool)>> {
     loop {
         let best = active.iter().fold(f64::NEG_INFINITY, |best, &k| best.max(cache[k].similarity));
+        if best == f64::NEG_INFINITY {
+            return Ok(None);
+        }
         let tolerance = linkage.tolerance();
         let floor = tolerance.floor(best);
         let (mut pair, mut similarity) = ((usize::MAX, usize::MAX), f64::NEG_INFINITY);
@@ -146,7 +154,7 @@ fn largest(
         }
         match stale {
             None => {
-                return Ok((RawMerge { i: pair.0, j: pair.1, similarity }, doubtful));
+                return Ok(Some((RawMerge { i: pair.0, j: pair.1, similarity }, doubtful)));
             }
             Some(k) => {
                 cache[k] = nearest(linkage, k, active, all)?;

@@ -80,6 +80,25 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         })
     }
 
+    /// Gives leaves sizes, as if each leaf were `size` leaves at the same place. `is_ward` is true for Ward's linkage,
+    /// by which the size changes the similarities of leaves: -2 n_i n_j / (n_i + n_j) d^2.
+    pub(super) fn set_sizes(&mut self, sizes: &[f64], is_ward: bool) {
+        self.sizes.copy_from_slice(sizes);
+        for (i, &n_i) in sizes.iter().enumerate() {
+            for (k, &n_k) in sizes.iter().enumerate().skip(i + 1) {
+                let product = Precise::from(n_i) * Precise::from(n_k);
+                let mut value = self.cells[self.at(i, k)].value;
+                if U::PRECISE_SUMS {
+                    value = value * product;
+                } else if is_ward {
+                    value = value * Precise::from(2.0) * product / (Precise::from(n_i) + Precise::from(n_k));
+                }
+                let at = self.at(i, k);
+                self.cells[at] = Cell { value, key: key::<U>(value, n_i, n_k) };
+            }
+        }
+    }
+
     fn at(&self, i: usize, k: usize) -> usize {
         Triangle::new(self.sizes.len()).index(i, k)
     }
@@ -113,7 +132,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
 }
 
 fn similarity<U: Update>(value: Precise, n_i: f64, n_k: f64) -> Precise {
-    if U::PRECISE_SUMS && n_i * n_k > 1.0 { value / Precise::from(n_i * n_k) } else { value }
+    if U::PRECISE_SUMS && n_i * n_k != 1.0 { value / Precise::from(n_i * n_k) } else { value }
 }
 
 fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {

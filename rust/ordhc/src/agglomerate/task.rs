@@ -1,5 +1,6 @@
 //! The input of an agglomeration, and the tolerance for equal similarities.
 
+use super::constraints::Constraints;
 use super::doubts::{Doubts, Form};
 use super::engine::Engine;
 use super::matrix::{About, Matrix};
@@ -37,6 +38,7 @@ pub(super) struct Task<'a> {
     pub(super) rule: &'a Rule,
     pub(super) engine: Engine,
     pub(super) initial: Option<&'a Partition>,
+    pub(super) constraints: Option<&'a Constraints>,
     pub(super) monitor: &'a Monitor,
     /// Inputs of at most this number of leaves are written to a square at once.
     pub(super) at_once: usize,
@@ -63,7 +65,24 @@ impl<'a> Task<'a> {
             ));
         }
         let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
-        Ok(Self { about, rule, engine, initial, monitor, at_once: AT_ONCE, few: FEW })
+        Ok(Self { about, rule, engine, initial, constraints: None, monitor, at_once: AT_ONCE, few: FEW })
+    }
+
+    /// Returns the task with constraints.
+    pub(super) fn constrained(mut self, constraints: Option<&'a Constraints>) -> Result<Self> {
+        if let Some(constraints) = constraints {
+            constraints.check(self.about.n, self.initial)?;
+            if constraints.sizes().is_some() && *self.rule == Rule::Ward && !self.about.dissimilarity {
+                return Err(Error::Argument("ward takes sizes with dissimilarities only".into()));
+            }
+            self.constraints = Some(constraints);
+        }
+        Ok(self)
+    }
+
+    /// Returns the sizes of the leaves, if they were given.
+    pub(super) fn sizes(&self) -> Option<&'a [f64]> {
+        self.constraints.and_then(Constraints::sizes)
     }
 
     /// Returns true if floats represent every sum over two clusters' pairs exactly.

@@ -1,0 +1,241 @@
+"""New items in a tree, by their similarities to its leaves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.tree.convert import as_dendrogram
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Placement", "place"]
+
+#: The linkages that work on squared dissimilarities.
+_SQUARED = ("ward", "centroid", "median")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The places of m new items in a tree of n leaves.
+
+    Parameters
+    ----------
+    tree
+        The tree without the new items.
+    nodes
+        (m,) ids of nodes: each new item merges with this node of `tree`.
+    heights
+        (m,) heights of these merges, in the units of the tree.
+    """
+
+    tree: Dendrogram
+    nodes: NDArray[np.int64]
+    heights: NDArray[np.float64]
+
+    def labels(self, n_clusters: int) -> NDArray[np.int64]:
+        """Return the flat cluster of each new item.
+
+        Parameters
+        ----------
+        n_clusters
+            The number of flat clusters of the tree without the new items.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels as those of ``tree.cut(n_clusters)``; -1 for items that merge with a union of several of
+            these clusters.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> tree = ordhc.linkage([1.0, 9, 9, 9, 9, 2], "average", dissimilarity=True)
+        >>> ordhc.place(tree, [[2, 1, 8, 8], [30, 30, 30, 30]]).labels(2)
+        array([ 0, -1])
+        """
+        cut = self.tree.cut(n_clusters=n_clusters)
+        n = self.tree.n_leaves
+        # The label of each node whose leaves are in one cluster, else -1.
+        of_node = np.concatenate([cut, np.full(len(self.tree.merges), -1)])
+        for at, (a, b) in enumerate(self.tree.merges):
+            of_node[n + at] = of_node[a] if of_node[a] == of_node[b] else -1
+        return of_node[self.nodes]
+
+    def extended(self, names: Sequence[str] | None = None) -> Dendrogram:
+        """Return the tree with the new items, as leaves n to n + m - 1.
+
+        Old clusters keep their heights, but not their names and supports. If several items have the same
+        place, the item at the lowest height merges first.
+
+        Parameters
+        ----------
+        names
+            (m,) names of the new items, if the tree has names.
+
+        Raises
+        ------
+        InputError
+            A tree with names and no new names, or the other way round; a name that occurs twice.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> tree = ordhc.linkage([1.0, 9, 9], "average", dissimilarity=True, names=["cat", "dog", "car"])
+        >>> ordhc.place(tree, [[9, 9, 2]]).extended(["bus"]).to_newick()
+        '((cat:0.5,dog:0.5):4,(car:1,bus:1):3.5);'
+        """
+        tree = self.tree
+        n, m = tree.n_leaves, len(self.nodes)
+        if (names is None) != (tree.names is None):
+            wanted = "no names" if tree.names is None else f"names: give {m} names of new items"
+            raise InputError(f"the tree has {wanted}")
+        sign = 1.0 if tree.kind == "dissimilarity" else -1.0
+        beside: dict[int, list[int]] = {}
+        for item in np.argsort(sign * self.heights, kind="stable"):
+            beside.setdefault(int(self.nodes[item]), []).append(int(item))
+        # The merges of the larger tree, with temporary ids; `top` is the id of an old node with new items.
+        merges: list[tuple[float, int, int, int]] = []
+        top: dict[int, int] = {}
+        count = 0
+
+        def merge(height: float, a: int, b: int) -> int:
+            nonlocal count
+            merges.append((sign * height, count, a, b))
+            count += 1
+            return n + m + count - 1
+
+        for node in range(n + len(tree.merges)):
+            at = node
+            if node >= n:
+                a, b = tree.merges[node - n]
+                at = merge(float(tree.heights[node - n]), top[int(a)], top[int(b)])
+            for item in beside.get(node, ()):
+                at = merge(float(self.heights[item]), at, n + item)
+            top[node] = at
+        order = sorted(range(len(merges)), key=lambda at: merges[at][:2])
+        place = {n + m + old: n + m + new for new, old in enumerate(order)}
+        return Dendrogram(
+            [
+                [place.get(merges[at][2], merges[at][2]), place.get(merges[at][3], merges[at][3])]
+                for at in order
+            ],
+            [sign * merges[at][0] for at in order],
+            kind=tree.kind,
+            names=None if tree.names is None else (*tree.names, *(names or ())),
+            settings=tree.settings,
+        )
+
+
+def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placement:
+    """Place new items in a tree by their similarities or dissimilarities to its leaves.
+
+    The tree keeps its shape. The similarity of an item to each cluster follows from the linkage, as if the
+    item were one more leaf. The item merges with the cluster with which the linkage would merge it first, if
+    the item changed no other merge: of the clusters that exist at the height of this merge, the most similar
+    one. `insert` places items by asking an oracle instead.
+
+    Parameters
+    ----------
+    tree
+        A binary tree with monotone heights, such as `linkage` and `cluster` return.
+    values
+        (m, n) finite numbers: from each of m new items to each leaf of the tree, in the units of
+        ``tree.kind``. (n,) for one item.
+    linkage
+        "single", "complete", "average", "weighted", "ward", "centroid" or "median". By default the linkage
+        that ``tree.settings`` names.
+
+    Returns
+    -------
+    Placement
+        Nodes and heights of the new merges; `Placement.labels` gives flat clusters, `Placement.extended` the
+        larger tree.
+
+    Raises
+    ------
+    InputError
+        A tree with inversions or with nodes of more than two children; values of another shape, or that are
+        not finite; an unknown linkage.
+
+    Notes
+    -----
+    The similarities to clusters are computed by the recurrence of Lance and Williams (1967), with the heights
+    of the tree. Time and memory are O(m n).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> tree = ordhc.linkage([1.0, 9, 9, 9, 9, 2], "average", dissimilarity=True)
+    >>> placed = ordhc.place(tree, [[2, 2, 8, 8], [9, 8, 1, 3]])
+    >>> placed.nodes, placed.heights
+    (array([4, 2]), array([2., 1.]))
+    """
+    tree = as_dendrogram(tree)
+    n = tree.n_leaves
+    name = linkage
+    if name is None:
+        name = (tree.settings or {}).get("linkage")
+        if name is None:
+            raise InputError("the tree does not say its linkage: give linkage=")
+    name = _checks.choice("linkage", name, ("single", "complete", "average", "weighted", *_SQUARED))
+    if len(tree.parents) != 2 * n - 1:
+        raise InputError(
+            "the tree has a node of more than two children; items can be placed in binary trees only"
+        )
+    if not tree.is_monotone:
+        raise InputError("the tree has inversions, so that heights do not say where a new item belongs")
+    rows = np.atleast_2d(_checks.numbers_of("values", values))
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise InputError(f"values have shape {np.shape(values)}; a number for each of {n} leaves is needed")
+    for row in np.flatnonzero(~np.isfinite(rows).all(axis=1))[:1]:
+        raise InputError("values are not finite", row=int(row))
+    farther = tree.kind == "dissimilarity"
+    squared = farther and name in _SQUARED
+
+    def similarity(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -(x * x) if squared else -x if farther else x
+
+    near = np.empty((2 * n - 1, len(rows)))
+    near[:n] = similarity(rows.T)
+    inner = similarity(np.asarray(tree.heights))
+    sizes = np.ones(2 * n - 1)
+    for at, (a, b) in enumerate(tree.merges):
+        near[n + at] = _to_merged(name, near[a], near[b], float(inner[at]), float(sizes[a]), float(sizes[b]))
+        sizes[n + at] = sizes[a] + sizes[b]
+    # The dissimilarity (in the units of `near`) at which an item and a node would merge: both must exist.
+    begin, end = np.full(2 * n - 1, -np.inf), np.full(2 * n - 1, np.inf)
+    begin[n:] = -inner
+    end[tree.merges.reshape(-1)] = np.repeat(-inner, 2)
+    times = np.maximum(-near, begin[:, None])
+    times[times > end[:, None]] = np.inf
+    nodes = times.argmin(axis=0)
+    found = times[nodes, np.arange(len(rows))]
+    heights = np.sqrt(np.maximum(found, 0)) if squared else found if farther else -found
+    return Placement(tree, nodes, heights)
+
+
+def _to_merged(
+    name: str, x: NDArray[np.float64], y: NDArray[np.float64], inside: float, n_x: float, n_y: float
+) -> NDArray[np.float64]:
+    """Return the similarities of single items to the merge of two clusters, by those to each of the clusters.
+
+    `inside` is the similarity of the two clusters, `n_x` and `n_y` are their numbers of leaves.
+    """
+    n = n_x + n_y
+    if name == "single":
+        return np.maximum(x, y)
+    if name == "complete":
+        return np.minimum(x, y)
+    if name == "average":
+        return (n_x * x + n_y * y) / n
+    if name == "weighted":
+        return (x + y) / 2
+    if name == "ward":
+        return ((n_x + 1) * x + (n_y + 1) * y - inside) / (n + 1)
+    if name == "centroid":
+        return (n_x * x + n_y * y) / n - n_x * n_y * inside / n**2
+    return (x + y) / 2 - inside / 4

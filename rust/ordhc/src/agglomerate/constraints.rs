@@ -1,0 +1,144 @@
+//! Sizes of leaves, and pairs of leaves that must not be in one cluster.
+
+use super::nearest::Linkage;
+use crate::error::{Error, Result};
+use crate::tree::{Partition, RawMerge};
+
+/// Constraints of an agglomeration: sizes of the leaves, and pairs of leaves to keep apart.
+///
+/// A leaf of size 3 is like three leaves at the same place. Two clusters merge only if no pair to keep apart has a leaf
+/// in each of them. When no other clusters are left, the rest merges by the linkage alone, at heights at least as far as
+/// all merges before.
+///
+/// ```
+/// use ordhc::agglomerate::{Agglomeration, Constraints, Layout, Matrix, Values};
+/// use ordhc::{Kind, linkage::Rule};
+///
+/// let pairs = [1.0, 5.0, 3.0]; // (0,1), (0,2), (1,2)
+/// let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Dissimilarity)?;
+/// let apart = Constraints::new(3, None, &[[0, 1]])?;
+/// let tree = Agglomeration::new(Rule::Average).constraints(&apart).run(&matrix)?;
+/// assert_eq!((tree.newick().to_string(), tree.heights()), ("(0,(1,2));".into(), &[3.0, 3.0][..]));
+///
+/// let sizes = Constraints::new(3, Some(&[1.0, 3.0, 1.0]), &[])?;
+/// let tree = Agglomeration::new(Rule::Average).constraints(&sizes).run(&matrix)?;
+/// assert_eq!(tree.heights(), [1.0, 3.5]); // (1 * 5 + 3 * 3) / 4
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constraints {
+    n_leaves: usize,
+    sizes: Option<Vec<f64>>,
+    apart: Vec<[usize; 2]>,
+}
+
+impl Constraints {
+    /// Returns the constraints of `n_leaves` leaves. Without `sizes`, each leaf has size 1.
+    ///
+    /// # Errors
+    /// A number of sizes other than `n_leaves`; a size that is not positive and finite; a pair with a leaf that does not
+    /// exist, or of a leaf with itself.
+    pub fn new(n_leaves: usize, sizes: Option<&[f64]>, apart: &[[usize; 2]]) -> Result<Self> {
+        if let Some(sizes) = sizes {
+            if sizes.len() != n_leaves {
+                return Err(Error::Argument(format!("{} sizes for {n_leaves} leaves", sizes.len())));
+            }
+            if let Some(leaf) = sizes.iter().position(|size| !(size.is_finite() && *size > 0.0)) {
+                return Err(Error::Argument(format!("size {} of leaf {leaf} is not a positive number", sizes[leaf])));
+            }
+        }
+        for &[a, b] in apart {
+            if a >= n_leaves || b >= n_leaves {
+                return Err(Error::Argument(format!("pair ({a}, {b}) has a leaf above the {n_leaves} leaves")));
+            }
+            if a == b {
+                return Err(Error::Argument(format!("leaf {a} can't be kept apart from itself")));
+            }
+        }
+        Ok(Self { n_leaves, sizes: sizes.map(<[f64]>::to_vec), apart: apart.to_vec() })
+    }
+
+    /// Returns the sizes, if they were given.
+    pub(super) fn sizes(&self) -> Option<&[f64]> {
+        self.sizes.as_deref()
+    }
+
+    /// Returns an error if the constraints have another number of leaves, or contradict the initial clusters.
+    pub(super) fn check(&self, n_leaves: usize, initial: Option<&Partition>) -> Result<()> {
+        if self.n_leaves != n_leaves {
+            return Err(Error::Argument(format!("constraints of {} leaves for {n_leaves} leaves", self.n_leaves)));
+        }
+        for cluster in initial.map_or(&[][..], Partition::clusters) {
+            let within = |leaf: &usize| cluster.binary_search(leaf).is_ok();
+            if let Some([a, b]) = self.apart.iter().find(|pair| pair.iter().all(within)) {
+                return Err(Error::Argument(format!("leaves {a} and {b} are kept apart, but in one initial cluster")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A linkage by which clusters with a pair to keep apart are infinitely unlike.
+pub(super) struct KeptApart<'a, L> {
+    pub(super) linkage: &'a mut L,
+    /// Bits for each pair of clusters, a row after the other. Empty once nothing is kept apart any more.
+    bits: Vec<u64>,
+    n_words: usize,
+}
+
+impl<'a, L: Linkage> KeptApart<'a, L> {
+    pub(super) fn new(linkage: &'a mut L, constraints: Option<&Constraints>) -> Self {
+        let (n, apart) = (linkage.n_leaves(), constraints.map_or(&[][..], |given| &given.apart));
+        let n_words = if apart.is_empty() { 0 } else { n.div_ceil(64) };
+        let mut found = Self { linkage, bits: vec![0; n * n_words], n_words };
+        for &[a, b] in apart {
+            found.set(a, b);
+            found.set(b, a);
+        }
+        found
+    }
+
+    /// Lets all clusters merge from here on.
+    pub(super) fn release(&mut self) {
+        self.n_words = 0;
+    }
+
+    fn set(&mut self, i: usize, k: usize) {
+        self.bits[i * self.n_words + k / 64] |= 1 << (k % 64);
+    }
+
+    fn is_set(&self, i: usize, k: usize) -> bool {
+        self.n_words > 0 && self.bits[i * self.n_words + k / 64] >> (k % 64) & 1 == 1
+    }
+}
+
+impl<L: Linkage> Linkage for KeptApart<'_, L> {
+    fn n_leaves(&self) -> usize {
+        self.linkage.n_leaves()
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        self.linkage.similarities(i, others, out)?;
+        for (value, &k) in out.iter_mut().zip(others) {
+            *value = if self.is_set(i, k) { f64::NEG_INFINITY } else { *value };
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
+        for &k in active {
+            if self.is_set(j, k) {
+                self.set(i, k);
+                self.set(k, i);
+            }
+        }
+        self.linkage.merge(i, j, active)
+    }
+}
+
+/// Appends the merges of clusters that were kept apart, with similarities at most the smallest before.
+pub(super) fn with_last(mut merges: Vec<RawMerge>, last: Vec<RawMerge>) -> Vec<RawMerge> {
+    let smallest = merges.iter().map(|merge| merge.similarity).fold(f64::INFINITY, f64::min);
+    merges.extend(last.into_iter().map(|merge| RawMerge { similarity: merge.similarity.min(smallest), ..merge }));
+    merges
+}
