@@ -73,7 +73,7 @@ impl Bracket {
     }
 
     /// Records that the similarity of a cluster has decreased.
-    pub(super) fn lessen(&mut self, cluster: u32) {
+    pub(super) fn decrease(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
         // Go all the way up: after contradictions, a cluster may have won above a match that it lost.
         while at > 0 {
@@ -86,7 +86,7 @@ impl Bracket {
 
     /// Removes a cluster.
     pub(super) fn leave(&mut self, cluster: u32) {
-        self.lessen(cluster);
+        self.decrease(cluster);
         let n = self.winners.len() / 2;
         self.winners[n + cluster as usize] = EMPTY;
     }

@@ -162,7 +162,7 @@ impl Complete {
             if let Some(bracket) = &mut self.brackets[third as usize] {
                 bracket.leave(gone);
                 if is_second {
-                    bracket.lessen(kept);
+                    bracket.decrease(kept);
                 }
             }
         }

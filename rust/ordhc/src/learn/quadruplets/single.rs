@@ -98,7 +98,7 @@ impl Single {
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if self.depth == 0 {
-                self.come_in(self.winners[1]);
+                self.join_tree(self.winners[1]);
                 continue;
             }
             // Pass the changes of this level to the matches of the level above.
@@ -112,7 +112,7 @@ impl Single {
             let mut above: Vec<u32> = self.changed[self.depth].iter().map(|at| at / 2).collect();
             above.sort_unstable();
             above.dedup();
-            above.into_iter().for_each(|at| self.look(at));
+            above.into_iter().for_each(|at| self.update_match(at));
             if self.waiting == 0 {
                 self.settle();
             }
@@ -127,7 +127,7 @@ impl Single {
     }
 
     /// Updates a match after its children changed.
-    fn look(&mut self, at: u32) {
+    fn update_match(&mut self, at: u32) {
         let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
         let winner = self.winners[at as usize];
         let is_known = winner != NONE && self.places[winner as usize] == NONE;
@@ -154,7 +154,7 @@ impl Single {
     }
 
     /// Adds a leaf to the tree.
-    fn come_in(&mut self, leaf: u32) {
+    fn join_tree(&mut self, leaf: u32) {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;

@@ -38,7 +38,7 @@ pub(crate) struct Settings {
 /// because an answer about one leaf may be true of this leaf only.
 ///
 /// The first questions are about random leaves. If the answers agree with the tree no more than by chance, the tree is
-/// ignored, and another learner starts anew.
+/// ignored, and another learner starts fallback.
 #[derive(Clone)]
 pub(crate) struct Revise {
     settings: Settings,
@@ -53,14 +53,14 @@ pub(crate) struct Revise {
     is_new: bool,
     is_done: bool,
     probe: Probe,
-    anew: Anew,
+    fallback: Fallback,
     random: ChaCha8Rng,
 }
 
 /// The learner that continues without the tree.
-struct Anew(Box<dyn Learner>);
+struct Fallback(Box<dyn Learner>);
 
-impl Clone for Anew {
+impl Clone for Fallback {
     fn clone(&self) -> Self {
         Self(self.0.boxed_clone())
     }
@@ -71,7 +71,7 @@ impl Clone for Anew {
 pub(crate) enum Purpose {
     Revise([u32; 3]),
     /// The id of the question of the other learner.
-    Anew(u64),
+    Fallback(u64),
 }
 
 /// Answers agree with the right place of a subtree more rarely than they are right, by this factor: their other leaves
@@ -86,8 +86,8 @@ const LOOSE: f64 = 3.0;
 const WORTH: f64 = 1e-3;
 
 impl Revise {
-    /// Returns a learner that revises a tree. `anew` starts if the tree is useless.
-    pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, anew: Box<dyn Learner>) -> Self {
+    /// Returns a learner that revises a tree. `fallback` starts if the tree is useless.
+    pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, fallback: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
         let trust = Trust { right: PURE * p, strength, loose: strength.min(LOOSE) };
@@ -103,14 +103,14 @@ impl Revise {
             is_new: true,
             is_done: n < 3,
             probe: Probe::new(prior, settings.p),
-            anew: Anew(anew),
+            fallback: Fallback(fallback),
             random,
         }
     }
 
     /// Returns the learner that continues without the tree, if it has started.
     fn other(&self) -> Option<&dyn Learner> {
-        self.probe.is_useless().then_some(&*self.anew.0)
+        self.probe.is_useless().then_some(&*self.fallback.0)
     }
 
     /// Returns the number of questions that are chosen at a time.
@@ -184,8 +184,8 @@ impl Strategy for Revise {
 
     fn next(&mut self) -> Option<([u32; 3], Purpose)> {
         if self.probe.is_useless() {
-            let question = self.anew.0.ask(1).ok()?.pop()?;
-            return Some((question.leaves, Purpose::Anew(question.id)));
+            let question = self.fallback.0.ask(1).ok()?.pop()?;
+            return Some((question.leaves, Purpose::Fallback(question.id)));
         }
         if self.queue.is_empty() && !self.is_done && std::mem::replace(&mut self.is_new, false) {
             self.choose();
@@ -198,9 +198,9 @@ impl Strategy for Revise {
 
     fn take(&mut self, purpose: Purpose, answer: i8) {
         match purpose {
-            Purpose::Anew(id) => {
+            Purpose::Fallback(id) => {
                 // The other learner has asked this question, and the answer was checked before.
-                self.anew.0.tell(id, answer).expect("an open question");
+                self.fallback.0.tell(id, answer).expect("an open question");
             }
             Purpose::Revise(leaves) => {
                 leaves.iter().for_each(|&leaf| self.open[leaf as usize] -= 1);
@@ -214,7 +214,7 @@ impl Strategy for Revise {
 
     fn set_parallel(&mut self, parallel: usize) {
         self.settings.parallel = parallel.max(1);
-        self.anew.0.set_parallel(parallel);
+        self.fallback.0.set_parallel(parallel);
     }
 
     fn done(&self) -> bool {

@@ -49,7 +49,7 @@ const LAST: usize = 32;
 /// The number of answers of a moved leaf that are compared with the tree.
 const OBSERVED: usize = 8;
 /// If at least this number of answers is new, and these are most, the tree begins again.
-const ANEW: usize = 1_000;
+const REBUILD: usize = 1_000;
 /// The largest number of leaves for which the tree begins with a linkage: above, the similarities take too much memory.
 const LINKED: usize = 8_000;
 /// The number of answers for each leaf that the linkage uses.
@@ -122,7 +122,7 @@ impl<const K: usize> Local<K> {
     pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let known = self.n_answers();
         self.take(&answers[known..]);
-        if answers.len() - known >= ANEW.max(known) {
+        if answers.len() - known >= REBUILD.max(known) {
             return self.begin(answers, monitor);
         }
         for _ in 0..MOVES {
