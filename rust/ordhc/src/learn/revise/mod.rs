@@ -30,15 +30,15 @@ pub(crate) struct Settings {
     pub(crate) schedule: Schedule,
 }
 
-/// Moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
+/// A learner that moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
 ///
-/// Every subtree has a posterior over its places while all other subtrees stay in place ([`Places`]). The questions
-/// asked are those that are expected to correct the most triplets. A subtree moves if most of its posterior is
-/// elsewhere. Subtrees with the clearest evidence move first. Among equally clear ones, the smallest moves first,
+/// Every subtree has a posterior over its places, computed while all other subtrees stay in place ([`Places`]). The
+/// questions are those that are expected to correct the most triplets. A subtree moves if most of its posterior is
+/// elsewhere. Subtrees with the clearest evidence move first. Among equally clear subtrees, the smallest moves first,
 /// because an answer about one leaf may be true of this leaf only.
 ///
 /// The first questions are about random leaves. If the answers agree with the tree no more than by chance, the tree is
-/// ignored, and another learner starts fallback.
+/// ignored, and another learner (the *fallback*) starts without it.
 #[derive(Clone)]
 pub(crate) struct Revise {
     settings: Settings,
@@ -49,7 +49,7 @@ pub(crate) struct Revise {
     /// The sets of leaves that were asked about, in ascending order.
     asked: HashSet<[u32; 3]>,
     queue: VecDeque<[u32; 3]>,
-    /// True if there were answers since questions were last chosen, or if none were chosen yet.
+    /// True if there were answers since questions were last chosen, or if no questions were chosen yet.
     is_new: bool,
     is_done: bool,
     probe: Probe,
@@ -70,16 +70,16 @@ impl Clone for Fallback {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Revise([u32; 3]),
-    /// The id of the question of the other learner.
+    /// The id of a question of the fallback learner.
     Fallback(u64),
 }
 
-/// Answers agree with the right place of a subtree more rarely than they are right, by this factor: their other leaves
-/// may be at wrong places.
+/// The probability that an answer agrees with the right place of a subtree is this factor times p. The factor is below
+/// 1 because other leaves of the question may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The largest prior odds of a place among the children of a node with more than two. The tree does not say in which
-/// order these children join.
+/// The largest prior odds of a place among the children of a node with more than two children. Such a node does not say
+/// in which order its children join.
 const LOOSE: f64 = 3.0;
 
 /// A question is not worth asking if it is expected to correct fewer triplets than this, per leaf of the tree.
@@ -108,7 +108,7 @@ impl Revise {
         }
     }
 
-    /// Returns the learner that continues without the tree, if it has started.
+    /// Returns the fallback learner, if it has started.
     fn other(&self) -> Option<&dyn Learner> {
         self.probe.is_useless().then_some(&*self.fallback.0)
     }
@@ -199,7 +199,7 @@ impl Strategy for Revise {
     fn take(&mut self, purpose: Purpose, answer: i8) {
         match purpose {
             Purpose::Fallback(id) => {
-                // The other learner has asked this question, and the answer was checked before.
+                // The fallback learner has asked this question, and the answer was checked before.
                 self.fallback.0.tell(id, answer).expect("an open question");
             }
             Purpose::Revise(leaves) => {
