@@ -297,7 +297,7 @@ impl PivotTree {
         })
     }
 
-    /// Returns true if there are so many unused states that a [`sweep`](Self::sweep) is worth its time.
+    /// Returns true if enough unused states have accumulated that a [`sweep`](Self::sweep) is worth its time.
     pub(crate) fn is_littered(&self) -> bool {
         self.stale.len() > 1000 + self.tree.len()
     }

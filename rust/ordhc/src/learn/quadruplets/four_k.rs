@@ -17,8 +17,8 @@ use crate::tree::Dendrogram;
 
 /// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2): the similarity of `i` and `j` is the sum
 /// over landmarks `r` and reference pairs `(a, b)` of `sign(w_ir - w_ab) sign(w_jr - w_ab)`.
+///
 /// All questions are known from the start. The questions about one reference pair are consecutive. So if asking stops
-/// early, most leaves have about the same number of answers.
 /// early, most leaves have about the same number of answers.
 #[derive(Debug, Clone)]
 pub(super) struct FourK {
