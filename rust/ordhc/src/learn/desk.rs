@@ -20,7 +20,7 @@ pub enum Event<const K: usize = 3> {
     Handed(u64, [u32; K]),
     /// An answer to the question with a number: (number, leaves, answer). A number that isn't open is ignored.
     Answered(u64, [u32; K], Told),
-    /// An answer to a question that nobody was handed. The answer is used when the learner asks the question.
+    /// An answer to a question that was not handed to a person. The answer is used when the learner asks the question.
     Given([u32; K], Told),
     /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
     Spent,

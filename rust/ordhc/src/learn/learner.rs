@@ -229,7 +229,7 @@ pub trait Learner<const K: usize = 3>: Send {
         1
     }
 
-    /// Returns the learner as [`Flexible`] if it accepts any question and answer, and `None` otherwise.
+    /// Returns the learner as `Flexible` if it accepts any question and answer, and `None` otherwise.
     fn flexible(&mut self) -> Option<&mut dyn Flexible<K>> {
         None
     }

@@ -246,7 +246,7 @@ impl Method {
             Self::Quick | Self::Uncertain { .. } | Self::Revise { .. } if start.is_some() => {
                 let name = self.to_string();
                 return Err(Error::Argument(format!(
-                    "{name} takes no start (a tree of some of the leaves); insertion, robust, robust-paper and majority do"
+                    "{name} takes no start (a tree of fewer leaves); insertion, robust, robust-paper and majority do"
                 )));
             }
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),

@@ -28,9 +28,9 @@ named!(Underscores, "underscores", {
 ///   unless underscores are kept.
 /// * **Labels of inner nodes** are support if they are numbers without quotes, and otherwise names (as in Bio.Phylo,
 ///   which also ignores the quotes). If one number is outside 0 to 100, all labels are names. Support is in percent,
-///   unless no number in the tree is above 1. Of several numbers such as `95.2/98` (IQ-TREE), the last is used. Support
-///   is also read from comments: `support` (`[&support=98]`) and, if there is no other support, `posterior`, `prob`,
-///   `bootstrap`, and `B` of NHX.
+///   unless no number in the tree is above 1. Several numbers such as `95.2/98` (IQ-TREE) count as the last one.
+///   Support is also read from comments: `support` (`[&support=98]`) and, if there is no other support, `posterior`,
+///   `prob`, `bootstrap`, and `B` of NHX.
 /// * **Heights** are read from comments as [`Newick::heights`](super::Newick::heights) writes them. Without such
 ///   comments, the tree has the **branch lengths** of the text unchanged, or its shape only.
 /// * **Nodes with one child** are removed, and their lengths are added to the branch of the child.
