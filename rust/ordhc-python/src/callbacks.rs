@@ -19,8 +19,8 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Runs `work` without the interpreter's lock, so that other Python threads continue.
 ///
 /// Work that may be `long` runs on a separate thread. Meanwhile this thread checks for Ctrl-C and reports the completed
-/// fraction to `progress`; an error in either one stops the work. Short work runs on this thread. Long work also runs
-/// on this thread if no other thread can be started. It then checks for Ctrl-C whenever it reports progress.
+/// fraction to `progress`. An error in either one stops the work. Short work runs on this thread. Long work also runs
+/// on this thread if no other thread can be started. Then Ctrl-C is checked for whenever the work advances.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     long: bool,

@@ -92,7 +92,7 @@ impl Model {
         }
     }
 
-    /// Returns the derivative of the score with respect to the squared distance. It is set to 0 for `Soe` if points
+    /// Returns the derivative of the score with respect to the squared distance. For `Soe`, returns 0 if points
     /// coincide.
     pub(super) fn slope(&self, squared: f64) -> f64 {
         match *self {

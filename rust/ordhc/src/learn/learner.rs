@@ -250,7 +250,7 @@ pub trait Flexible<const K: usize = 3> {
     fn note(&mut self);
 
     /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful
-    /// new ones. The learner does not change.
+    /// new questions. The learner does not change.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).

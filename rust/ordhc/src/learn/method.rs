@@ -27,7 +27,8 @@ use crate::tree::Topology;
 /// The method that a learner uses to build a tree.
 ///
 /// From answers without errors, the first five methods find exactly the true tree, whatever its shape and degree. From
-/// answers that contradict each other, they find some tree. The other methods are for answers of which some are wrong.
+/// answers that contradict each other, these methods still build a tree. The other methods are for answers that may be
+/// wrong.
 ///
 /// Source: Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries" (2018).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,7 +93,7 @@ pub enum Method {
         /// The largest probability that the tree is wrong.
         delta: f64,
     },
-    /// Revises a given tree, see [`Method::from_prior`]. For answers of which some are wrong, and a tree that is mostly
+    /// Revises a given tree, see [`Method::from_prior`]. For answers that may be wrong, and a tree that is mostly
     /// right. The learner asks about subtrees that may belong elsewhere, first where an error matters most. Subtrees
     /// move if the answers favour another place. A few questions per leaf repair most of the errors.
     ///

@@ -142,7 +142,7 @@ impl Robust {
     }
 
     /// Returns the initial weight of a place under a node, relative to a place beside a node. The weight is estimated
-    /// from the leaves so far. It is 1 if searches stop on the posterior.
+    /// from the leaves so far. If searches stop on the posterior, the weight is 1.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;

@@ -92,8 +92,8 @@ impl Weights {
     }
 }
 
-/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal). It is a walk whose
-/// stops are the marked nodes and their lowest common ancestors. The paths between stops are contracted.
+/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk whose stops
+/// are the marked nodes and their lowest common ancestors. The paths between stops are contracted.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,

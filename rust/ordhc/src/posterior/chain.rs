@@ -53,7 +53,7 @@ impl ChainState {
     }
 }
 
-/// A running chain. Its steps leave the posterior invariant. Its buffers are reused from step to step.
+/// A running chain. All steps leave the posterior invariant. The buffers are reused from step to step.
 pub(super) struct Chain<'a> {
     answers: &'a Answers,
     shapes: &'a Shapes,

@@ -49,8 +49,8 @@ const LEN: usize = 2048;
 /// Adding this constant to a small number rounds it to an integer, which is then in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// The log-likelihood of an answer as a function of a height difference. It is interpolated linearly in a table, and
-/// constant outside of the table.
+/// The log-likelihood of an answer as a function of a height difference. Values are interpolated linearly in a table,
+/// and are constant outside of the table.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     /// For each cell: the value at its middle, and the increase from its beginning to its end.

@@ -93,7 +93,7 @@ mod tests {
         orders(count - 1).into_iter().flat_map(with_last).collect()
     }
 
-    /// Sums over orders, with each option chosen from those that are left.
+    /// Sums over all orders of the options. Each option is chosen from the options that remain.
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {
         let of = |order: Vec<usize>| {
             let mut left: f64 = weights.iter().sum();

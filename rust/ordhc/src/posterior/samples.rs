@@ -244,7 +244,7 @@ impl Samples {
     }
 
     /// Returns, for each comparison, the predicted probability of this answer to the question which of its two pairs is
-    /// closer. The probability is the mean over the trees, including noise. It is one half if there are no trees.
+    /// closer. The probability is the mean over the trees, including noise. Without trees, the probability is one half.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.

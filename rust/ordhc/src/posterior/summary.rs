@@ -106,8 +106,8 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
 }
 
 /// Returns the same binary tree of similarities. The height of each merge is the mean over its pairs. A merge that
-/// would be closer than one of its parts is put just below this part. It is not put at an equal height, because this
-/// would mean that the two merges are not distinguished.
+/// would be closer than one of its parts is put just below this part. An equal height would mean that the two merges
+/// are not distinguished.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let (n, shape) = (tree.n_leaves(), tree.topology());
     let mut similarities = means_by_node(shape, pairs)?;

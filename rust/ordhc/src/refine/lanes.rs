@@ -16,7 +16,7 @@ pub(super) struct Places<V, const LANES: usize> {
     order: Vec<u32>,
     /// For each inner node, counted from the first: its index in `order`.
     places: Vec<u32>,
-    /// The number of the current tree. It grows by 1 with every change of the tree.
+    /// The number of the current tree, which grows by 1 with every change of the tree.
     tree: u64,
     /// The two nodes from which upwards the tree differs from the last tree, if only one move was made.
     changed: Option<[usize; 2]>,
@@ -178,8 +178,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     /// Scores all places of subtrees, given their similarities with all leaves. Putting a subtree of x leaves above
     /// node v costs (|v| + x) times its similarity with v. Every node b above v gets x more leaves. So the two parts of
     /// b cost x times their similarity more, and the similarity of the subtree with the part without v costs |b| + x.
-    /// From a node down to a child, the cost therefore rises by x times the similarity of the two children. It falls by
-    /// the size of the other child times the similarity of the subtree with that child.
+    /// From a node down to a child, the cost therefore rises by x times the similarity of the two children. The cost
+    /// falls by the size of the other child times the similarity of the subtree with that child.
     pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
         let (n, n_nodes) = (self.n, 2 * self.n - 1);
         let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];

@@ -15,9 +15,9 @@ use crate::tree::Topology;
 /// tree can be drawn without crossings.
 ///
 /// The algorithm is that of Bar-Joseph, Gifford & Jaakkola, "Fast optimal leaf ordering for hierarchical clustering"
-/// (2001). For each cluster and each pair of first and last leaf, the best order is computed by a matrix product that
-/// has minima instead of sums, and sums instead of products. This takes O(n^3) steps for a balanced tree, and O(n^2)
-/// for a caterpillar. It needs the memory of two matrices.
+/// (2001). For each cluster, the best order for each pair of first and last leaf is computed by a matrix product. This
+/// product has minima instead of sums, and sums instead of products. The algorithm takes O(n^3) steps for a balanced
+/// tree, O(n^2) for a caterpillar, and the memory of two matrices.
 ///
 /// If several orders are equally good, one of them is returned. The first of the two clusters that are merged last
 /// stays on its side. A node with more than two children is treated as the merges of [`Topology::merges`], so not all
@@ -134,8 +134,8 @@ impl Spans {
         pairs(parts[0], start..middle) * right + pairs(parts[1], middle..end) * left
     }
 
-    /// Computes, for each leaf in one part of a cluster and each leaf in the other part, the smallest sum over
-    /// neighbours if the two leaves are the ends of the cluster.
+    /// Computes the smallest sum over neighbours in a cluster, for each pair of ends: a leaf in one part of the cluster
+    /// and a leaf in the other part.
     fn join(&self, halves: &Halves, far: &[f64], best: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         let &Halves { start, middle, end, parts } = halves;

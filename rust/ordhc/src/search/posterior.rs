@@ -1,4 +1,4 @@
-//! The probabilities of all places, given answers of which some may be wrong.
+//! The probabilities of all places, given answers that may be wrong.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ struct Spot {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
-    /// The initial weight of a place under a node, relative to that of a place beside a node.
+    /// The initial weight of a place under a node, relative to a place beside a node.
     under: f64,
     /// The spots of nodes that have many siblings.
     crowd: HashMap<u32, u32>,

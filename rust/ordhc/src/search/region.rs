@@ -35,8 +35,8 @@ pub(crate) struct Region {
     spots: Vec<Spot>,
     /// True if the place above the topmost node is not in the region.
     is_inside: bool,
-    /// For each node of the tree: the index of its place in `above`. It is valid only if `above` has the node at this
-    /// index.
+    /// For each node of the tree: the index of its place in `above`. An index is valid only if `above` has the node
+    /// there.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,

@@ -47,8 +47,8 @@ pub(super) struct Finding {
 /// another answer must confirm it.
 const UNLIKELY: f64 = 0.05;
 
-/// The posterior over the places of a subtree. It is reused for one subtree after the other. A place is beside a node
-/// of the rest of the tree.
+/// The posterior over the places of a subtree, reused for one subtree after the other. A place is beside a node of the
+/// rest of the tree.
 ///
 /// Before any answer, the current place has weight 1. The other places in the clusters around it have a total weight of
 /// 1 / `strength` for each doubling of the cluster size, so that no size of an error is preferred. An answer about one
@@ -56,8 +56,8 @@ const UNLIKELY: f64 = 0.05;
 /// of a node, and not below the node.
 ///
 /// The distance of two neighbouring places is the number of triplets that differ between them. This is the product of
-/// the sizes of the two sides of the step. So the best place is the median. It is found by going down as long as more
-/// than half of the weight is below.
+/// the sizes of the two sides of the step. So the best place is the median, which is found by going down as long as
+/// more than half of the weight is below.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,

@@ -39,8 +39,8 @@ pub(super) fn ends_label(byte: u8) -> bool {
     b"()[]:;,'".contains(&byte) || byte.is_ascii_whitespace()
 }
 
-/// Returns the name of a leaf as it must be written. It is quoted if necessary, because `_` without quotes would be
-/// read as a blank.
+/// Returns the name of a leaf as it must be written. Names with special characters are quoted. For example, `_` without
+/// quotes would be read as a blank.
 pub(super) fn leaf_label(name: &str) -> String {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[]{}:;,'\"=\\_".contains(c);
     if name.is_empty() || name.contains(special) { quoted(name) } else { name.to_string() }
